@@ -1,0 +1,1 @@
+"""The host-agnostic core of Verdigris: read a material, train its neural twin, export it."""

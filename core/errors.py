@@ -1,0 +1,25 @@
+"""What can go wrong in ways that the user can mend: each error names the thing, the value and the remedy."""
+
+
+class VerdigrisError(Exception):
+    """A failure that the user can act on. Commands print it as one line and exit with 1."""
+
+
+class DocumentError(VerdigrisError):
+    """A MaterialX document that cannot be read, resolved or compiled."""
+
+
+class TextureError(VerdigrisError):
+    """An image that a material refers to and that cannot be used."""
+
+
+class MeshError(VerdigrisError):
+    """A mesh that cannot be read or lacks what the task needs."""
+
+
+class DeviceError(VerdigrisError):
+    """No usable device, or one that lacks a capability."""
+
+
+class SettingsError(VerdigrisError):
+    """A setting outside what it may be."""

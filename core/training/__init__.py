@@ -1,0 +1,1 @@
+"""Fits the student to the teacher and measures how well it did."""

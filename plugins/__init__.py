@@ -1,0 +1,1 @@
+"""Thin adapters between the hosts and the panel."""

@@ -1,0 +1,1 @@
+"""The bake panel. Only this package knows Qt."""
