@@ -1,1 +1,1 @@
-"""The student: what it is made of (spec), its numbers (parameters) and a readable oracle (numpy)."""
+"""The student: its shape (spec), its numbers (parameters) and a readable oracle (numpy)."""

@@ -1,0 +1,178 @@
+"""The student's numbers: the flat decoder vector and the latent texels, and their file."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
+
+FloatArray = NDArray[np.floating[Any]]
+
+# He initialisation keeps the variance through rectifiers; the last layer starts small so that the
+# first responses are nearly exp(-output_shift) everywhere and no gradient explodes.
+_OUTPUT_SCALE = 0.5
+# Large enough that neighbouring texels differ for the decoder, small against the unit half vectors.
+_LATENT_SCALE = 0.1
+# Frames start close to the surface's own.
+_FRAME_SCALE = 0.1
+
+
+class CheckpointError(VerdigrisError):
+    """A checkpoint that cannot be read or does not hold what it should."""
+
+
+@dataclass
+class Parameters:
+    """The decoder (flat, see spec.py) and the latents ([texels, channels], see LatentLayout)."""
+
+    spec: NetworkSpec
+    layout: LatentLayout
+    decoder: FloatArray
+    latents: FloatArray
+
+    def __post_init__(self) -> None:
+        expected = {
+            "decoder": (self.spec.parameter_count,),
+            "latents": (self.layout.texel_count, self.spec.latent_channels),
+        }
+        for name, shape in expected.items():
+            found = getattr(self, name).shape
+            if found != shape:
+                raise SettingsError(f"{name} has shape {found}: the specification needs {shape}")
+
+    def frames(self) -> FloatArray:
+        """View of the frame matrix, [6 x frames, channels]."""
+        start, size = self.spec.frame_offset, self.spec.frame_size
+        return self.decoder[start : start + size].reshape(self.spec.frame_rows, -1)
+
+    def weights(self, layer: LayerSpec) -> FloatArray:
+        """View of a layer's weights, [outputs, inputs]."""
+        return self.decoder[layer.weight_offset : layer.bias_offset].reshape(layer.outputs, -1)
+
+    def bias(self, layer: LayerSpec) -> FloatArray:
+        """View of a layer's bias."""
+        return self.decoder[layer.bias_offset : layer.end]
+
+    def level(self, level: int) -> FloatArray:
+        """View of a mip level's latents, [materials, height, width, channels]."""
+        offsets = self.layout.level_offsets
+        texels = self.latents[offsets[level] : offsets[level + 1]]
+        return texels.reshape(self.layout.materials, *self.layout.level_size(level), -1)
+
+    @property
+    def byte_size(self) -> int:
+        return int(self.decoder.nbytes + self.latents.nbytes)
+
+    def astype(self, dtype: Any) -> Parameters:
+        """A copy in another precision."""
+        return Parameters(
+            self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype)
+        )
+
+    def copy(self) -> Parameters:
+        return self.astype(self.decoder.dtype)
+
+
+def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters:
+    """Fresh fp32 parameters, the same for the same seed on every machine."""
+    decoder_random, latent_random = np.random.default_rng(seed).spawn(2)
+    parameters = Parameters(
+        spec,
+        layout,
+        np.zeros(spec.parameter_count, np.float32),
+        np.empty((layout.texel_count, spec.latent_channels), np.float32),
+    )
+    parameters.frames()[:] = _FRAME_SCALE * decoder_random.standard_normal(
+        (spec.frame_rows, spec.latent_channels)
+    )
+    for layer in spec.layers:
+        scale = np.sqrt(2.0 / layer.inputs)
+        if layer is spec.layers[-1]:
+            scale *= _OUTPUT_SCALE
+        shape = (layer.outputs, layer.inputs)
+        parameters.weights(layer)[:] = scale * decoder_random.standard_normal(shape)
+    latent_random.standard_normal(out=parameters.latents, dtype=np.float32)
+    parameters.latents *= np.float32(_LATENT_SCALE)
+    return parameters
+
+
+def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Writes an npz under a temporary name, then renames it, so that no reader sees half a file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            # The cast: numpy's stub takes the keywords for the option allow_pickle.
+            write: Any = np.savez
+            write(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise CheckpointError(
+            f"{path}: cannot be written ({error}); free space or choose another folder"
+        ) from error
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Every array of an npz; raises CheckpointError naming the file and the array at fault."""
+    name = "archive"
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {}
+            for name in archive.files:
+                arrays[name] = archive[name]
+            return arrays
+    except (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path}: {name} cannot be read ({error})") from error
+
+
+def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:
+    """What a file holds of the parameters: two texts as bytes and two arrays."""
+    return {
+        "spec": _text(parameters.spec.to_json()),
+        "layout": _text(json.dumps(asdict(parameters.layout), sort_keys=True)),
+        "decoder": parameters.decoder,
+        "latents": parameters.latents,
+    }
+
+
+def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
+    """The inverse of to_arrays; raises CheckpointError naming the source and the field at fault."""
+    for name in ("spec", "layout", "decoder", "latents"):
+        if name not in arrays:
+            raise CheckpointError(f"{source}: {name} is missing")
+    for name in ("decoder", "latents"):
+        if arrays[name].dtype.kind != "f":
+            raise CheckpointError(f"{source}: {name} is of type {arrays[name].dtype}, not float")
+        if not np.isfinite(arrays[name]).all():
+            raise CheckpointError(f"{source}: {name} holds values that are not finite")
+    name = "spec"
+    try:
+        spec = NetworkSpec.from_json(arrays["spec"].tobytes().decode())
+        name = "layout"
+        layout = LatentLayout(**json.loads(arrays["layout"].tobytes().decode()))
+        name = "shapes"
+        return Parameters(spec, layout, arrays["decoder"], arrays["latents"])
+    except (SettingsError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{source}: {name}: {error}") from error
+
+
+def save(parameters: Parameters, path: Path) -> None:
+    save_arrays(path, to_arrays(parameters))
+
+
+def load(path: Path) -> Parameters:
+    return from_arrays(load_arrays(path), path)
+
+
+def _text(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)
