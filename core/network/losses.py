@@ -1,0 +1,54 @@
+"""The losses by name, as functions of the exponent e of the output exp(e) and the response.
+
+Each is a mean over the three channels. Working on the exponent keeps the gradient exact and small:
+the cube root of exp(e) is exp(e / 3), with no division by a vanishing response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from verdigris.core.network.parameters import FloatArray
+from verdigris.core.network.spec import OUTPUTS, RESPONSE_LIMIT, NetworkSpec
+
+# (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
+Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def cbrt_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """|3 p^(1/3) - 3 r^(1/3)|"""
+    root = np.exp(exponent / 3)
+    difference = root - np.cbrt(response)
+    return np.abs(difference).sum(0) * (3 / OUTPUTS), np.sign(difference) * root / OUTPUTS
+
+
+def log_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """|log(1 + p) - log(1 + r)|"""
+    value = np.exp(exponent)
+    difference = np.log1p(value) - np.log1p(response)
+    gradient = np.sign(difference) * value / (1 + value) / OUTPUTS
+    return np.abs(difference).mean(0), gradient
+
+
+def l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """|p - r|"""
+    value = np.exp(exponent)
+    difference = value - response
+    return np.abs(difference).mean(0), np.sign(difference) * value / OUTPUTS
+
+
+# Keys as in spec.LOSSES.
+FUNCTIONS: dict[str, Loss] = {"cbrt_l1": cbrt_l1, "log_l1": log_l1, "l1": l1}
+
+
+def limited_exponent(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The exponent of the output, and where it still follows the raw output (1) or not (0)."""
+    exponent = raw - spec.output_shift
+    follows = (exponent < spec.output_limit).astype(raw.dtype)
+    return np.minimum(exponent, spec.output_limit), follows
+
+
+def limited_response(response: FloatArray) -> FloatArray:
+    result: FloatArray = np.clip(response, 0, RESPONSE_LIMIT)
+    return result

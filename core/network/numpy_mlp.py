@@ -1,0 +1,148 @@
+"""The readable student: forward and backward in plain numpy, in whatever precision it is given.
+
+This is the oracle that every kernel and the fast trainers are tested against. Arrays are
+channel-first, [channels, samples], as in the kernels' matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.network import activations, losses
+from verdigris.core.network.directions import encode_directions, encode_directions_backward
+from verdigris.core.network.frames import build_frame, build_frame_backward
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
+from verdigris.core.network.texels import IndexArray, corners, gather, scatter
+
+
+@dataclass
+class Tape:
+    """What the forward pass keeps for the backward pass."""
+
+    indices: IndexArray
+    weights: FloatArray
+    wi: FloatArray
+    wo: FloatArray
+    raw_frames: FloatArray
+    layer_inputs: list[FloatArray]
+    pre_activations: list[FloatArray]
+
+
+@dataclass
+class Gradients:
+    """Of the mean loss, laid out like Parameters."""
+
+    loss: float
+    decoder: FloatArray
+    latents: FloatArray
+
+
+def forward(
+    spec: NetworkSpec,
+    parameters: Parameters,
+    uv: FloatArray,
+    level: IndexArray | int,
+    wi: FloatArray,
+    wo: FloatArray,
+    material: IndexArray | int = 0,
+) -> tuple[FloatArray, Tape]:
+    """Raw outputs [3, N] and the tape; uv is [2, N], directions are [3, N]."""
+    indices, weights = corners(parameters.layout, uv, level, material)
+    latent = gather(parameters.latents, indices, weights)
+    raw_frames = parameters.frames() @ latent
+    inputs = [latent]
+    for frame in range(spec.frame_count):
+        axes = build_frame(_rows_of_frame(raw_frames, frame))
+        inputs.append(encode_directions(axes, wi, wo))
+
+    tape = Tape(indices, weights, wi, wo, raw_frames, [], [])
+    x = np.concatenate(inputs)
+    activation = activations.FUNCTIONS[spec.activation]
+    for layer in spec.layers:
+        tape.layer_inputs.append(x)
+        x = parameters.weights(layer) @ x + parameters.bias(layer)[:, None]
+        tape.pre_activations.append(x)
+        if layer is not spec.layers[-1]:
+            x = activation.value(x)
+    return x, tape
+
+
+def backward(
+    spec: NetworkSpec, parameters: Parameters, tape: Tape, gradient: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Gradients by decoder and latents, given the one by the raw outputs."""
+    result = Parameters(
+        spec,
+        parameters.layout,
+        np.zeros_like(parameters.decoder),
+        np.empty_like(parameters.latents),
+    )
+    activation = activations.FUNCTIONS[spec.activation]
+    for index in reversed(range(len(spec.layers))):
+        layer = spec.layers[index]
+        if layer is not spec.layers[-1]:
+            gradient = gradient * activation.derivative(tape.pre_activations[index])
+        result.weights(layer)[:] = gradient @ tape.layer_inputs[index].T
+        result.bias(layer)[:] = gradient.sum(1)
+        gradient = parameters.weights(layer).T @ gradient
+
+    latent = tape.layer_inputs[0][: spec.latent_channels]
+    g_raw_frames = np.empty_like(tape.raw_frames)
+    for frame in range(spec.frame_count):
+        raw = _rows_of_frame(tape.raw_frames, frame)
+        start = spec.half_offset(frame)
+        g_inputs = gradient[start : spec.difference_offset(frame) + 3]
+        g_axes = encode_directions_backward(build_frame(raw), tape.wi, tape.wo, g_inputs)
+        _rows_of_frame(g_raw_frames, frame)[:] = build_frame_backward(raw, g_axes)
+    result.frames()[:] = g_raw_frames @ latent.T
+
+    g_latent = gradient[: spec.latent_channels] + parameters.frames().T @ g_raw_frames
+    latents = scatter(g_latent, tape.indices, tape.weights, parameters.layout.texel_count)
+    return result.decoder, latents
+
+
+def evaluate(
+    spec: NetworkSpec,
+    parameters: Parameters,
+    uv: NDArray[Any],
+    level: NDArray[Any] | int,
+    wi: NDArray[Any],
+    wo: NDArray[Any],
+    material: NDArray[Any] | int = 0,
+) -> FloatArray:
+    """The student's response [N, 3] in the parameters' precision; uv is [N, 2], wi, wo [N, 3]."""
+    dtype = parameters.decoder.dtype
+    columns = (np.asarray(array, dtype).T for array in (uv, wi, wo))
+    uv, wi, wo = columns
+    raw, _ = forward(spec, parameters, uv, _whole(level), wi, wo, _whole(material))
+    exponent, _ = losses.limited_exponent(spec, raw)
+    result: FloatArray = np.exp(exponent).T
+    return result
+
+
+def loss_and_gradients(
+    spec: NetworkSpec, parameters: Parameters, batch: NDArray[np.void], loss: str = "cbrt_l1"
+) -> Gradients:
+    """Mean over a batch of TRAINING_SAMPLE of each sample's weight times its loss."""
+    dtype = parameters.decoder.dtype
+    uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
+    level, material = _whole(batch["level"]), _whole(batch["material"])
+    raw, tape = forward(spec, parameters, uv, level, wi, wo, material)
+    exponent, follows = losses.limited_exponent(spec, raw)
+    target = losses.limited_response(response)
+    values, gradient = losses.FUNCTIONS[loss](exponent, target)
+    share = batch["weight"].astype(dtype) / len(batch)
+    decoder, latents = backward(spec, parameters, tape, gradient * follows * share)
+    return Gradients(float((values * share).sum()), decoder, latents)
+
+
+def _rows_of_frame(rows: FloatArray, frame: int) -> FloatArray:
+    return rows[FRAME_ROWS * frame : FRAME_ROWS * (frame + 1)]
+
+
+def _whole(value: NDArray[Any] | int) -> IndexArray:
+    return np.asarray(value).astype(np.int64)

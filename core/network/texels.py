@@ -1,0 +1,52 @@
+"""Bilinear gather from the latents, with wrap addressing, and its transpose, the scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.network.parameters import FloatArray
+from verdigris.core.network.spec import LatentLayout
+
+IndexArray = NDArray[np.integer[Any]]
+
+
+def corners(
+    layout: LatentLayout,
+    uv: FloatArray,
+    level: IndexArray | int,
+    material: IndexArray | int = 0,
+) -> tuple[IndexArray, FloatArray]:
+    """Flat indices and weights, both [4, N], of the four texels around each uv [2, N]."""
+    sizes = np.array([layout.level_size(index) for index in range(layout.levels)])
+    height, width = sizes[level, 0], sizes[level, 1]
+    start = np.array(layout.level_offsets)[level] + np.asarray(material) * height * width
+
+    # Wrapped before it is scaled, so that a far tile costs no precision.
+    x = (uv[0] - np.floor(uv[0])) * width.astype(uv.dtype) - uv.dtype.type(0.5)
+    y = (uv[1] - np.floor(uv[1])) * height.astype(uv.dtype) - uv.dtype.type(0.5)
+    column, row = np.floor(x), np.floor(y)
+    fx, fy = x - column, y - row
+    left, top = column.astype(np.int64) % width, row.astype(np.int64) % height
+    right, bottom = (left + 1) % width, (top + 1) % height
+
+    upper, lower = start + top * width, start + bottom * width
+    indices = np.stack([upper + left, upper + right, lower + left, lower + right])
+    weights = np.stack([(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy])
+    return indices, weights
+
+
+def gather(latents: FloatArray, indices: IndexArray, weights: FloatArray) -> FloatArray:
+    """Interpolated latents, [channels, N]."""
+    result: FloatArray = np.einsum("knc,kn->cn", latents[indices], weights)
+    return result
+
+
+def scatter(
+    gradient: FloatArray, indices: IndexArray, weights: FloatArray, texel_count: int
+) -> FloatArray:
+    """Gradient by the latents [texels, channels], given the one by the gathered values."""
+    result = np.zeros((texel_count, len(gradient)), gradient.dtype)
+    np.add.at(result, indices, np.einsum("cn,kn->knc", gradient, weights))
+    return result

@@ -1,0 +1,77 @@
+"""What trainers and sources of samples agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.network.parameters import Parameters
+
+# One training sample: 14 tightly packed 32-bit words, the same in shaders/training.
+TRAINING_SAMPLE = np.dtype(
+    [
+        ("uv", "f4", 2),
+        ("level", "f4"),  # the mip level that the sample trains: a whole number
+        ("material", "u4"),
+        ("wi", "f4", 3),
+        ("wo", "f4", 3),
+        ("response", "f4", 3),
+        ("weight", "f4"),
+    ]
+)
+
+SampleArray = NDArray[np.void]
+"""A record array of TRAINING_SAMPLE."""
+
+
+class SampleSource(Protocol):
+    """Draws batches; deterministic in (its own seed, step), whatever was drawn before."""
+
+    def draw(self, step: int, count: int) -> SampleArray:
+        """The batch of a step. The caller must not keep it past the next call."""
+        ...
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What a run of steps did."""
+
+    loss: float
+    """Mean loss over the steps; NaN when every one of them was skipped."""
+
+    samples: int
+    """Training samples used."""
+
+    skipped: int
+    """Steps without effect because loss or gradients were not finite."""
+
+
+class Trainer(Protocol):
+    """Fits parameters to the samples of a source, some steps at a time."""
+
+    @property
+    def step(self) -> int:
+        """Steps done so far, over all runs that this one resumes."""
+        ...
+
+    def step_many(self, steps: int) -> StepReport:
+        """Does some steps; returns once the parameters hold their result."""
+        ...
+
+    def parameters(self) -> Parameters:
+        """A copy of the current parameters in fp32."""
+        ...
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything beyond the parameters that an exact resume needs, as arrays by name."""
+        ...
+
+    def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
+        """Goes on from a state as if the run had never stopped."""
+        ...
+
+    def close(self) -> None:
+        """Frees threads and device memory; the trainer cannot step afterwards."""
+        ...

@@ -1,0 +1,229 @@
+"""The oracle: every gradient against central differences in float64, every value in closed form."""
+
+import numpy as np
+import pytest
+from verdigris.core.network import activations, losses
+from verdigris.core.network.directions import encode_directions, encode_directions_backward
+from verdigris.core.network.frames import build_frame, build_frame_backward
+from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
+from verdigris.core.network.parameters import Parameters, initialise
+from verdigris.core.network.spec import (
+    ACTIVATIONS,
+    LOSSES,
+    OUTPUTS,
+    PRESETS,
+    LatentLayout,
+    NetworkSpec,
+)
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+
+STEP = 1e-6
+
+
+def random_directions(random, count):
+    vectors = random.standard_normal((3, count))
+    vectors[2] = np.abs(vectors[2])
+    return vectors / np.linalg.norm(vectors, axis=0)
+
+
+def random_batch(count, layout, seed=0):
+    random = np.random.default_rng(seed)
+    batch = np.zeros(count, TRAINING_SAMPLE)
+    batch["uv"] = random.uniform(-1, 2, (count, 2))
+    batch["level"] = random.integers(0, layout.levels, count)
+    batch["material"] = random.integers(0, layout.materials, count)
+    batch["wi"] = random_directions(random, count).T
+    batch["wo"] = random_directions(random, count).T
+    batch["response"] = random.exponential(0.3, (count, 3))
+    batch["weight"] = random.uniform(0.5, 2, count)
+    return batch
+
+
+def random_parameters(spec, layout, seed=0):
+    """Large enough that no frame is the identity and every path carries a gradient."""
+    parameters = initialise(spec, layout, seed).astype(np.float64)
+    random = np.random.default_rng(seed)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
+    return parameters
+
+
+def numerical_gradient(function, array, places):
+    result = []
+    for place in places:
+        kept = array[place]
+        array[place] = kept + STEP
+        above = function()
+        array[place] = kept - STEP
+        below = function()
+        array[place] = kept
+        result.append((above - below) / (2 * STEP))
+    return np.array(result)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_the_derivative_of_an_activation_is_its_slope(name):
+    function = activations.FUNCTIONS[name]
+    x = np.linspace(-3.03, 3.01, 60)
+    slope = (function.value(x + STEP) - function.value(x - STEP)) / (2 * STEP)
+    np.testing.assert_allclose(function.derivative(x), slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "expected"),
+    [
+        ("leaky_relu", [-2.0, 0.0, 3.0], [-0.02, 0.0, 3.0]),
+        ("relu", [-2.0, 0.0, 3.0], [0.0, 0.0, 3.0]),
+        ("silu", [0.0, np.log(3.0), -200.0], [0.0, 0.75 * np.log(3.0), 0.0]),
+        ("leaky_smelu", [-1.0, 0.0, 1.0, 4.0, -4.0], [-0.01, 0.99 / 4, 1.0, 4.0, -0.04]),
+    ],
+)
+def test_an_activation_has_its_closed_form(name, x, expected):
+    value = activations.FUNCTIONS[name].value(np.array(x))
+    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("cbrt_l1", 3.0), ("log_l1", np.log(4.5)), ("l1", 7.0)]
+)
+def test_a_loss_has_its_closed_form(name, expected):
+    """Output 8 against response 1 in every channel: cube roots 2 and 1, logarithms of 9 and 2."""
+    loss, _ = losses.FUNCTIONS[name](np.full((OUTPUTS, 1), np.log(8.0)), np.ones((OUTPUTS, 1)))
+    np.testing.assert_allclose(loss, [expected], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_gradient_of_a_loss_is_its_slope(name):
+    random = np.random.default_rng(3)
+    exponent = random.normal(-1, 2, (OUTPUTS, 20))
+    response = random.exponential(1, (OUTPUTS, 20))
+    response[:, 0] = 0
+    function = losses.FUNCTIONS[name]
+    _, gradient = function(exponent, response)
+    for channel in range(OUTPUTS):
+        shift = np.zeros((OUTPUTS, 1))
+        shift[channel] = STEP
+        slope = function(exponent + shift, response)[0] - function(exponent - shift, response)[0]
+        np.testing.assert_allclose(gradient[channel], slope / (2 * STEP), rtol=1e-5, atol=1e-7)
+
+
+def test_a_frame_of_zeros_is_the_surface_frame():
+    frame = build_frame(np.zeros((6, 1)))
+    np.testing.assert_array_equal(frame[:, :, 0], np.eye(3))
+
+
+def test_a_frame_is_orthonormal_and_right_handed():
+    raw = np.random.default_rng(0).standard_normal((6, 50))
+    axes = build_frame(raw)
+    products = np.einsum("icn,jcn->nij", axes, axes)
+    np.testing.assert_allclose(products, np.broadcast_to(np.eye(3), (50, 3, 3)), atol=1e-12)
+    np.testing.assert_allclose(np.linalg.det(axes.transpose(2, 0, 1)), 1, rtol=1e-12)
+
+
+def test_the_gradient_of_a_frame_is_its_slope():
+    random = np.random.default_rng(1)
+    raw, upstream = random.standard_normal((6, 5)), random.standard_normal((3, 3, 5))
+    gradient = build_frame_backward(raw, upstream)
+    places = list(np.ndindex(*raw.shape))
+    slope = numerical_gradient(lambda: (build_frame(raw) * upstream).sum(), raw, places)
+    np.testing.assert_allclose(gradient.ravel(), slope, rtol=1e-6, atol=1e-8)
+
+
+def test_the_gradient_of_direction_inputs_is_their_slope():
+    random = np.random.default_rng(2)
+    frame, upstream = random.standard_normal((3, 3, 5)), random.standard_normal((6, 5))
+    wi, wo = random_directions(random, 5), random_directions(random, 5)
+    gradient = encode_directions_backward(frame, wi, wo, upstream)
+    places = list(np.ndindex(*frame.shape))
+    slope = numerical_gradient(
+        lambda: (encode_directions(frame, wi, wo) * upstream).sum(), frame, places
+    )
+    np.testing.assert_allclose(gradient.ravel(), slope, rtol=1e-5, atol=1e-7)
+
+
+def test_in_a_mirror_configuration_the_half_vector_is_the_normal_and_the_difference_is_wi():
+    wi = np.array([[0.6], [0.0], [0.8]])
+    wo = np.array([[-0.6], [0.0], [0.8]])
+    inputs = encode_directions(np.eye(3)[:, :, None], wi, wo)
+    np.testing.assert_allclose(inputs[:, 0], [0, 0, 1, 0.6, 0, 0.8], atol=1e-15)
+
+
+def test_equal_directions_have_a_difference_along_z():
+    w = random_directions(np.random.default_rng(4), 20)
+    inputs = encode_directions(np.broadcast_to(np.eye(3)[:, :, None], (3, 3, 20)), w, w)
+    np.testing.assert_allclose(inputs[:3], w, atol=1e-12)
+    np.testing.assert_allclose(inputs[3:], np.tile([[0.0], [0.0], [1.0]], 20), atol=1e-12)
+
+
+def test_the_difference_vector_is_wi_rotated_by_the_arc_from_half_to_z():
+    """Rodrigues' rotation about h x z, the textbook form of the same."""
+    random = np.random.default_rng(5)
+    wi, wo = random_directions(random, 1)[:, 0], random_directions(random, 1)[:, 0]
+    h = (wi + wo) / np.linalg.norm(wi + wo)
+    axis = np.cross(h, [0, 0, 1])
+    sine, cosine = np.linalg.norm(axis), h[2]
+    k = axis / sine
+    expected = wi * cosine + np.cross(k, wi) * sine + k * (k @ wi) * (1 - cosine)
+    inputs = encode_directions(np.eye(3)[:, :, None], wi[:, None], wo[:, None])
+    np.testing.assert_allclose(inputs[3:, 0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_the_gradients_of_the_student_are_its_slopes(activation, loss):
+    spec = NetworkSpec(hidden_width=5, hidden_layers=2, activation=activation)
+    layout = LatentLayout(width=8, height=4, levels=3, materials=2)
+    parameters = random_parameters(spec, layout)
+    batch = random_batch(12, layout)
+    gradients = loss_and_gradients(spec, parameters, batch, loss)
+
+    def value():
+        return loss_and_gradients(spec, parameters, batch, loss).loss
+
+    places = [(index,) for index in range(0, spec.parameter_count, 3)]
+    slope = numerical_gradient(value, parameters.decoder, places)
+    np.testing.assert_allclose(gradients.decoder[::3], slope, rtol=2e-5, atol=1e-8)
+
+    touched = np.argwhere(gradients.latents != 0)[::7]
+    slope = numerical_gradient(value, parameters.latents, [tuple(place) for place in touched])
+    np.testing.assert_allclose(gradients.latents[tuple(touched.T)], slope, rtol=2e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_without_weights_the_response_is_the_exponential_of_the_bias(preset):
+    spec, layout = PRESETS[preset], LatentLayout(4, 4)
+    parameters = Parameters(spec, layout, np.zeros(spec.parameter_count), np.zeros((16, 8)))
+    parameters.bias(spec.layers[-1])[:] = [3.0, 2.0, 99.0]
+    z = np.array([[0.0, 0.0, 1.0]])
+    response = evaluate(spec, parameters, np.zeros((1, 2)), 0, z, z)
+    np.testing.assert_allclose(response, [[1.0, np.exp(-1), np.exp(11)]], rtol=1e-12)
+
+
+def test_beyond_the_limit_of_the_exponent_no_gradient_flows():
+    spec, layout = PRESETS["2x16"], LatentLayout(4, 4)
+    parameters = random_parameters(spec, layout)
+    parameters.bias(spec.layers[-1])[:] = 99.0
+    gradients = loss_and_gradients(spec, parameters, random_batch(8, layout))
+    assert not gradients.decoder.any()
+    assert not gradients.latents.any()
+
+
+def test_a_response_above_the_limit_counts_as_the_limit():
+    spec, layout = PRESETS["2x16"], LatentLayout(4, 4)
+    parameters = random_parameters(spec, layout)
+    batch = random_batch(8, layout)
+    batch["response"] = 3e4
+    limited = loss_and_gradients(spec, parameters, batch).loss
+    batch["response"] = np.inf
+    assert loss_and_gradients(spec, parameters, batch).loss == pytest.approx(limited, rel=1e-12)
+
+
+def test_the_weight_of_a_sample_multiplies_its_loss():
+    spec, layout = PRESETS["2x16"], LatentLayout(4, 4)
+    parameters = random_parameters(spec, layout)
+    batch = random_batch(8, layout)
+    whole = loss_and_gradients(spec, parameters, batch)
+    batch["weight"] *= 2
+    doubled = loss_and_gradients(spec, parameters, batch)
+    assert doubled.loss == pytest.approx(2 * whole.loss)
+    np.testing.assert_allclose(doubled.latents, 2 * whole.latents)
