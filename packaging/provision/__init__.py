@@ -1,0 +1,1 @@
+"""The steps behind bootstrap.py. Standard library only: it runs before anything is installed."""

@@ -1,0 +1,163 @@
+"""The commands of bootstrap.py: set up what is missing, then hand over to what was asked for."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from provision.console import Commands, SetupError, clean_environment, say
+from provision.environment import Environment, install, is_current
+from provision.lock import held
+from provision.stamp import Device, Stamp, read_stamp, write_stamp
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+USAGE = """\
+Sets Verdigris up in .venv next to this repository's README, then runs it.
+
+  python3 packaging/bootstrap.py ARGUMENTS...      run `verdigris ARGUMENTS...`,
+                                                   e.g. bake examples/copper_tray.mtlx
+  python3 packaging/bootstrap.py test [ARGUMENTS]  run the tests, with pytest's arguments
+  python3 packaging/bootstrap.py setup             set up only
+  python3 packaging/bootstrap.py --help            print this; `verdigris` has its own:
+                                                   python3 packaging/bootstrap.py bake --help
+
+  --recheck-device   (first argument) look for a graphics device again
+
+The first run installs the packages pinned in pyproject.toml, and on a Debian-family system
+without a usable device Mesa's software device; it says so before. Later runs install nothing.
+VERDIGRIS_VERBOSE=1 shows the output of every step.
+"""
+
+RUN_EXTRAS = ("usd",)
+TEST_EXTRAS = ("test", "usd")
+
+
+HandOver = Callable[[list[str], Path | None], int]
+
+
+class UsageError(Exception):
+    """Arguments that bootstrap.py does not take."""
+
+
+@dataclass(frozen=True)
+class Request:
+    action: str
+    """help, setup, test, or run for everything that verdigris itself is to do."""
+    arguments: tuple[str, ...] = ()
+    recheck: bool = False
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        return TEST_EXTRAS if self.action == "test" else RUN_EXTRAS
+
+
+def parse(arguments: Sequence[str]) -> Request:
+    given = tuple(arguments)
+    recheck = given[:1] == ("--recheck-device",)
+    if recheck:
+        given = given[1:] or ("setup",)
+    if not given or given[0] in ("-h", "--help", "help"):
+        return Request("help")
+    if given[0] == "setup" and given[1:] == ("--recheck-device",):
+        return Request("setup", recheck=True)
+    if given[0] == "setup" and len(given) > 1:
+        raise UsageError(f"setup takes no arguments, not {' '.join(given[1:])!r}; see --help")
+    if given[0] in ("setup", "test"):
+        return Request(given[0], given[1:], recheck)
+    return Request("run", given, recheck)
+
+
+def main(arguments: Sequence[str]) -> int:
+    try:
+        return serve(parse(arguments), Environment(ROOT), Commands(), hand_over)
+    except UsageError as error:
+        say(str(error))
+        return 2
+    except SetupError as error:
+        say(str(error))
+    except (OSError, subprocess.SubprocessError) as error:
+        say(f"the set-up stopped: {error}. Mend that, then run the same command again.")
+    except KeyboardInterrupt:
+        say("stopped; the next run mends what is half done")
+        return 130
+    return 1
+
+
+def serve(
+    request: Request, environment: Environment, commands: Commands, hand_over: HandOver
+) -> int:
+    if request.action == "help":
+        print(USAGE, end="")
+        return 0
+    stamp = set_up(request, environment, commands)
+    if request.action == "setup":
+        say(f"ready: {describe(stamp.device)}")
+        return 0
+    if request.action == "test":
+        workers = worker_arguments(request.arguments, cores())
+        pytest = [str(environment.python), "-P", "-m", "pytest", *workers, *request.arguments]
+        return hand_over(pytest, environment.root)
+    return hand_over([str(environment.script("verdigris")), *request.arguments], None)
+
+
+def set_up(request: Request, environment: Environment, commands: Commands) -> Stamp:
+    """Does what is missing; with nothing missing it only reads the stamp."""
+    stamp = read_stamp(environment.stamp)
+    if stamp is None or request.recheck or not is_settled(stamp, request, environment):
+        with held(environment.lock):
+            return complete(request, environment, commands)
+    if stamp.device and not stamp.device.found:
+        say(f"{describe(stamp.device)}; --recheck-device looks again")
+    return stamp
+
+
+def is_settled(stamp: Stamp, request: Request, environment: Environment) -> bool:
+    return stamp.device is not None and is_current(environment, stamp, request.extras)
+
+
+def complete(request: Request, environment: Environment, commands: Commands) -> Stamp:
+    # Read again: while this waited for the lock, another may have done the work.
+    stamp = read_stamp(environment.stamp)
+    if stamp is None or not is_current(environment, stamp, request.extras):
+        stamp = install(environment, request.extras, commands)
+    if stamp.device is None or request.recheck:
+        # Imported late: a run with nothing to do starts sooner without it.
+        from provision.search import search
+
+        stamp = replace(stamp, device=search(environment.python, commands))
+        write_stamp(environment.stamp, stamp)
+    return stamp
+
+
+def describe(device: Device | None) -> str:
+    if device is None or not device.found:
+        return "no device, so that only commands that need none work (inspect, --help)"
+    kind = f"{device.kind}, software" if device.software else device.kind
+    return f"{device.adapter} ({kind})"
+
+
+def cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def worker_arguments(arguments: Sequence[str], cores: int) -> list[str]:
+    chosen = any(word.startswith(("-n", "--numprocesses")) for word in arguments)
+    return [] if chosen or cores < 2 else ["-n", "2"]
+
+
+def hand_over(command: list[str], folder: Path | None) -> int:
+    """Becomes the command where the system can do that, else runs it and returns its exit code."""
+    sys.stderr.flush()
+    if os.name != "nt":
+        if folder is not None:
+            os.chdir(folder)
+        os.execve(command[0], command, clean_environment())
+    try:
+        return subprocess.call(command, cwd=folder, env=clean_environment())
+    except KeyboardInterrupt:
+        return 130

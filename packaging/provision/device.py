@@ -1,0 +1,43 @@
+"""Looks for a device that computes, with the packages and the Python of .venv."""
+
+import json
+import sys
+from pathlib import Path
+
+from provision.console import Commands, Finished
+from provision.stamp import Device
+
+PROBE = Path(__file__).with_name("probe.py")
+PROBE_SECONDS = 120.0
+
+
+def kinds_for(platform: str) -> tuple[str, ...]:
+    """The kinds of device to try, the preferred first."""
+    if platform == "win32":
+        return ("vulkan", "d3d12", "cuda")
+    if platform == "darwin":
+        return ("metal",)
+    return ("vulkan", "cuda")
+
+
+def find_device(python: Path, commands: Commands, platform: str = sys.platform) -> Device:
+    """The first kind of device that computes, or why none does."""
+    problems = []
+    for kind in kinds_for(platform):
+        command = [str(python), "-I", str(PROBE), kind]
+        device = read_answer(commands.run(command, timeout=PROBE_SECONDS))
+        if device.found:
+            return device
+        problems.append(f"{kind}: {device.problem}")
+    return Device(problem="; ".join(problems))
+
+
+def read_answer(done: Finished) -> Device:
+    if done.code != 0:
+        last = done.tail().splitlines()[-1:] or ["it printed nothing"]
+        how = "crashed" if done.code < 0 else "failed"
+        return Device(problem=f"the driver {how} (exit code {done.code}): {last[0]}")
+    try:
+        return Device(**json.loads(done.output.rstrip().splitlines()[-1]))
+    except (ValueError, TypeError, IndexError):
+        return Device(problem=f"unreadable answer: {done.tail()[-300:]}")

@@ -1,0 +1,181 @@
+"""The virtual environment: made, filled from pyproject.toml, and made again when it is broken."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from provision.console import Commands, SetupError, say, step
+from provision.stamp import STARTED, Stamp, read_stamp, wanted_stamp, write_stamp
+
+INSTALL_REMEDY = (
+    "The packages come from pip's configured index: check the network, its proxy settings and the "
+    "free disk space, then run the same command again. VERDIGRIS_VERBOSE=1 shows all output."
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where things are in the environment of a repository."""
+
+    root: Path
+
+    @property
+    def venv(self) -> Path:
+        return self.root / ".venv"
+
+    @property
+    def stamp(self) -> Path:
+        return self.venv / "verdigris-setup.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / ".cache" / "bootstrap.lock"
+
+    @property
+    def python(self) -> Path:
+        return self.script("python")
+
+    def script(self, name: str) -> Path:
+        if os.name == "nt":
+            return self.venv / "Scripts" / f"{name}.exe"
+        return self.venv / "bin" / name
+
+    @property
+    def pip(self) -> Path:
+        version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        library = self.venv / ("Lib" if os.name == "nt" else f"lib/{version}")
+        return library / "site-packages" / "pip"
+
+
+def is_current(environment: Environment, stamp: Stamp | None, extras: tuple[str, ...]) -> bool:
+    return (
+        stamp is not None
+        and stamp.holds_for(wanted_stamp(environment.root, extras))
+        and environment.python.exists()
+        and environment.script("verdigris").exists()
+    )
+
+
+def install(environment: Environment, extras: tuple[str, ...], commands: Commands) -> Stamp:
+    """Brings the environment up to date and returns its stamp. The caller holds the lock."""
+    stamp = read_stamp(environment.stamp)
+    wanted = wanted_stamp(environment.root, extras)
+    fault = fault_of(environment, stamp, wanted)
+    if stamp is not None and not fault:
+        wanted = replace(wanted, extras=tuple(sorted({*stamp.extras, *extras})))
+    if fault:
+        make_venv(environment, fault, wanted, commands)
+    else:
+        write_stamp(environment.stamp, replace(wanted, state=STARTED))
+    install_packages(environment, wanted.extras, commands)
+    done = replace(wanted, device=stamp.device) if stamp and not fault else wanted
+    write_stamp(environment.stamp, done)
+    return done
+
+
+def fault_of(environment: Environment, stamp: Stamp | None, wanted: Stamp) -> str:
+    """Why the environment has to be made from nothing; empty if it can be kept."""
+    if not environment.venv.exists():
+        return "there is none yet"
+    if stamp is None:
+        return fault_of_foreign(environment)
+    if stamp.state == STARTED:
+        return "its set-up was interrupted"
+    if stamp.root != wanted.root:
+        return f"the repository was at {stamp.root}"
+    if stamp.python != wanted.python:
+        return f"it was made with {stamp.python}"
+    if not environment.python.exists():
+        return "its Python is gone"
+    return ""
+
+
+def fault_of_foreign(environment: Environment) -> str:
+    """The same for an environment made by other means, which is kept if it can serve."""
+    config = read_config(environment.venv / "pyvenv.cfg")
+    if not config:
+        return "it is not a virtual environment"
+    version = config.get("version") or config.get("version_info", "")
+    if version.split(".")[:2] != [str(part) for part in sys.version_info[:2]]:
+        return f"it was made with Python {version or 'of an unknown version'}"
+    if not config.get("command", "").endswith(f" {environment.venv}"):
+        return "it was made by another program or in another place"
+    if not environment.python.exists() or not environment.pip.exists():
+        return "it has no Python or no pip"
+    return ""
+
+
+def read_config(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    pairs = (line.partition("=") for line in lines if "=" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def make_venv(environment: Environment, fault: str, wanted: Stamp, commands: Commands) -> None:
+    require_venv_module()
+    if environment.venv.exists():
+        if Path(sys.prefix).resolve() == environment.venv.resolve():
+            raise SetupError(
+                f"{environment.venv} has to be made again ({fault}), and the Python that runs this "
+                "is part of it. Run the same command with a Python from outside."
+            )
+        with step(f"removing {environment.venv}: {fault}"):
+            empty(environment.venv)
+    environment.venv.mkdir(exist_ok=True)
+    # Before anything else goes in, so that an interruption from here on is noticed.
+    write_stamp(environment.stamp, replace(wanted, state=STARTED))
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    commands.require(
+        f"making .venv (Python {version})",
+        [sys.executable, "-I", "-m", "venv", str(environment.venv)],
+        remedy=f"Make sure that {environment.venv} can be written, or use another Python.",
+    )
+
+
+def require_venv_module() -> None:
+    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
+    if missing:
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        raise SetupError(
+            f"this Python ({sys.executable}) lacks its module {' and '.join(missing)}, so it "
+            "cannot make a virtual environment.\n"
+            f"On Debian and Ubuntu: sudo apt-get install python{version}-venv\n"
+            "Elsewhere: use a Python that was installed whole. Then run the same command again."
+        )
+
+
+def empty(folder: Path) -> None:
+    """Removes what is in the folder and keeps the folder, which may be a link to a faster disk."""
+    for child in folder.iterdir():
+        if child.is_dir() and not child.is_symlink():
+            shutil.rmtree(child)
+        else:
+            child.unlink()
+
+
+def install_packages(environment: Environment, extras: tuple[str, ...], commands: Commands) -> None:
+    say(f"about to install into .venv: {', '.join(pinned_packages(environment.root, extras))}")
+    commands.require(
+        "installing them (the first time takes minutes on a slow connection)",
+        [
+            str(environment.python),
+            *("-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"),
+            *("-e", f".[{','.join(extras)}]"),
+        ],
+        cwd=environment.root,
+        remedy=INSTALL_REMEDY,
+    )
+
+
+def pinned_packages(root: Path, extras: tuple[str, ...]) -> list[str]:
+    import tomllib  # a run with nothing to do should not pay for it
+
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project.get("optional-dependencies", {})
+    lines = [*project["dependencies"], *(line for extra in extras for line in optional[extra])]
+    return sorted({line.replace("==", " ") for line in lines}, key=str.lower)
