@@ -1,0 +1,189 @@
+"""Picks and opens a device: the one place that knows which graphics interfaces there are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import DeviceError
+from verdigris.shaders import SHADER_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import slangpy
+
+CHOICE_VARIABLE = "VERDIGRIS_DEVICE"
+CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
+BACKENDS = ("vulkan", "d3d12", "metal", "cuda")
+SOFTWARE = "software"
+_SHADER_CACHE_BYTES = 512 << 20
+_SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
+_HOW_TO_GET_ONE = (
+    "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
+    "processor (python3 packaging/bootstrap.py setup does that on Debian)"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Slang module: a file below `shaders/`, or text made at run time under a name."""
+
+    name: str
+    text: str | None = None
+
+
+class Kernels:
+    """The kernels of one Slang session. A material has a session of its own, so that letting go of
+    the material lets go of all that was compiled for it."""
+
+    def __init__(self, gpu: slangpy.Device, session: slangpy.SlangSession) -> None:
+        self._gpu = gpu
+        self._session = session
+        self._modules: dict[Source, slangpy.SlangModule] = {}
+        self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
+
+    def get(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        """The compute kernel `entry` of the first source, linked with the others; kept for reuse."""
+        key = (tuple(sources), entry)
+        if key not in self._kernels:
+            modules = [self._module(source) for source in sources]
+            program = self._session.link_program(modules, [modules[0].entry_point(entry)])
+            self._kernels[key] = self._gpu.create_compute_kernel(program)
+        return self._kernels[key]
+
+    def _module(self, source: Source) -> slangpy.SlangModule:
+        if source not in self._modules:
+            self._modules[source] = (
+                self._session.load_module(source.name)
+                if source.text is None
+                else self._session.load_module_from_source(source.name, source.text)
+            )
+        return self._modules[source]
+
+
+@dataclass(frozen=True)
+class Device:
+    """An open device."""
+
+    gpu: slangpy.Device
+    backend: str
+    name: str
+    is_software: bool
+    compiler_options: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.backend})"
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The kernels that know no material."""
+        return self.new_kernels()
+
+    def new_kernels(self) -> Kernels:
+        session = self.gpu.create_slang_session(
+            compiler_options=dict(self.compiler_options), cache_path=_subfolder("modules")
+        )
+        return Kernels(self.gpu, session)
+
+
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept, or None where nothing can be written."""
+    import platformdirs
+
+    chosen = os.environ.get(CACHE_VARIABLE)
+    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("verdigris", False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _subfolder(name: str) -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / name
+
+
+def open_device(choice: str | None = None) -> Device:
+    """Opens a device once per process.
+
+    `choice` is `auto`, `software`, or a backend with an optional adapter index (`vulkan:1`); without it
+    the environment variable VERDIGRIS_DEVICE decides, then `auto`: the first hardware adapter of
+    Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
+    """
+    return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+
+
+@lru_cache(maxsize=8)
+def _open_once(choice: str) -> Device:
+    backend, _, index = choice.partition(":")
+    if backend not in ("auto", SOFTWARE, *BACKENDS) or (index and not index.isdecimal()):
+        names = ", ".join(("auto", SOFTWARE, *BACKENDS))
+        raise DeviceError(f"device {choice!r} is not known: choose one of {names}, or vulkan:1")
+    failures: list[str] = []
+    for candidate, adapter in _candidates(backend, int(index) if index else None):
+        try:
+            return _create(candidate, adapter)
+        except RuntimeError as failure:
+            failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
+    tried = "; ".join(failures) or "none was found"
+    raise DeviceError(f"no usable device for {choice!r} ({tried}): {_HOW_TO_GET_ONE}")
+
+
+def _candidates(backend: str, index: int | None) -> Iterator[tuple[str, slangpy.AdapterInfo]]:
+    """Adapters, best first; a backend is not touched before those ahead of it have failed."""
+    software: list[tuple[str, slangpy.AdapterInfo]] = []
+    for name in _platform_backends() if backend in ("auto", SOFTWARE) else (backend,):
+        adapters = _adapters(name)
+        for adapter in adapters if index is None else adapters[index : index + 1]:
+            if _is_software(adapter):
+                software.append((name, adapter))
+            elif backend != SOFTWARE:
+                yield name, adapter
+    yield from software
+
+
+def _platform_backends() -> tuple[str, ...]:
+    native = {"win32": ("d3d12",), "darwin": ("metal",)}.get(sys.platform, ())
+    # asking for CUDA where there is no driver prints a complaint of its own
+    cuda = ("cuda",) if sys.platform == "win32" or Path("/dev/nvidiactl").exists() else ()
+    return ("vulkan", *native, *cuda)
+
+
+def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
+    import slangpy
+
+    try:
+        return list(slangpy.Device.enumerate_adapters(getattr(slangpy.DeviceType, backend)))
+    except RuntimeError:
+        return []
+
+
+def _is_software(adapter: slangpy.AdapterInfo) -> bool:
+    return any(word in adapter.name.lower() for word in _SOFTWARE_NAMES)
+
+
+def _create(backend: str, adapter: slangpy.AdapterInfo) -> Device:
+    import slangpy
+
+    slangpy.Logger.get().level = slangpy.LogLevel.error
+    options: dict[str, Any] = {"include_paths": [SHADER_FOLDER, Path(slangpy.SHADER_PATH)]}
+    gpu = slangpy.Device(
+        type=getattr(slangpy.DeviceType, backend),
+        adapter_luid=adapter.luid,
+        compiler_options=options,
+        enable_hot_reload=False,
+        shader_cache_size=_SHADER_CACHE_BYTES,
+        shader_cache_path=_subfolder("shaders"),
+    )
+    return Device(gpu, backend, adapter.name, _is_software(adapter), options)
+
+
+def _last_line(failure: Exception) -> str:
+    lines = str(failure).strip().splitlines()
+    return lines[-1] if lines else repr(failure)

@@ -1,0 +1,209 @@
+"""A MaterialX document: loaded under rules, resolved in full, with its surface materials found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.errors import DocumentError
+from verdigris.core.material.library import standard_library
+from verdigris.core.material.paths import SearchPath
+from verdigris.core.material.xmltext import check_xml, collect_includes, read_text
+
+if TYPE_CHECKING:
+    import MaterialX as mx  # noqa: N813
+
+_SURFACE_TYPES = ("surfaceshader", "material")
+
+
+@dataclass(frozen=True)
+class Material:
+    """One thing of a document that can be baked."""
+
+    name: str
+    element: mx.TypedElement
+    looks: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return str(self.element.getNamePath())
+
+
+@dataclass(frozen=True)
+class Document:
+    """A loaded document. `files` are the document and all that it includes."""
+
+    name: str
+    root: mx.Document
+    search: SearchPath
+    files: tuple[Path, ...] = ()
+
+    @cached_property
+    def materials(self) -> tuple[Material, ...]:
+        """The surface materials; where there are none, bare surface shaders and graph outputs."""
+        looks = _looks_by_material(self.root)
+        found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
+        found += [
+            output
+            for graph in _own_graphs(self.root)
+            for output in graph.getOutputs()
+            if output.getType() in _SURFACE_TYPES and not _feeds_any(output, found)
+        ]
+        if not found:
+            found = self._bare_surface_shaders()
+        return tuple(
+            Material(_short_name(node, found), node, tuple(looks.get(node.getName(), ())))
+            for node in found
+        )
+
+    def _bare_surface_shaders(self) -> list[mx.TypedElement]:
+        shaders = [n for n in self.root.getNodes() if n.getType() == "surfaceshader"]
+        used = {
+            port.getNodeName()
+            for node in self.root.getNodes()
+            for port in node.getInputs()
+            if port.getType() == "surfaceshader"
+        }
+        return [node for node in shaders if node.getName() not in used]
+
+    def find_material(self, name: str) -> Material | None:
+        for material in self.materials:
+            if name in (material.name, material.path):
+                return material
+        return None
+
+    def require_material(self, name: str | None = None) -> Material:
+        """The material of this name, or the only one there is."""
+        listed = ", ".join(material.name for material in self.materials)
+        if not self.materials:
+            raise DocumentError(f"{self.name}: has no material with a surface: {self._what_it_has()}")
+        if name is not None:
+            found = self.find_material(name)
+            if found is None:
+                raise DocumentError(f"{self.name}: has no material {name!r}; it has: {listed}")
+            return found
+        if len(self.materials) > 1:
+            raise DocumentError(
+                f"{self.name}: has {len(self.materials)} materials; name one with --material: {listed}"
+            )
+        return self.materials[0]
+
+    def _what_it_has(self) -> str:
+        kinds = sorted({node.getCategory() for node in self.root.getNodes()})
+        if not kinds:
+            return "it has no nodes"
+        shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
+        return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
+
+    def nodes_of(self, material: Material) -> Iterator[mx.Node]:
+        """Every node upstream of a material, each once, through node graphs of the document."""
+        from verdigris.core.material.upstream import upstream_nodes
+
+        return upstream_nodes(material.element, self.name)
+
+    def check(self, material: Material) -> None:
+        """Refuses a material one of whose nodes has no definition, or whose graph goes round."""
+        for node in self.nodes_of(material):
+            if node.getNodeDef() is None:
+                raise DocumentError(f"{self.name}: {describe_missing(node)}")
+
+
+def load_document(
+    path: str | Path, search_paths: Sequence[str | Path] = (), allow_outside: bool = False
+) -> Document:
+    """Loads a document file; names resolve against its own folder first."""
+    path = Path(path)
+    text = read_text(path)
+    resolved = path.resolve()
+    search = SearchPath.of(search_paths, allow_outside).with_folder(resolved.parent)
+    return _parse(text, str(path), resolved, search)
+
+
+def parse_document(
+    text: str,
+    search_paths: Sequence[str | Path] = (),
+    name: str = "document",
+    allow_outside: bool = False,
+) -> Document:
+    """Loads a document from its text, as a host hands it over."""
+    return _parse(text, name, None, SearchPath.of(search_paths, allow_outside))
+
+
+def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
+    import MaterialX as mx  # noqa: N813
+
+    facts = check_xml(text, name)
+    included = collect_includes(facts, name, path.parent if path else None, search)
+    options = mx.XmlReadOptions()
+    options.readXIncludeFunction = None
+    root = mx.createDocument()
+    try:
+        for inner_path, inner_text in included:
+            inner = mx.createDocument()
+            mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
+            root.importLibrary(inner)
+        mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
+        root.setDataLibrary(standard_library())
+    except (mx.Exception, LookupError) as failure:
+        raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
+    for inner_path, _ in included:
+        search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
+    if path:
+        search = search.with_folder(path.parent)
+    files = ([path] if path else []) + [inner_path for inner_path, _ in included]
+    return Document(name, root, search, tuple(files))
+
+
+def describe_missing(node: mx.Node) -> str:
+    """Says of a node without definition whether its kind or its signature is unknown."""
+    category, path = node.getCategory(), node.getNamePath()
+    known = node.getDocument().getMatchingNodeDefs(node.getQualifiedName(category))
+    if not known:
+        return (
+            f"node {path!r} is of the kind {category!r}, which no library defines: "
+            "it may come from a plug-in of the application that wrote the document"
+        )
+    signatures = ", ".join(sorted({f"{d.getName()} -> {d.getType()}" for d in known})[:6])
+    return (
+        f"node {path!r} of the kind {category!r} and type {node.getType()!r} matches no definition "
+        f"of it (those there are: {signatures}): check its type and those of its inputs"
+    )
+
+
+def _has_surface(node: mx.Node) -> bool:
+    port = node.getInput("surfaceshader")
+    return port is not None and bool(port.getConnectedNode() or port.getConnectedOutput())
+
+
+def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
+    """The node graphs of the document itself: not the library's, nor those that implement a node."""
+    import MaterialX as mx  # noqa: N813
+
+    graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]
+    return [graph for graph in graphs if not graph.getNodeDefString()]
+
+
+def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:
+    graph = output.getParent().getName()
+    return any(
+        port.getNodeGraphString() == graph and port.getOutputString() in ("", output.getName())
+        for node in materials
+        for port in node.getInputs()
+    )
+
+
+def _short_name(element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
+    name = str(element.getName())
+    twins = [other for other in among if other.getName() == name]
+    return name if len(twins) == 1 else str(element.getNamePath())
+
+
+def _looks_by_material(root: mx.Document) -> dict[str, list[str]]:
+    looks: dict[str, list[str]] = {}
+    for look in root.getLooks():
+        for assignment in look.getMaterialAssigns():
+            looks.setdefault(assignment.getMaterial(), []).append(look.getName())
+    return looks

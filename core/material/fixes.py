@@ -1,0 +1,61 @@
+"""Repairs to generated code that MaterialX 1.39.5 offers no extension point for, one function each.
+
+Each says what is wrong upstream, and refuses to pass on code in which it did not find it: when upstream
+mends the fault, the refusal tells.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verdigris.core.errors import DocumentError
+
+_PRIVATE_BLOCK = re.compile(r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?")
+_UNIFORM = re.compile(r"    uniform (\w+) (\w+);")
+_LIGHTS = re.compile(r"\n?    uniform LightData u_lightData\[MAX_LIGHT_SOURCES\];\n")
+_IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
+# A sample stands in the world as it is, at the first frame.
+_VALUES = {
+    "u_alphaThreshold": "-1.0",
+    "u_numActiveLightSources": "1",
+    "u_frame": "1.0",
+    "u_time": "0.0",
+    "u_geomprop": "0",
+}
+
+
+def lift_private_uniforms(code: str) -> str:
+    """Takes what differs from sample to sample out of the constant buffer.
+
+    The generator declares the view position and the lights as uniforms, one value a draw call, and
+    has no option to leave their declaration to the application. The view position becomes a static
+    that each thread sets; the rest become constants.
+    """
+    block = _PRIVATE_BLOCK.search(code)
+    if block is None or "u_viewPosition;" not in block.group(1):
+        raise DocumentError(
+            "the generated shader has no surface that a light could fall on: "
+            "connect a surface shader to the material"
+        )
+    declared = [_static(kind, name) for kind, name in _UNIFORM.findall(block.group(1))]
+    if _LIGHTS.search(code):
+        declared.append(
+            "static const LightData u_lightData[1] = { { 1, float3(0.0), float3(1.0), 1.0 } };"
+        )
+    code = code[: block.start()] + code[block.end() :]
+    code = _LIGHTS.sub("\n", code)
+    start = code.index("cbuffer pixelCB")
+    return code[:start] + "\n".join(declared) + "\n\n" + code[start:]
+
+
+def _static(kind: str, name: str) -> str:
+    if name == "u_viewPosition":
+        return f"static {kind} {name};"
+    if name.endswith("Matrix") and kind == "float4x4":
+        return f"static const {kind} {name} = {_IDENTITY};"
+    if name in _VALUES:
+        return f"static const {kind} {name} = {_VALUES[name]};"
+    raise DocumentError(
+        f"the generated shader reads {name!r}, which a material sample does not have: "
+        "remove the node that asks for it"
+    )

@@ -1,0 +1,179 @@
+"""Turns a material's graph into one Slang module that holds it as an `ITeacher`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import DocumentError
+from verdigris.core.material.fixes import lift_private_uniforms
+from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
+
+if TYPE_CHECKING:
+    import MaterialX as mx  # noqa: N813
+    from MaterialX import PyMaterialXGenShader as Gen
+
+    from verdigris.core.material.document import Document, Material
+
+_LANES_FOR_SLOPES = 4
+_VERTEX_FIELDS = {
+    "positionWorld": "point.position",
+    "positionObject": "point.position",
+    "normalWorld": "point.normal",
+    "normalObject": "point.normal",
+    "tangentWorld": "point.tangent",
+    "tangentObject": "point.tangent",
+    "bitangentWorld": "point.bitangent",
+    "bitangentObject": "point.bitangent",
+}
+_NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "color3", "color4")
+
+
+@dataclass(frozen=True)
+class TextureSlot:
+    """A place in the constant buffer where an image goes."""
+
+    uniform: str
+    file: str
+    asker: str
+
+
+@dataclass(frozen=True)
+class GeneratedMaterial:
+    """A Slang module and what must be bound for it to run."""
+
+    name: str
+    source: str
+    textures: tuple[TextureSlot, ...]
+    uniforms: tuple[tuple[str, Any], ...]
+    takes_slopes: bool
+
+    @property
+    def lanes_per_sample(self) -> int:
+        return _LANES_FOR_SLOPES if self.takes_slopes else 1
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.source.encode()).hexdigest()[:24]
+
+
+def generate(document: Document, material: Material) -> GeneratedMaterial:
+    """The Slang of one material, ready to link with the kernels that evaluate it."""
+    import MaterialX as mx  # noqa: N813
+
+    document.check(material)
+    generator, context = _generator()
+    try:
+        shader = generator.generate("material", material.element, context)
+    except (mx.Exception, LookupError, RuntimeError) as failure:
+        raise DocumentError(
+            f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
+        ) from None
+    stage = shader.getStage("pixel")
+    code = lift_private_uniforms(shader.getSourceCode("pixel"))
+    takes_slopes = "mx_heighttonormal" in code
+    source = "\n".join(
+        (
+            "import teacher.interface;",
+            f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
+            f"export static const uint kLanesPerSample = {_LANES_FOR_SLOPES if takes_slopes else 1};",
+            '#include "teacher/prelude.slang"',
+            code,
+            _vertex_adapter(stage),
+            '#include "teacher/material.slang"',
+        )
+    )
+    textures, uniforms = _bindings(stage, document.name)
+    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
+
+
+def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
+    """A Slang generator whose colour, units and light are set up for samples.
+
+    Constants are folded into the code: what a material does not use costs nothing.
+    """
+    import MaterialX as mx  # noqa: N813
+    from MaterialX import PyMaterialXGenShader as Gen
+    from MaterialX import PyMaterialXGenSlang as GenSlang
+
+    library = standard_library()
+    generator = GenSlang.SlangShaderGenerator.create()
+    context = Gen.GenContext(generator)
+    search = mx.FileSearchPath(OVERRIDE_FOLDER.as_posix())
+    search.append(mx.getDefaultDataSearchPath())
+    context.registerSourceCodeSearchPath(search)
+
+    colours = Gen.DefaultColorManagementSystem.create(generator.getTarget())
+    colours.loadLibrary(library)
+    generator.setColorManagementSystem(colours)
+    units = Gen.UnitSystem.create(generator.getTarget())
+    units.loadLibrary(library)
+    units.setUnitConverterRegistry(_unit_converters(library))
+    generator.setUnitSystem(units)
+
+    options = context.getOptions()
+    options.targetColorSpaceOverride = "lin_rec709"
+    options.targetDistanceUnit = "meter"
+    options.shaderInterfaceType = Gen.ShaderInterfaceType.SHADER_INTERFACE_REDUCED
+    none = Gen.HwSpecularEnvironmentMethod.SPECULAR_ENVIRONMENT_NONE
+    options.hwSpecularEnvironmentMethod = none
+    options.hwMaxActiveLightSources = 1
+    options.hwTransparency = True
+    options.fileTextureVerticalFlip = False
+    light = library.getNodeDef("ND_directional_light")
+    Gen.HwShaderGenerator.bindLightShader(light, 1, context)
+    return generator, context
+
+
+def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
+    import MaterialX as mx  # noqa: N813
+
+    registry = mx.UnitConverterRegistry.create()
+    for kind in ("distance", "angle"):
+        definition = library.getUnitTypeDef(kind)
+        registry.addUnitConverter(definition, mx.LinearUnitConverter.create(definition))
+    return registry
+
+
+def _vertex_adapter(stage: Gen.ShaderStage) -> str:
+    """Fills the vertex data that this document happens to ask for. A field that a sample has not
+    (a painted colour, a property of the geometry) is zero."""
+    lines = []
+    for port in _ports(stage.getInputBlocks().get("VertexData")):
+        name, kind = port.getVariable(), port.getType().getName()
+        if name in _VERTEX_FIELDS:
+            lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
+        elif name.startswith("texcoord"):
+            value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
+            lines.append(f"    vertex.{name} = {value};")
+    body = "\n".join(lines)
+    return (
+        "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"
+        f"{body}\n    return vertex;\n}}"
+    )
+
+
+def _bindings(
+    stage: Gen.ShaderStage, document_name: str
+) -> tuple[tuple[TextureSlot, ...], tuple[tuple[str, Any], ...]]:
+    textures: list[TextureSlot] = []
+    uniforms: list[tuple[str, Any]] = []
+    for port in _ports(stage.getUniformBlocks().get("PublicUniforms")):
+        value = port.getValue()
+        kind = port.getType().getName()
+        if kind == "filename":
+            asker = f"{document_name}: {port.getPath()}"
+            textures.append(
+                TextureSlot(port.getVariable(), value.getValueString() if value else "", asker)
+            )
+        elif kind in _NUMERIC and value is not None:
+            data = value.getData()
+            plain = data.asTuple() if hasattr(data, "asTuple") else data
+            uniforms.append((port.getVariable(), plain))
+    return tuple(textures), tuple(uniforms)
+
+
+def _ports(block: Gen.VariableBlock | None) -> list[Gen.ShaderPort]:
+    return [] if block is None else [block[index] for index in range(block.size())]

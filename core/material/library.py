@@ -1,0 +1,47 @@
+"""MaterialX's standard library, loaded once, with the node implementations that a sample needs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from verdigris.shaders import SHADER_FOLDER
+
+if TYPE_CHECKING:
+    import MaterialX as mx  # noqa: N813
+
+OVERRIDE_FOLDER = SHADER_FOLDER / "teacher" / "overrides"
+_IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
+# implementation in the library -> our file below overrides/nodes
+_OVERRIDES = {
+    "IM_directional_light_genslang": "mx_directional_light",
+    "IM_uniform_edf_genglsl": "mx_uniform_edf",
+    "IM_surface_unlit_genglsl": "mx_surface_unlit",
+    "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
+    **{f"IM_image_{kind}_genglsl": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
+}
+
+
+@lru_cache(maxsize=1)
+def standard_library() -> mx.Document:
+    """Every node definition of MaterialX, shared by all documents: treat it as read-only."""
+    import MaterialX as mx  # noqa: N813
+
+    library = mx.createDocument()
+    mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)
+    for name, stem in _OVERRIDES.items():
+        implementation = library.getImplementation(name)
+        if implementation is None:
+            raise RuntimeError(f"MaterialX {mx.getVersionString()} has no implementation {name}")
+        implementation.setFile((OVERRIDE_FOLDER / "nodes" / f"{stem}.slang").as_posix())
+    return library
+
+
+@lru_cache(maxsize=1)
+def known_colour_spaces() -> frozenset[str]:
+    """Colour spaces that the generated code can turn into linear Rec.709."""
+    transforms = standard_library().getNodeDefs()
+    suffix = "_to_lin_rec709"
+    names = {node.getNodeString() for node in transforms}
+    found = {name.removesuffix(suffix) for name in names if name.endswith(suffix)}
+    return frozenset(found | {"lin_rec709", "none", ""})

@@ -1,0 +1,76 @@
+"""Finds the files that a document names, and keeps it from naming files that are none of its business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from verdigris.core.errors import VerdigrisError
+
+
+@dataclass(frozen=True)
+class SearchPath:
+    """Folders that relative names resolve against. Files outside them are refused unless allowed."""
+
+    folders: tuple[Path, ...] = ()
+    allow_outside: bool = False
+
+    @classmethod
+    def of(cls, folders: Sequence[str | Path], allow_outside: bool = False) -> SearchPath:
+        return cls(tuple(Path(folder).resolve() for folder in folders), allow_outside)
+
+    def with_folder(self, folder: Path) -> SearchPath:
+        """This search path with a folder put first."""
+        folder = folder.resolve()
+        rest = tuple(other for other in self.folders if other != folder)
+        return SearchPath((folder, *rest), self.allow_outside)
+
+    def candidates(self, name: str, start: Path | None = None) -> list[Path]:
+        """Where a file of this name may be, first choice first, without looking."""
+        path = _to_path(name)
+        if path.is_absolute():
+            return [path.resolve()]
+        starts = ([start.resolve()] if start else []) + list(self.folders)
+        return list(dict.fromkeys((folder / path).resolve() for folder in starts))
+
+    def allows(self, path: Path) -> bool:
+        """Whether a resolved path lies in one of the folders, or may lie elsewhere."""
+        return self.allow_outside or any(path.is_relative_to(folder) for folder in self.folders)
+
+    def require(
+        self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
+    ) -> Path:
+        """The file of this name; the error says who asked, what for and where it was looked for."""
+        if not name or "\0" in name:
+            raise error(f"{asker}: the file name {name!r} is not one")
+        found = [path for path in self.candidates(name, start) if _is_file(path)]
+        for path in found:
+            if self.allows(path):
+                return path
+        if found:
+            raise error(
+                f"{asker}: {name!r} is {found[0]}, outside the folders that may be read "
+                f"({self.described()}): allow its folder with --search {found[0].parent} "
+                "or any with --allow-outside"
+            )
+        raise error(
+            f"{asker}: {name!r} was not found in {self.described(start)}: "
+            "correct the name or add its folder with --search"
+        )
+
+    def described(self, start: Path | None = None) -> str:
+        folders = dict.fromkeys(([start.resolve()] if start else []) + list(self.folders))
+        return ", ".join(str(folder) for folder in folders) or "no folder at all"
+
+
+def _to_path(name: str) -> Path:
+    windows = PureWindowsPath(name)
+    return Path(windows.as_posix()) if "\\" in name else Path(name)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,324 @@
+"""Images of a material: found, checked before they are decoded, read with OpenImageIO, put on the device."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import TextureError
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    from verdigris.core.device import Device
+    from verdigris.core.material.generate import TextureSlot
+    from verdigris.core.material.paths import SearchPath
+
+MOST_TEXTURE_BYTES = 8 << 30
+_DEFAULT_LARGEST_SIDE = 16384
+_UDIM_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
+_TILES_ACROSS = 10
+# OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
+_FORMATS: dict[str, tuple[type[np.generic], str]] = {
+    "uint8": (np.uint8, "rgba8_unorm"),
+    "uint16": (np.uint16, "rgba16_unorm"),
+    "half": (np.float16, "rgba16_float"),
+    "float": (np.float32, "rgba32_float"),
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One file of an image; a plain image is the tile in column and row 0."""
+
+    path: Path
+    column: int = 0
+    row: int = 0
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What an image's headers say. For a UDIM set, of the tile with the most texels."""
+
+    width: int
+    height: int
+    channels: int
+    kind: str
+    tiles: tuple[Tile, ...]
+    is_udim: bool = False
+
+    @property
+    def columns(self) -> int:
+        return max(tile.column for tile in self.tiles) - self.first_column + 1
+
+    @property
+    def rows(self) -> int:
+        return max(tile.row for tile in self.tiles) - self.first_row + 1
+
+    @property
+    def first_column(self) -> int:
+        return min(tile.column for tile in self.tiles)
+
+    @property
+    def first_row(self) -> int:
+        return min(tile.row for tile in self.tiles)
+
+    @property
+    def bytes_on_device(self) -> int:
+        depth = np.dtype(_FORMATS[self.kind][0]).itemsize * 4
+        return self.width * self.columns * self.height * self.rows * depth * 4 // 3
+
+
+@dataclass(frozen=True)
+class Image:
+    """Texels of a level each, four channels, row 0 at v = 0."""
+
+    info: ImageInfo
+    levels: tuple[NDArray[Any], ...]
+
+
+def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
+    """The file of a name, or every file that a UDIM name stands for."""
+    token = next((token for token in _UDIM_TOKENS if token in file), None)
+    if token is None:
+        return (Tile(search.require(file, None, asker, TextureError)),)
+    looked: list[Path] = []
+    for pattern in search.candidates(file):
+        looked.append(pattern.parent)
+        tiles = _matching_tiles(pattern, token)
+        if not tiles:
+            continue
+        for tile in tiles:
+            if not search.allows(tile.path.resolve()):
+                search.require(str(tile.path), None, asker, TextureError)
+        return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
+    folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
+    raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
+
+
+def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
+    before, after = pattern.name.split(token, 1)
+    name = re.compile(re.escape(before) + _UDIM_TOKENS[token] + re.escape(after))
+    if not pattern.parent.is_dir():
+        return []
+    tiles = []
+    for path in pattern.parent.iterdir():
+        match = name.fullmatch(path.name)
+        if match is None:
+            continue
+        if token == "<UDIM>":
+            number = int(match["udim"]) - 1001
+            if number >= 0:
+                tiles.append(Tile(path, number % _TILES_ACROSS, number // _TILES_ACROSS))
+        else:
+            tiles.append(Tile(path, int(match["u"]) - 1, int(match["v"]) - 1))
+    return tiles
+
+
+def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
+    """What the headers of an image say, without decoding it."""
+    tiles = find_tiles(file, asker, search)
+    specs = [_read_header(tile.path, asker) for tile in tiles]
+    width, height, channels, kind = max(specs, key=lambda spec: spec[0] * spec[1])
+    is_udim = any(token in file for token in _UDIM_TOKENS)
+    return ImageInfo(width, height, channels, kind, tiles, is_udim)
+
+
+def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
+    import OpenImageIO as oiio  # noqa: N813
+
+    if path.stat().st_size == 0:
+        raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        raise TextureError(f"{asker}: {path} is not an image that can be read: {oiio.geterror()}")
+    spec = source.spec()
+    source.close()
+    if spec.depth > 1 or spec.nchannels < 1:
+        raise TextureError(f"{asker}: {path} is not a flat image")
+    return spec.width, spec.height, spec.nchannels, _kind(str(spec.format.basetype), path, spec)
+
+
+def _kind(_basetype: str, _path: Path, spec: Any) -> str:
+    name = str(spec.format)
+    if name in _FORMATS:
+        return name
+    return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
+
+
+def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
+    """Refuses an image that the device cannot hold, before its texels are read."""
+    width, height = info.width * info.columns, info.height * info.rows
+    if max(width, height) > largest_side:
+        what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
+        raise TextureError(
+            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device holds "
+            f"at most {largest_side} a side: scale it down"
+        )
+
+
+def read_image(info: ImageInfo, asker: str) -> Image:
+    """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
+    kind = _FORMATS[info.kind][0]
+    if not info.is_udim:
+        texels = _read_tile(info.tiles[0].path, kind, asker)
+        return Image(info, build_levels(texels))
+    shape = (info.height * info.rows, info.width * info.columns, 4)
+    atlas = np.zeros(shape, kind)
+    for tile in info.tiles:
+        texels = _read_tile(tile.path, kind, asker)
+        if texels.shape[:2] != (info.height, info.width):
+            texels = _resized(texels, info.width, info.height)
+        top = (tile.row - info.first_row) * info.height
+        left = (tile.column - info.first_column) * info.width
+        atlas[top : top + info.height, left : left + info.width] = texels
+    return Image(info, build_levels(atlas))
+
+
+def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
+    import OpenImageIO as oiio  # noqa: N813
+
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        raise TextureError(f"{asker}: {path} is not an image that can be read: {oiio.geterror()}")
+    channels = min(source.spec().nchannels, 4)
+    texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
+    problem = source.geterror()
+    source.close()
+    if texels is None or problem:
+        detail = problem or oiio.geterror() or "the file ends early"
+        raise TextureError(f"{asker}: {path} is damaged: {detail.strip()}")
+    texels = np.asarray(texels).reshape(source.spec().height, source.spec().width, -1)
+    return np.ascontiguousarray(with_four_channels(texels)[::-1])
+
+
+_OIIO_KINDS: dict[type[np.generic], str] = {
+    np.uint8: "uint8",
+    np.uint16: "uint16",
+    np.float16: "half",
+    np.float32: "float",
+}
+
+
+def with_four_channels(texels: NDArray[Any]) -> NDArray[Any]:
+    """Grey becomes a colour, and what has no alpha is solid."""
+    height, width, channels = texels.shape
+    kind = texels.dtype
+    one = np.iinfo(kind).max if kind.kind == "u" else 1
+    result = np.empty((height, width, 4), kind)
+    result[..., 3] = one if channels in (1, 3) else texels[..., channels - 1]
+    result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
+    return result
+
+
+def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
+    import OpenImageIO as oiio  # noqa: N813
+
+    source = oiio.ImageBuf(np.ascontiguousarray(texels))
+    result = oiio.ImageBufAlgo.resize(source, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 4))
+    return np.asarray(result.get_pixels(_OIIO_KINDS[texels.dtype.type])).astype(texels.dtype)
+
+
+def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The mip chain by 2 x 2 averages; the odd last row or column of a level joins its neighbour."""
+    levels = [texels]
+    while max(levels[-1].shape[:2]) > 1:
+        levels.append(_halved(levels[-1]))
+    return tuple(levels)
+
+
+def _halved(texels: NDArray[Any]) -> NDArray[Any]:
+    kind = texels.dtype
+    wide: Any = np.uint32 if kind.kind == "u" else np.float32
+    for axis in (0, 1):
+        size = texels.shape[axis]
+        if size == 1:
+            continue
+        even = texels.take(range(0, size - 1, 2), axis).astype(wide)
+        odd = texels.take(range(1, size, 2), axis).astype(wide)
+        texels = (even + odd + 1) // 2 if kind.kind == "u" else (even + odd) / 2
+    return texels.astype(kind)
+
+
+@dataclass
+class BoundTexture:
+    """An image on the device with what the shader's SamplerTexture2D holds beside it."""
+
+    texture: slangpy.Texture
+    sampler: slangpy.Sampler
+    tiles: tuple[float, float, float, float]
+    size: tuple[float, float]
+
+    def uniform(self) -> dict[str, Any]:
+        import slangpy
+
+        return {
+            "tex": self.texture,
+            "sampler": self.sampler,
+            "tiles": slangpy.float4(*self.tiles),
+            "size": slangpy.float2(*self.size),
+        }
+
+
+class TexturePool:
+    """The images of one material on one device; a file that is named twice is there once."""
+
+    def __init__(self, device: Device, search: SearchPath) -> None:
+        self._device = device
+        self._search = search
+        self._sampler: slangpy.Sampler = device.gpu.create_sampler()
+        self._bound: dict[tuple[Tile, ...], BoundTexture] = {}
+        self._bytes = 0
+
+    def bind(self, slot: TextureSlot) -> BoundTexture:
+        """The image that a slot names, uploaded."""
+        if not slot.file:
+            return self._blank()
+        info = read_info(slot.file, slot.asker, self._search)
+        if info.tiles in self._bound:
+            return self._bound[info.tiles]
+        check_size(info, slot.asker, self._device.gpu.info.limits.max_texture_dimension_2d)
+        self._bytes += info.bytes_on_device
+        if self._bytes > MOST_TEXTURE_BYTES:
+            raise TextureError(
+                f"{slot.asker}: with {info.tiles[0].path} the material's textures come to "
+                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded: "
+                "scale them down"
+            )
+        image = read_image(info, slot.asker)
+        tiles = (0.0, 0.0, 0.0, 0.0)
+        if info.is_udim:
+            tiles = (info.columns, info.rows, info.first_column, info.first_row)
+        bound = self._upload(image.levels, _FORMATS[info.kind][1], tiles)
+        self._bound[info.tiles] = bound
+        return bound
+
+    def _blank(self) -> BoundTexture:
+        """Stands for an image node without a file: outside of every tile, so its default is used."""
+        texels = np.zeros((1, 1, 4), np.uint8)
+        return self._upload((texels,), "rgba8_unorm", (1.0, 1.0, -1e6, -1e6))
+
+    def _upload(
+        self,
+        levels: tuple[NDArray[Any], ...],
+        format_name: str,
+        tiles: tuple[float, float, float, float],
+    ) -> BoundTexture:
+        import slangpy
+
+        height, width = levels[0].shape[:2]
+        texture = self._device.gpu.create_texture(
+            format=getattr(slangpy.Format, format_name),
+            width=width,
+            height=height,
+            mip_count=len(levels),
+            usage=slangpy.TextureUsage.shader_resource,
+        )
+        for level, texels in enumerate(levels):
+            texture.copy_from_numpy(np.ascontiguousarray(texels), mip=level)
+        return BoundTexture(texture, self._sampler, tiles, (float(width), float(height)))

@@ -1,0 +1,74 @@
+"""Walks a material's graph against the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from verdigris.core.errors import DocumentError
+
+if TYPE_CHECKING:
+    import MaterialX as mx  # noqa: N813
+
+
+def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.Node]:
+    """Every node that feeds an element, each once, the element itself first if it is a node.
+
+    Iterative, so that a chain of thousands of nodes is no deeper than one.
+    """
+    import MaterialX as mx  # noqa: N813
+
+    done: set[str] = set()
+    on_path: dict[str, None] = {}
+    stack: list[tuple[mx.Node, Iterator[mx.Node]]] = []
+
+    def enter(node: mx.Node) -> bool:
+        path = node.getNamePath()
+        if path in on_path:
+            ring = [*list(on_path)[list(on_path).index(path) :], path]
+            raise DocumentError(f"{document_name}: the graph goes round: {' -> '.join(ring)}")
+        if path in done:
+            return False
+        on_path[path] = None
+        stack.append((node, _inputs_of(node)))
+        return True
+
+    starts = [element] if isinstance(element, mx.Node) else _resolve(element)
+    for start in starts:
+        if enter(start):
+            yield start
+        while stack:
+            node, feeding = stack[-1]
+            following = next(feeding, None)
+            if following is None:
+                stack.pop()
+                path = node.getNamePath()
+                del on_path[path]
+                done.add(path)
+            elif enter(following):
+                yield following
+
+
+def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
+    for port in node.getInputs():
+        yield from _resolve(port)
+
+
+def _resolve(port: mx.PortElement) -> list[mx.Node]:
+    """The node behind a port, through the inputs of the node graph that it stands in."""
+    import MaterialX as mx  # noqa: N813
+
+    seen: set[str] = set()
+    while port is not None and port.getNamePath() not in seen:
+        seen.add(port.getNamePath())
+        interface = port.getInterfaceInput() if isinstance(port, mx.Input) else None
+        if interface is not None:
+            port = interface
+            continue
+        output = port.getConnectedOutput()
+        if output is not None and not port.getNodeName():
+            port = output
+            continue
+        node = port.getConnectedNode()
+        return [node] if node is not None else []
+    return []

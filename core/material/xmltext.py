@@ -1,0 +1,112 @@
+"""Reads XML that may come from anywhere: checked for form and size before MaterialX parses it, with
+its includes brought in under the same rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from verdigris.core.errors import DocumentError
+from verdigris.core.material.paths import SearchPath
+
+LARGEST_BYTES = 64 << 20
+DEEPEST_NESTING = 64
+MOST_ELEMENTS = 400_000
+MOST_INCLUDES = 200
+
+
+@dataclass
+class XmlFacts:
+    """What a first pass over a text learns."""
+
+    root: str = ""
+    elements: int = 0
+    includes: list[str] = field(default_factory=list)
+
+
+def read_text(path: Path) -> str:
+    """The text of a document file."""
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_BYTES:
+            raise DocumentError(
+                f"{path}: {size / 1e6:.0f} MB is more than a MaterialX document may have "
+                f"({LARGEST_BYTES >> 20} MB)"
+            )
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DocumentError(f"{path}: there is no such file") from None
+    except UnicodeDecodeError as failure:
+        raise DocumentError(f"{path}: not a MaterialX document: {failure}") from None
+    except OSError as failure:
+        raise DocumentError(f"{path}: cannot be read: {failure.strerror}") from None
+
+
+def check_xml(text: str, name: str) -> XmlFacts:
+    """Refuses what is not a well-formed MaterialX text of reasonable size, naming line and column."""
+    facts = XmlFacts()
+    depth = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        facts.root = facts.root or tag
+        facts.elements += 1
+        if depth > DEEPEST_NESTING:
+            raise DocumentError(f"{name}: elements are nested deeper than {DEEPEST_NESTING}")
+        if facts.elements > MOST_ELEMENTS:
+            raise DocumentError(f"{name}: more than {MOST_ELEMENTS} elements")
+        if tag in ("xi:include", "include"):
+            facts.includes.append(attributes.get("href", ""))
+
+    def end(_tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def entity(entity_name: str, *_rest: object) -> None:
+        raise DocumentError(
+            f"{name}: declares the XML entity {entity_name!r}; entities can expand without bound and "
+            "MaterialX has no use for them: remove the DOCTYPE"
+        )
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.EntityDeclHandler = entity
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as failure:
+        raise DocumentError(f"{name}: not valid XML: {failure}") from None
+    if facts.root != "materialx":
+        raise DocumentError(
+            f"{name}: the root element is <{facts.root}>, not <materialx>: not a MaterialX document"
+        )
+    return facts
+
+
+def collect_includes(
+    facts: XmlFacts, name: str, folder: Path | None, search: SearchPath
+) -> list[tuple[Path, str]]:
+    """Every document that this one includes, directly or not, innermost first."""
+    found: list[tuple[Path, str]] = []
+    seen: set[Path] = set()
+
+    def visit(includes: list[str], includer: str, start: Path | None, chain: tuple[Path, ...]) -> None:
+        for href in includes:
+            path = search.require(href, start, f"{includer}: XInclude", DocumentError)
+            if path in chain:
+                names = " -> ".join(step.name for step in (*chain, path))
+                raise DocumentError(f"{includer}: documents include each other: {names}")
+            if path in seen:
+                continue
+            if len(seen) >= MOST_INCLUDES:
+                raise DocumentError(f"{name}: more than {MOST_INCLUDES} included documents")
+            seen.add(path)
+            text = read_text(path)
+            inner = check_xml(text, str(path))
+            visit(inner.includes, str(path), path.parent, (*chain, path))
+            found.append((path, text))
+
+    visit(facts.includes, name, folder, ())
+    return found
