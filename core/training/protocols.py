@@ -47,6 +47,9 @@ class StepReport:
     skipped: int
     """Steps without effect because loss or gradients were not finite."""
 
+    rejected: int = 0
+    """Samples left out because their response was not a number."""
+
 
 class Trainer(Protocol):
     """Fits parameters to the samples of a source, some steps at a time."""

@@ -1,0 +1,345 @@
+"""The student's forward and backward pass for one thread, written for speed.
+
+The same function as core/network/numpy_mlp.py, which is the place to read it; tests hold the two
+together. What differs: all memory is allocated once; every array is channel-first, so that ufuncs
+run over contiguous samples; each layer's bias is a first column of its weights, met by a first row
+of ones, so that BLAS adds it and sums its gradient; half vectors are rotated, not normalised again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from verdigris.core.network import losses
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import (
+    HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
+    OUTPUTS,
+    SMELU_WIDTH,
+    LatentLayout,
+    NetworkSpec,
+)
+from verdigris.core.network.texels import IndexArray, corners
+from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
+
+_WORDS = TRAINING_SAMPLE.itemsize // 4
+
+
+def _column(name: str) -> int:
+    fields: Any = TRAINING_SAMPLE.fields
+    return int(fields[name][1]) // 4
+
+
+_LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
+_UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
+
+
+class PackedDecoder:
+    """Frame matrix and layers as [outputs, 1 + inputs] views of one vector, the bias first."""
+
+    def __init__(self, spec: NetworkSpec) -> None:
+        shapes = [(spec.frame_rows, 1 + spec.latent_channels)]
+        shapes += [(layer.outputs, 1 + layer.inputs) for layer in spec.layers]
+        self.spec = spec
+        self.vector = np.zeros(sum(rows * columns for rows, columns in shapes), np.float32)
+        self.matrices: list[FloatArray] = []
+        start = 0
+        for rows, columns in shapes:
+            end = start + rows * columns
+            self.matrices.append(self.vector[start:end].reshape(rows, columns))
+            start = end
+
+    @property
+    def frames(self) -> FloatArray:
+        return self.matrices[0]
+
+    @property
+    def layers(self) -> list[FloatArray]:
+        return self.matrices[1:]
+
+    def pack(self, parameters: Parameters) -> None:
+        # The frames' constant part: zero latents leave the surface's own normal and tangent.
+        self.frames[:, 0] = np.tile([0, 0, 1, 1, 0, 0], self.spec.frame_count)
+        self.frames[:, 1:] = parameters.frames()
+        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
+            matrix[:, 0] = parameters.bias(layer)
+            matrix[:, 1:] = parameters.weights(layer)
+
+    def unpack(self, parameters: Parameters) -> None:
+        parameters.frames()[:] = self.frames[:, 1:]
+        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
+            parameters.bias(layer)[:] = matrix[:, 0]
+            parameters.weights(layer)[:] = matrix[:, 1:]
+
+
+class Kernel:
+    """Work arrays and passes for `count` samples; one thread uses it at a time."""
+
+    def __init__(self, spec: NetworkSpec, layout: LatentLayout, loss: str, count: int) -> None:
+        self.spec, self.layout, self.count = spec, layout, count
+        self.loss_function = losses.FUNCTIONS[loss]
+        self.gradients = PackedDecoder(spec)
+        self.loss = 0.0
+        self.rejected = 0
+
+        def array(*shape: int) -> FloatArray:
+            return np.empty((*shape, count), np.float32)
+
+        channels, frames = spec.latent_channels, spec.frame_count
+        self._columns = array(_WORDS)
+        self.indices: IndexArray = np.empty((4, count), np.int64)
+        self._corner_weights = array(4)
+        self._rows = np.empty((4 * count, channels), np.float32)
+        self._corners = array(channels, 4)
+        # The half vector of the surface's frame and wi: what each learned frame rotates.
+        self._directions = array(2, 3)
+        self._cosine = array()
+
+        self._inputs = array(1 + spec.inputs)
+        self._inputs[0] = 1
+        self._encoded = self._inputs[1 + channels :].reshape(frames, 2, 3, count)
+        self._raw = array(2 * 3 * frames).reshape(frames, 2, 3, count)
+        self._g_raw = array(2 * 3 * frames).reshape(frames, 2, 3, count)
+        # Components x y z x y: a cross product is then two products of slices.
+        self._normal, self._tangent, self._g_bitangent = (array(frames, 5) for _ in range(3))
+        self._axes, self._g_axes = array(frames, 3, 3), array(frames, 3, 3)
+        self._vector, self._other = array(frames, 3), array(frames, 3)
+        self._inverse_n, self._inverse_t, self._along = (array(frames) for _ in range(3))
+        self._s, self._divisor = array(frames), array(frames)
+        self._scalar = array(frames)
+
+        widths = [layer.outputs for layer in spec.layers[:-1]]
+        self._hidden = [array(1 + width) for width in widths]
+        for hidden in self._hidden:
+            hidden[0] = 1
+        self._slopes = [array(width) for width in widths]
+        self._scratch = array(max(widths))
+        self._g_hidden = [array(width) for width in widths]
+        self._output = array(OUTPUTS)
+        self._g_inputs = array(spec.inputs)
+        self._g_latent = array(channels)
+
+    # Preparation: what does not depend on the parameters.
+
+    def prepare(self, samples: SampleArray) -> None:
+        """Takes a batch in: texel indices, rotation-free directions, checked responses."""
+        columns = self._columns
+        np.copyto(columns, samples.view(np.float32).reshape(self.count, _WORDS).T)
+        level: IndexArray | int = 0
+        material: IndexArray | int = 0
+        if self.layout.levels > 1:
+            level = columns[_LEVEL].astype(np.int64)
+        if self.layout.materials > 1:
+            material = columns[_MATERIAL].view(np.uint32).astype(np.int64)
+        indices, weights = corners(self.layout, columns[_UV : _UV + 2], level, material)
+        self.indices[:] = indices
+        self._corner_weights[:] = weights
+
+        wi, wo = columns[_WI : _WI + 3], columns[_WO : _WO + 3]
+        half = self._directions[0]
+        np.add(wi, wo, out=half)
+        length = np.sqrt(np.einsum("cn,cn->n", half, half))
+        half /= np.maximum(length, np.float32(LENGTH_EPSILON))
+        self._directions[1] = wi
+        np.einsum("cn,cn->n", half, wi, out=self._cosine)
+
+        self.rejected = 0
+        response = columns[_RESPONSE : _RESPONSE + OUTPUTS]
+        if not np.isfinite(response.sum()):
+            wrong = np.isnan(response).any(0)
+            self.rejected = int(wrong.sum())
+            response[:, wrong] = 0
+            columns[_WEIGHT][wrong] = 0
+
+    # Forward and backward.
+
+    def run(self, decoder: PackedDecoder, latents: FloatArray, share: float) -> None:
+        """Leaves the loss and the gradients by decoder and gathered latents behind.
+
+        `share` is one sample's part of the mean.
+        """
+        self._gather(latents)
+        self._build_frames(decoder)
+        self._encode_directions()
+        self._run_layers(decoder)
+        gradient = self._run_loss(np.float32(share))
+        self._run_layers_backward(decoder, gradient)
+        self._encode_directions_backward()
+        self._build_frames_backward(decoder)
+
+    def _gather(self, latents: FloatArray) -> None:
+        channels = self.spec.latent_channels
+        np.take(latents, self.indices.ravel(), axis=0, out=self._rows, mode="clip")
+        np.copyto(self._corners.reshape(channels, -1), self._rows.T)
+        z = self._inputs[1 : 1 + channels]
+        np.einsum("ckn,kn->cn", self._corners, self._corner_weights, out=z)
+
+    def _build_frames(self, decoder: PackedDecoder) -> None:
+        channels = self.spec.latent_channels
+        raw = self._raw
+        latent = self._inputs[: 1 + channels]
+        np.matmul(decoder.frames, latent, out=raw.reshape(-1, self.count))
+        normal, tangent, axes = self._normal, self._tangent, self._axes
+        self._normalise(raw[:, 0], self._inverse_n, normal[:, :3])
+        np.einsum("fcn,fcn->fn", normal[:, :3], raw[:, 1], out=self._along)
+        projected = np.multiply(normal[:, :3], self._along[:, None], out=self._vector)
+        np.subtract(raw[:, 1], projected, out=projected)
+        self._normalise(projected, self._inverse_t, tangent[:, :3])
+        normal[:, 3:], tangent[:, 3:] = normal[:, :2], tangent[:, :2]
+        axes[:, 0], axes[:, 2] = tangent[:, :3], normal[:, :3]
+        _cross(normal, tangent, axes[:, 1], self._other)
+
+    def _normalise(self, vector: FloatArray, inverse: FloatArray, out: FloatArray) -> None:
+        np.einsum("fcn,fcn->fn", vector, vector, out=inverse)
+        np.sqrt(inverse, out=inverse)
+        np.maximum(inverse, np.float32(LENGTH_EPSILON), out=inverse)
+        np.reciprocal(inverse, out=inverse)
+        np.multiply(vector, inverse[:, None], out=out)
+
+    def _encode_directions(self) -> None:
+        encoded = self._encoded
+        np.einsum("fxcn,dcn->fdxn", self._axes, self._directions, out=encoded)
+        half, a = encoded[:, 0], encoded[:, 1]
+        np.add(half[:, 2], np.float32(1), out=self._divisor)
+        np.maximum(self._divisor, np.float32(HALF_Z_MINIMUM), out=self._divisor)
+        np.add(a[:, 2], self._cosine, out=self._s)
+        self._s /= self._divisor
+        step = np.multiply(half[:, :2], self._s[:, None], out=self._other[:, :2])
+        a[:, :2] -= step
+        a[:, 2] = self._cosine
+
+    def _run_layers(self, decoder: PackedDecoder) -> None:
+        x = self._inputs
+        for matrix, hidden, slope in zip(decoder.layers, self._hidden, self._slopes, strict=False):
+            y = hidden[1:]
+            np.matmul(matrix, x, out=y)
+            activate(self.spec.activation, y, slope, self._scratch[: len(y)])
+            x = hidden
+        np.matmul(decoder.layers[-1], x, out=self._output)
+
+    def _run_loss(self, share: np.float32) -> FloatArray:
+        exponent, follows = losses.limited_exponent(self.spec, self._output)
+        target = losses.limited_response(self._columns[_RESPONSE : _RESPONSE + OUTPUTS])
+        values, gradient = self.loss_function(exponent, target)
+        share_of_each = self._columns[_WEIGHT] * share
+        self.loss = float(values @ share_of_each)
+        gradient *= follows
+        gradient *= share_of_each
+        return gradient
+
+    def _run_layers_backward(self, decoder: PackedDecoder, gradient: FloatArray) -> None:
+        for index in reversed(range(len(decoder.layers))):
+            matrix = decoder.layers[index]
+            x = self._hidden[index - 1] if index else self._inputs
+            np.matmul(gradient, x.T, out=self.gradients.layers[index])
+            below = self._g_hidden[index - 1] if index else self._g_inputs
+            np.matmul(matrix[:, 1:].T, gradient, out=below)
+            if index:
+                below *= self._slopes[index - 1]
+            gradient = below
+
+    def _encode_directions_backward(self) -> None:
+        half = self._encoded[:, 0]
+        gradient = self._g_inputs[self.spec.latent_channels :].reshape(self._encoded.shape)
+        g_half, g_a = gradient[:, 0], gradient[:, 1]
+        g_sum = self._scalar
+        np.einsum("fcn,fcn->fn", half[:, :2], g_a[:, :2], out=g_sum)
+        np.negative(g_sum, out=g_sum)
+        g_sum /= self._divisor
+        g_half[:, :2] -= np.multiply(g_a[:, :2], self._s[:, None], out=self._other[:, :2])
+        # The last difference input is the same in every frame: only s passes a gradient on.
+        g_a[:, 2] = g_sum
+        g_sum *= self._s
+        g_sum *= self._divisor > HALF_Z_MINIMUM
+        g_half[:, 2] -= g_sum
+        np.einsum("fdxn,dcn->fxcn", gradient, self._directions, out=self._g_axes)
+
+    def _build_frames_backward(self, decoder: PackedDecoder) -> None:
+        channels = self.spec.latent_channels
+        normal, tangent = self._normal[:, :3], self._tangent[:, :3]
+        g_tangent, g_normal = self._g_axes[:, 0], self._g_axes[:, 2]
+        g_b = self._g_bitangent
+        g_b[:, :3], g_b[:, 3:] = self._g_axes[:, 1], self._g_axes[:, 1, :2]
+        vector, other, scalar = self._vector, self._other, self._scalar
+        _cross(self._tangent, g_b, vector, other)
+        g_normal += vector
+        _cross(g_b, self._normal, vector, other)
+        g_tangent += vector
+
+        g_projected = self._normalise_backward(tangent, self._inverse_t, g_tangent)
+        np.einsum("fcn,fcn->fn", normal, g_projected, out=scalar)
+        np.multiply(normal, scalar[:, None], out=other)
+        np.subtract(g_projected, other, out=self._g_raw[:, 1])
+        g_projected *= self._along[:, None]
+        g_normal -= g_projected
+        g_normal -= np.multiply(self._raw[:, 1], scalar[:, None], out=other)
+        self._g_raw[:, 0] = self._normalise_backward(normal, self._inverse_n, g_normal)
+
+        rows = self._g_raw.reshape(-1, self.count)
+        np.matmul(rows, self._inputs[: 1 + channels].T, out=self.gradients.frames)
+        self.gradients.frames[:, 0] = 0
+        np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)
+        self._g_latent += self._g_inputs[:channels]
+
+    def _normalise_backward(
+        self, unit: FloatArray, inverse: FloatArray, gradient: FloatArray
+    ) -> FloatArray:
+        along = np.einsum("fcn,fcn->fn", unit, gradient)
+        gradient -= unit * along[:, None]
+        gradient *= inverse[:, None]
+        return gradient
+
+    def scatter(self, places: IndexArray, place_count: int, out: FloatArray) -> None:
+        """Sums the latents' gradients [channels, places]; `places` says where each corner goes."""
+        for channel, gradient in enumerate(self._g_latent):
+            parts = np.multiply(gradient, self._corner_weights, dtype=np.float64, casting="unsafe")
+            out[channel] = np.bincount(places, parts.ravel(), place_count)
+
+
+def _cross(a: FloatArray, b: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
+    """a x b for components x y z x y along axis 1."""
+    np.multiply(a[:, 1:4], b[:, 2:5], out=out)
+    np.multiply(a[:, 2:5], b[:, 1:4], out=scratch)
+    out -= scratch
+
+
+def activate(name: str, x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
+    """Replaces x by its activation and writes the derivative there to slope."""
+    if name in ("leaky_relu", "relu"):
+        # A steep ramp clipped to the two slopes: three vector passes, where masks take ten.
+        np.multiply(x, np.float32(1e20), out=slope)
+        low = LEAKY_SLOPE if name == "leaky_relu" else 0
+        np.clip(slope, np.float32(low), np.float32(1), out=slope)
+        x *= slope
+    elif name == "silu":
+        np.multiply(x, np.float32(0.5), out=slope)
+        np.tanh(slope, out=slope)
+        slope *= np.float32(0.5)
+        slope += np.float32(0.5)
+        x *= slope
+        np.multiply(x, slope, out=scratch)
+        slope += x
+        slope -= scratch
+    else:
+        _activate_smelu(x, slope, scratch)
+
+
+def _activate_smelu(x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
+    width = np.float32(SMELU_WIDTH)
+    gain = np.float32((1 - LEAKY_SLOPE) / (2 * SMELU_WIDTH))
+    np.add(x, width, out=slope)
+    np.clip(slope, np.float32(0), 2 * width, out=slope)
+    np.subtract(x, width, out=scratch)
+    np.maximum(scratch, np.float32(0), out=scratch)
+    scratch *= 2 * width
+    x *= np.float32(LEAKY_SLOPE)
+    scratch *= gain
+    x += scratch
+    np.multiply(slope, slope, out=scratch)
+    scratch *= gain / 2
+    x += scratch
+    slope *= gain
+    slope += np.float32(LEAKY_SLOPE)

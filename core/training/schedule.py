@@ -1,0 +1,68 @@
+"""Learning rates over a run, and the settings that trainers share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.spec import LOSSES
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Warm-up, then a cosine from the peak rates to a fraction of them."""
+
+    steps: int = 10_000
+    """Steps from the first to the last; the rates stay at their lowest beyond."""
+
+    decoder_rate: float = 3e-3
+    """Peak learning rate of decoder and frames."""
+
+    latent_rate: float = 1e-2
+    """Peak learning rate of the latents."""
+
+    final_fraction: float = 0.01
+    """What is left of the peak rates at the end."""
+
+    warm_up: int = 0
+    """Steps over which the rates rise linearly at the start."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise SettingsError(f"steps is {self.steps}: use at least 1")
+        for name in ("decoder_rate", "latent_rate"):
+            rate = getattr(self, name)
+            if not (math.isfinite(rate) and 0 <= rate <= 1):
+                raise SettingsError(f"{name} is {rate}: use 0 to 1")
+        if not 0 <= self.final_fraction <= 1:
+            raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
+        if not 0 <= self.warm_up <= self.steps:
+            raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
+
+    def factor(self, step: int) -> float:
+        """What the peak rates are multiplied with in a step (the first is 0)."""
+        rise = min(1.0, (step + 1) / (self.warm_up + 1))
+        done = min(1.0, step / max(1, self.steps - 1))
+        cosine = 0.5 + 0.5 * math.cos(math.pi * done)
+        return rise * (self.final_fraction + (1 - self.final_fraction) * cosine)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """What a trainer needs to know beside the network and the samples."""
+
+    batch: int = 4096
+    """Samples a step."""
+
+    loss: str = "cbrt_l1"
+    """A key of LOSSES."""
+
+    schedule: Schedule = field(default_factory=Schedule)
+    """Learning rates."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise SettingsError(f"batch is {self.batch}: use at least 1")
+        if self.loss not in LOSSES:
+            raise SettingsError(f"loss is {self.loss!r}: use one of {', '.join(LOSSES)}")

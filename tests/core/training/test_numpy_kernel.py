@@ -1,0 +1,121 @@
+"""The fast kernel computes what the oracle does."""
+
+import numpy as np
+import pytest
+from verdigris.core.network import activations
+from verdigris.core.network.numpy_mlp import loss_and_gradients
+from verdigris.core.network.parameters import Parameters, initialise
+from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
+from verdigris.core.training.numpy_kernel import Kernel, PackedDecoder, activate
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+
+LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
+
+
+def random_batch(count, layout, seed=0):
+    random = np.random.default_rng(seed)
+    batch = np.zeros(count, TRAINING_SAMPLE)
+    batch["uv"] = random.uniform(-1, 2, (count, 2))
+    batch["level"] = random.integers(0, layout.levels, count)
+    batch["material"] = random.integers(0, layout.materials, count)
+    for name in ("wi", "wo"):
+        vectors = random.standard_normal((count, 3))
+        vectors[:, 2] = np.abs(vectors[:, 2])
+        batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    batch["response"] = random.exponential(0.3, (count, 3))
+    batch["weight"] = random.uniform(0.5, 2, count)
+    return batch
+
+
+def random_parameters(spec, layout, seed=0):
+    parameters = initialise(spec, layout, seed)
+    random = np.random.default_rng(seed)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
+    return parameters
+
+
+def run_kernel(spec, parameters, batch, loss="cbrt_l1"):
+    kernel = Kernel(spec, parameters.layout, loss, len(batch))
+    packed = PackedDecoder(spec)
+    packed.pack(parameters)
+    kernel.prepare(batch)
+    kernel.run(packed, parameters.latents, 1 / len(batch))
+    result = parameters.copy()
+    kernel.gradients.unpack(result)
+    texels = parameters.layout.texel_count
+    latents = np.empty((spec.latent_channels, texels), np.float32)
+    kernel.scatter(kernel.indices.ravel(), texels, latents)
+    result.latents[:] = latents.T
+    return kernel, result
+
+
+def assert_near(value, expected, tolerance=2e-5):
+    """Within a share of the largest: single values may cancel to nothing."""
+    assert np.abs(value - expected).max() <= tolerance * np.abs(expected).max()
+
+
+def specs():
+    yield from (pytest.param(spec, "cbrt_l1", id=name) for name, spec in PRESETS.items())
+    for activation in ACTIVATIONS:
+        yield pytest.param(NetworkSpec(16, 2, activation), "cbrt_l1", id=activation)
+    for loss in LOSSES:
+        yield pytest.param(NetworkSpec(16, 1, frame_count=3), loss, id=loss)
+
+
+@pytest.mark.parametrize(("spec", "loss"), specs())
+def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
+    parameters = random_parameters(spec, LAYOUT)
+    batch = random_batch(200, LAYOUT)
+    expected = loss_and_gradients(spec, parameters.astype(np.float64), batch, loss)
+    kernel, gradients = run_kernel(spec, parameters, batch, loss)
+    assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
+    frames = slice(0, spec.frame_size)
+    assert_near(gradients.decoder[frames], expected.decoder[frames], 2e-4)
+    assert_near(gradients.decoder, expected.decoder, 2e-4)
+    assert_near(gradients.latents, expected.latents, 2e-4)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_an_activation_and_its_slope_are_those_of_the_oracle(name):
+    x = np.linspace(-4.03, 4.01, 700, dtype=np.float32)
+    value, slope = x.copy(), np.empty_like(x)
+    activate(name, value, slope, np.empty_like(x))
+    function = activations.FUNCTIONS[name]
+    np.testing.assert_allclose(value, function.value(x), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(slope, function.derivative(x), rtol=1e-5, atol=1e-6)
+
+
+def test_a_packed_decoder_unpacks_to_what_it_was():
+    parameters = random_parameters(PRESETS["3x64"], LAYOUT)
+    packed = PackedDecoder(parameters.spec)
+    packed.pack(parameters)
+    result = Parameters(
+        parameters.spec, LAYOUT, np.zeros_like(parameters.decoder), parameters.latents
+    )
+    packed.unpack(result)
+    np.testing.assert_array_equal(result.decoder, parameters.decoder)
+
+
+def test_a_response_that_is_no_number_counts_for_nothing():
+    parameters = random_parameters(PRESETS["2x16"], LAYOUT)
+    batch = random_batch(50, LAYOUT)
+    batch["response"][7, 1] = np.nan
+    kernel, gradients = run_kernel(parameters.spec, parameters, batch)
+    batch["response"][7] = 0
+    batch["weight"][7] = 0
+    _, expected = run_kernel(parameters.spec, parameters, batch)
+    assert kernel.rejected == 1
+    np.testing.assert_array_equal(gradients.decoder, expected.decoder)
+    np.testing.assert_array_equal(gradients.latents, expected.latents)
+
+
+def test_an_infinite_response_counts_as_the_largest():
+    parameters = random_parameters(PRESETS["2x16"], LAYOUT)
+    batch = random_batch(50, LAYOUT)
+    batch["response"][7] = np.inf
+    kernel, gradients = run_kernel(parameters.spec, parameters, batch)
+    batch["response"][7] = 3e4
+    _, expected = run_kernel(parameters.spec, parameters, batch)
+    assert kernel.rejected == 0
+    np.testing.assert_array_equal(gradients.decoder, expected.decoder)
