@@ -94,7 +94,7 @@ def serve(
         return 0
     stamp = set_up(request, environment, commands)
     if request.action == "setup":
-        say(f"ready: {describe(stamp.device)}")
+        say(f"ready, {describe(stamp.device)}")
         return 0
     if request.action == "test":
         workers = worker_arguments(request.arguments, cores())
@@ -110,7 +110,7 @@ def set_up(request: Request, environment: Environment, commands: Commands) -> St
         with held(environment.lock):
             return complete(request, environment, commands)
     if stamp.device and not stamp.device.found:
-        say(f"{describe(stamp.device)}; --recheck-device looks again")
+        say(f"{describe(stamp.device)}; --recheck-device looks for one again")
     return stamp
 
 
@@ -134,9 +134,9 @@ def complete(request: Request, environment: Environment, commands: Commands) -> 
 
 def describe(device: Device | None) -> str:
     if device is None or not device.found:
-        return "no device, so that only commands that need none work (inspect, --help)"
+        return "without a device: only commands that need none work (inspect, --help)"
     kind = f"{device.kind}, software" if device.software else device.kind
-    return f"{device.adapter} ({kind})"
+    return f"with {device.adapter} ({kind})"
 
 
 def cores() -> int:

@@ -37,7 +37,9 @@ def read_answer(done: Finished) -> Device:
         last = done.tail().splitlines()[-1:] or ["it printed nothing"]
         how = "crashed" if done.code < 0 else "failed"
         return Device(problem=f"the driver {how} (exit code {done.code}): {last[0]}")
+    # Drivers print before it and, at exit, after it.
+    answers = [line for line in done.output.splitlines() if line.startswith("{")]
     try:
-        return Device(**json.loads(done.output.rstrip().splitlines()[-1]))
+        return Device(**json.loads(answers[-1]))
     except (ValueError, TypeError, IndexError):
         return Device(problem=f"unreadable answer: {done.tail()[-300:]}")

@@ -1,6 +1,6 @@
 """Runs inside .venv as a process of its own: does one kind of device compute?
 
-The last line printed is JSON. A driver may print, hang or crash here without harm to the set-up.
+It prints one line of JSON. A driver may print, hang or crash here without harm to the set-up.
 """
 
 import json

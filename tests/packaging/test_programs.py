@@ -51,7 +51,7 @@ def test_packages_of_another_python_do_not_get_in(monkeypatch):
 
 
 def test_the_driver_s_noise_does_not_hide_its_answer():
-    answer = 'WARNING: lavapipe is not conformant\n{"kind": "vulkan", "adapter": "A"}\n'
+    answer = 'WARNING: lavapipe is not conformant\n{"kind": "vulkan", "adapter": "A"}\nrhi: bye\n'
     assert read_answer(Finished(0, answer)) == Device(kind="vulkan", adapter="A")
 
 

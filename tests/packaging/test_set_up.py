@@ -212,7 +212,7 @@ def test_where_nothing_can_be_installed_the_set_up_warns_and_goes_on(
     commands.ran.clear()
     set_up(RUN, environment, commands)
     assert commands.ran == []
-    assert "--recheck-device looks again" in capsys.readouterr().err
+    assert "--recheck-device looks for one again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
