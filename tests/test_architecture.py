@@ -1,4 +1,4 @@
-"""The rules that the whole tree keeps: style, types, layers, packages, imports that cost nothing."""
+"""The rules that the whole tree keeps: style, types, layers, packages, imports that are free."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ def answer_of(code: str):
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(("-m", "ruff", "check", "--quiet"), id="ruff check"),
+        pytest.param(("-m", "ruff", "check", "--output-format", "concise"), id="ruff check"),
         pytest.param(("-m", "ruff", "format", "--check"), id="ruff format"),
         pytest.param(("-m", "mypy"), id="mypy"),
         pytest.param(
@@ -59,7 +59,8 @@ def answer_of(code: str):
 )
 def test_the_tree_passes(arguments):
     done = run_python(*arguments)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    print(done.stdout, done.stderr, sep="\n")
+    assert done.returncode == 0, f"see the output of {arguments[1]}"
 
 
 def test_every_package_in_the_tree_is_installed():
