@@ -123,7 +123,11 @@ def complete(request: Request, environment: Environment, commands: Commands) -> 
     stamp = read_stamp(environment.stamp)
     if stamp is None or not is_current(environment, stamp, request.extras):
         stamp = install(environment, request.extras, commands)
-    if stamp.device is None or request.recheck:
+    if request.recheck:
+        # Forgotten on disk as well, in case the search ends in a request for root rights.
+        stamp = replace(stamp, device=None)
+        write_stamp(environment.stamp, stamp)
+    if stamp.device is None:
         # Imported late: a run with nothing to do starts sooner without it.
         from provision.search import search
 

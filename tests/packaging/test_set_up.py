@@ -200,6 +200,18 @@ def test_without_rights_the_set_up_stops_until_a_device_is_there(
     assert commands.ran == ["probe"]
 
 
+def test_a_device_that_went_away_is_forgotten_even_if_the_set_up_stops(
+    environment, commands, request, monkeypatch
+):
+    set_up(RUN, environment, commands)
+    request.getfixturevalue("bookworm_without_device")
+    monkeypatch.setattr(search, "is_root", lambda: False)
+    commands.answers["apt-cache policy mesa-vulkan-drivers"] = Finished(0, "  Candidate: 25.0.7\n")
+    with pytest.raises(SetupError):
+        set_up(replace(RUN, recheck=True), environment, commands)
+    assert read_stamp(environment.stamp).device is None
+
+
 def test_where_nothing_can_be_installed_the_set_up_warns_and_goes_on(
     environment, bookworm_without_device, capsys
 ):
