@@ -14,7 +14,7 @@ from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.xmltext import check_xml, collect_includes, read_text
 
 if TYPE_CHECKING:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
 _SURFACE_TYPES = ("surfaceshader", "material")
 
@@ -79,7 +79,9 @@ class Document:
         """The material of this name, or the only one there is."""
         listed = ", ".join(material.name for material in self.materials)
         if not self.materials:
-            raise DocumentError(f"{self.name}: has no material with a surface: {self._what_it_has()}")
+            raise DocumentError(
+                f"{self.name}: has no material with a surface: {self._what_it_has()}"
+            )
         if name is not None:
             found = self.find_material(name)
             if found is None:
@@ -133,7 +135,7 @@ def parse_document(
 
 
 def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     facts = check_xml(text, name)
     included = collect_includes(facts, name, path.parent if path else None, search)
@@ -180,7 +182,7 @@ def _has_surface(node: mx.Node) -> bool:
 
 def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
     """The node graphs of the document itself: not the library's, nor those that implement a node."""
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]
     return [graph for graph in graphs if not graph.getNodeDefString()]

@@ -10,7 +10,9 @@ import re
 
 from verdigris.core.errors import DocumentError
 
-_PRIVATE_BLOCK = re.compile(r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?")
+_PRIVATE_BLOCK = re.compile(
+    r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?"
+)
 _UNIFORM = re.compile(r"    uniform (\w+) (\w+);")
 _LIGHTS = re.compile(r"\n?    uniform LightData u_lightData\[MAX_LIGHT_SOURCES\];\n")
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"

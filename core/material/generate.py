@@ -12,9 +12,8 @@ from verdigris.core.material.fixes import lift_private_uniforms
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 
 if TYPE_CHECKING:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
-
     from verdigris.core.material.document import Document, Material
 
 _LANES_FOR_SLOPES = 4
@@ -61,7 +60,7 @@ class GeneratedMaterial:
 
 def generate(document: Document, material: Material) -> GeneratedMaterial:
     """The Slang of one material, ready to link with the kernels that evaluate it."""
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     document.check(material)
     generator, context = _generator()
@@ -94,7 +93,7 @@ def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
 
     Constants are folded into the code: what a material does not use costs nothing.
     """
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
     from MaterialX import PyMaterialXGenSlang as GenSlang
 
@@ -128,7 +127,7 @@ def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
 
 
 def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     registry = mx.UnitConverterRegistry.create()
     for kind in ("distance", "angle"):

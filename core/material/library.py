@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
 OVERRIDE_FOLDER = SHADER_FOLDER / "teacher" / "overrides"
 _IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
@@ -25,7 +25,7 @@ _OVERRIDES = {
 @lru_cache(maxsize=1)
 def standard_library() -> mx.Document:
     """Every node definition of MaterialX, shared by all documents: treat it as read-only."""
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     library = mx.createDocument()
     mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)

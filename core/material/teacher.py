@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.generate import GeneratedMaterial, generate
@@ -15,7 +14,6 @@ from verdigris.core.material.textures import TexturePool
 if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
-
     from verdigris.core.material.document import Document, Material
 
     Floats = NDArray[np.float32]
@@ -75,9 +73,7 @@ class Teacher:
                 f"{self.device}: {_first_error(str(failure))}"
             ) from None
 
-    def response(
-        self, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None = None
-    ) -> Floats:
+    def response(self, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
         """Reflected light with the cosine, (N, 3), of a unit light from `wi` towards `wo`."""
         return self._evaluate("evaluateResponse", uv, wi, wo, frames)
 
@@ -113,7 +109,7 @@ class Teacher:
     ) -> Floats:
         count = len(uv)
         frames = np.zeros(12, np.float32) if packed is None else packed
-        output = self._buffer(3 * count, None)
+        output = self.buffer(3 * count, None)
         kernel.dispatch(
             thread_count=[count * self.generated.lanes_per_sample, 1, 1],
             vars={
@@ -122,27 +118,30 @@ class Teacher:
                     "slopeStep": DEFAULT_SLOPE_STEP,
                     "hasFrames": int(packed is not None),
                 },
-                "gUv": self._buffer(2 * count, uv),
-                "gFrames": self._buffer(frames.size, frames),
-                "gIncoming": self._buffer(3 * count, wi),
-                "gOutgoing": self._buffer(3 * count, wo),
+                "gUv": self.buffer(2 * count, uv),
+                "gFrames": self.buffer(frames.size, frames),
+                "gIncoming": self.buffer(3 * count, wi),
+                "gOutgoing": self.buffer(3 * count, wo),
                 "gResult": output,
                 **self.bindings(),
             },
         )
-        return output.to_numpy().view(np.float32).reshape(count, 3)
+        return np.asarray(output.to_numpy().view(np.float32).reshape(count, 3))
 
-    def _buffer(self, count: int, data: Floats | None) -> slangpy.Buffer:
+    def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
+        """A buffer of `count` 32-bit floats, filled with `data` if there is any."""
         import slangpy
 
         usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
         if data is None:
-            return self.device.gpu.create_buffer(element_count=count, struct_size=4, usage=usage)
+            return self.device.gpu.create_buffer(
+                element_count=count * 4 // stride, struct_size=stride, usage=usage
+            )
         flat = np.ascontiguousarray(data, np.float32)
         if flat.size != count:
             raise ValueError(f"expected {count} numbers, got an array of shape {data.shape}")
         return self.device.gpu.create_buffer(
-            element_count=count, struct_size=4, usage=usage, data=flat
+            element_count=count * 4 // stride, struct_size=stride, usage=usage, data=flat
         )
 
 

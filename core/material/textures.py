@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from verdigris.core.errors import TextureError
 
 if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
-
     from verdigris.core.device import Device
     from verdigris.core.material.generate import TextureSlot
     from verdigris.core.material.paths import SearchPath
@@ -130,7 +128,7 @@ def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
 
 
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
-    import OpenImageIO as oiio  # noqa: N813
+    import OpenImageIO as oiio
 
     if path.stat().st_size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
@@ -181,7 +179,7 @@ def read_image(info: ImageInfo, asker: str) -> Image:
 
 
 def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
-    import OpenImageIO as oiio  # noqa: N813
+    import OpenImageIO as oiio
 
     source = oiio.ImageInput.open(str(path))
     if source is None:
@@ -217,7 +215,7 @@ def with_four_channels(texels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
-    import OpenImageIO as oiio  # noqa: N813
+    import OpenImageIO as oiio
 
     source = oiio.ImageBuf(np.ascontiguousarray(texels))
     result = oiio.ImageBufAlgo.resize(source, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 4))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.errors import DocumentError
 
 if TYPE_CHECKING:
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
 
 def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.Node]:
@@ -16,7 +16,7 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
 
     Iterative, so that a chain of thousands of nodes is no deeper than one.
     """
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     done: set[str] = set()
     on_path: dict[str, None] = {}
@@ -56,7 +56,7 @@ def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
 
 def _resolve(port: mx.PortElement) -> list[mx.Node]:
     """The node behind a port, through the inputs of the node graph that it stands in."""
-    import MaterialX as mx  # noqa: N813
+    import MaterialX as mx
 
     seen: set[str] = set()
     while port is not None and port.getNamePath() not in seen:

@@ -92,7 +92,9 @@ def collect_includes(
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
 
-    def visit(includes: list[str], includer: str, start: Path | None, chain: tuple[Path, ...]) -> None:
+    def visit(
+        includes: list[str], includer: str, start: Path | None, chain: tuple[Path, ...]
+    ) -> None:
         for href in includes:
             path = search.require(href, start, f"{includer}: XInclude", DocumentError)
             if path in chain:

@@ -1,0 +1,1 @@
+"""Pictures of materials: meshes, views, light and image files."""

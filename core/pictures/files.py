@@ -1,0 +1,67 @@
+"""Writes pictures: PNG in sRGB, EXR in linear light, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from verdigris.core.errors import VerdigrisError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+SUFFIXES = (".png", ".exr")
+
+
+def srgb_from_linear(linear: Floats) -> Floats:
+    """The sRGB transfer function, clamped to what a display shows."""
+    value = np.clip(np.nan_to_num(linear), 0.0, 1.0)
+    return np.where(
+        value <= 0.0031308, 12.92 * value, 1.055 * np.power(value, 1 / 2.4) - 0.055
+    ).astype(np.float32)
+
+
+def check_picture_path(path: str | Path) -> Path:
+    """Refuses, before any work, a name that no picture can be written to."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise VerdigrisError(f"{path}: pictures are written as {' or '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise VerdigrisError(f"{path}: the folder {path.parent} is not there: make it first")
+    return path
+
+
+def write_picture(path: str | Path, linear: Floats) -> None:
+    """Writes linear colours (H, W, 3 or 4) by the extension: `.png` or `.exr`."""
+    import OpenImageIO as oiio
+
+    path = check_picture_path(path)
+    is_png = path.suffix.lower() == ".png"
+    if is_png:
+        encoded = np.concatenate([srgb_from_linear(linear[..., :3]), linear[..., 3:]], axis=-1)
+        texels = (np.clip(encoded, 0, 1) * 255 + 0.5).astype(np.uint8)
+    else:
+        texels = np.ascontiguousarray(linear, np.float32)
+    height, width, channels = texels.shape
+    spec = oiio.ImageSpec(width, height, channels, "uint8" if is_png else "half")
+    if not is_png:
+        spec.attribute("oiio:ColorSpace", "lin_rec709")
+    handle, temporary = tempfile.mkstemp(
+        suffix=path.suffix, prefix=f".{path.stem}", dir=path.parent
+    )
+    os.close(handle)
+    try:
+        target = oiio.ImageOutput.create(temporary)
+        written = target and target.open(temporary, spec) and target.write_image(texels)
+        if not written or not target.close():
+            detail = target.geterror() if target else oiio.geterror()
+            raise VerdigrisError(f"{path}: cannot be written: {detail}")
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

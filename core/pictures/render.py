@@ -1,0 +1,109 @@
+"""Draws a material on a sphere, a plane or a mesh, by evaluating it at every pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from verdigris.core.device import Source
+from verdigris.core.errors import SettingsError
+from verdigris.core.material.teacher import DEFAULT_SLOPE_STEP
+from verdigris.core.pictures.mesh import normalized
+from verdigris.core.pictures.views import View, mesh_view, plane_view, sphere_view
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.pictures.mesh import Mesh
+
+    Floats = NDArray[np.float32]
+
+VIEWS = ("sphere", "plane", "mesh")
+LARGEST_SIZE = 4096
+_SHADE_VIEW = Source("preview/shade_view")
+_PIXELS_AT_ONCE = 1 << 19
+
+
+@dataclass(frozen=True)
+class Lighting:
+    """One directional light and a studio around it."""
+
+    direction: tuple[float, float, float] = (-0.45, 0.6, 0.66)
+    """Towards the light: x to the right, y up, z to the viewer."""
+    colour: tuple[float, float, float] = (2.4, 2.3, 2.2)
+    """Its irradiance on a surface that faces it, linear Rec.709."""
+    environment: float = 0.8
+    """How bright the studio is; 0 leaves the light alone."""
+    samples: int = 32
+    """Directions that the studio is summed over, at each sub-pixel."""
+
+
+def make_view(kind: str, size: int, mesh: Mesh | None = None) -> View:
+    """The view of this name at `size` pixels a side."""
+    if not 1 <= size <= LARGEST_SIZE:
+        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {LARGEST_SIZE}")
+    if kind == "sphere":
+        return sphere_view(size)
+    if kind == "plane":
+        return plane_view(size)
+    if kind == "mesh":
+        if mesh is None:
+            raise SettingsError("the view 'mesh' needs a mesh: name its file with --mesh")
+        return mesh_view(mesh, size)
+    raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
+
+
+def render(
+    teacher: Teacher,
+    kind: str = "sphere",
+    size: int = 512,
+    mesh: Mesh | None = None,
+    lighting: Lighting | None = None,
+    subpixels: int = 2,
+) -> Floats:
+    """A picture in linear light, (size, size, 4) with coverage, each pixel a mean of sub-pixels."""
+    lighting = lighting or Lighting()
+    view = make_view(kind, size * subpixels, mesh)
+    fine = np.zeros((view.size * view.size, 4), np.float32)
+    for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
+        part = slice(start, start + _PIXELS_AT_ONCE)
+        fine[view.pixel[part]] = _shade(teacher, view, part, lighting)
+    blocks = fine.reshape(size, subpixels, size, subpixels, 4)
+    return np.asarray(blocks.mean((1, 3), dtype=np.float32))
+
+
+def over_backdrop(picture: Floats) -> Floats:
+    """The picture on a soft grey, as it is shown. The picture's light is already multiplied by coverage."""
+    height = len(picture)
+    shade = np.linspace(0.11, 0.035, height, dtype=np.float32)[:, None, None]
+    return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
+
+
+def _shade(teacher: Teacher, view: View, part: slice, lighting: Lighting) -> Floats:
+    kernel = teacher.kernel(_SHADE_VIEW, "shadeView")
+    uv = view.uv[part]
+    count = len(uv)
+    output = teacher.buffer(4 * count, None, stride=16)
+    direction = normalized(np.array(lighting.direction, np.float32))
+    kernel.dispatch(
+        thread_count=[count * teacher.generated.lanes_per_sample, 1, 1],
+        vars={
+            "gParameters": {
+                "count": count,
+                "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
+                "seed": part.start,
+                "slopeStep": DEFAULT_SLOPE_STEP,
+                "lightDirection": direction.tolist(),
+                "environmentScale": lighting.environment,
+                "lightColour": list(lighting.colour),
+                "isFlat": 0,
+            },
+            "gUv": teacher.buffer(2 * count, uv),
+            "gFrames": teacher.buffer(12 * count, view.frames()[part]),
+            "gToEye": teacher.buffer(3 * count, view.to_eye[part]),
+            "gResult": output,
+            **teacher.bindings(),
+        },
+    )
+    return np.asarray(output.to_numpy().view(np.float32).reshape(count, 4))
