@@ -28,8 +28,13 @@ def corners(
     y = (uv[1] - np.floor(uv[1])) * height.astype(uv.dtype) - uv.dtype.type(0.5)
     column, row = np.floor(x), np.floor(y)
     fx, fy = x - column, y - row
-    left, top = column.astype(np.int64) % width, row.astype(np.int64) % height
-    right, bottom = (left + 1) % width, (top + 1) % height
+    # From -1 to size - 1: comparisons wrap faster than a remainder.
+    left, top = column.astype(np.int64), row.astype(np.int64)
+    right, bottom = left + 1, top + 1
+    left += width * (left < 0)
+    top += height * (top < 0)
+    right -= width * (right == width)
+    bottom -= height * (bottom == height)
 
     upper, lower = start + top * width, start + bottom * width
     indices = np.stack([upper + left, upper + right, lower + left, lower + right])

@@ -26,6 +26,10 @@ from verdigris.core.network.texels import IndexArray, corners
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
 _WORDS = TRAINING_SAMPLE.itemsize // 4
+# Floats between the rows of work arrays: one cache line.
+_PADDING = 16
+# Samples a matrix product takes at once when it sums over them: more do not stay in the cache.
+_CHUNK = 512
 
 
 def _column(name: str) -> int:
@@ -86,14 +90,15 @@ class Kernel:
         self.rejected = 0
 
         def array(*shape: int) -> FloatArray:
-            return np.empty((*shape, count), np.float32)
+            # Rows a power of two apart share cache sets, which halves the speed of BLAS.
+            return np.empty((*shape, count + _PADDING), np.float32)[..., :count]
 
         channels, frames = spec.latent_channels, spec.frame_count
         self._columns = array(_WORDS)
         self.indices: IndexArray = np.empty((4, count), np.int64)
-        self._corner_weights = array(4)
+        self._corner_weights = np.empty((4, count), np.float32)
         self._rows = np.empty((4 * count, channels), np.float32)
-        self._corners = array(channels, 4)
+        self._corners = np.empty((channels, 4, count), np.float32)
         # The half vector of the surface's frame and wi: what each learned frame rotates.
         self._directions = array(2, 3)
         self._cosine = array()
@@ -234,7 +239,7 @@ class Kernel:
         for index in reversed(range(len(decoder.layers))):
             matrix = decoder.layers[index]
             x = self._hidden[index - 1] if index else self._inputs
-            np.matmul(gradient, x.T, out=self.gradients.layers[index])
+            _outer_product(gradient, x, self.gradients.layers[index])
             below = self._g_hidden[index - 1] if index else self._g_inputs
             np.matmul(matrix[:, 1:].T, gradient, out=below)
             if index:
@@ -279,7 +284,7 @@ class Kernel:
         self._g_raw[:, 0] = self._normalise_backward(normal, self._inverse_n, g_normal)
 
         rows = self._g_raw.reshape(-1, self.count)
-        np.matmul(rows, self._inputs[: 1 + channels].T, out=self.gradients.frames)
+        _outer_product(rows, self._inputs[: 1 + channels], self.gradients.frames)
         self.gradients.frames[:, 0] = 0
         np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)
         self._g_latent += self._g_inputs[:channels]
@@ -292,11 +297,20 @@ class Kernel:
         gradient *= inverse[:, None]
         return gradient
 
-    def scatter(self, places: IndexArray, place_count: int, out: FloatArray) -> None:
+    def scatter(self, places: IndexArray, out: FloatArray) -> None:
         """Sums the latents' gradients [channels, places]; `places` says where each corner goes."""
-        for channel, gradient in enumerate(self._g_latent):
-            parts = np.multiply(gradient, self._corner_weights, dtype=np.float64, casting="unsafe")
-            out[channel] = np.bincount(places, parts.ravel(), place_count)
+        parts = np.multiply(self._g_latent[:, None], self._corner_weights, out=self._corners)
+        for part, sums in zip(parts.reshape(len(parts), -1), out, strict=True):
+            sums[:] = 0
+            np.add.at(sums, places, part)
+
+
+def _outer_product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """a @ b.T, summed over samples in pieces."""
+    np.matmul(a[:, :_CHUNK], b[:, :_CHUNK].T, out=out)
+    for start in range(_CHUNK, a.shape[1], _CHUNK):
+        piece = slice(start, start + _CHUNK)
+        out += a[:, piece] @ b[:, piece].T
 
 
 def _cross(a: FloatArray, b: FloatArray, out: FloatArray, scratch: FloatArray) -> None:

@@ -112,7 +112,7 @@ class NumpyTrainer:
         with np.errstate(over="ignore", invalid="ignore"):
             kernel.run(self._decoder, self._latents.values, 1 / self._settings.batch)
             places = self._place[kernel.indices.ravel()]
-            kernel.scatter(places, row_count, self._g_latents[index, :, :row_count])
+            kernel.scatter(places, self._g_latents[index, :, :row_count])
 
     def _update(self, index: int, rows: IndexArray, rate: float) -> None:
         part = slice(len(rows) * index // THREADS, len(rows) * (index + 1) // THREADS)

@@ -55,10 +55,10 @@ class LazyAdam:
     def update(self, rows: IndexArray, gradient: FloatArray, rate: float) -> None:
         """`rows` holds no row twice; the gradient is [rows, channels] and is used up."""
         arrays = (self.values, self.m, self.v)
-        values, m, v = (np.take(array, rows, axis=0) for array in arrays)
+        values, m, v = (np.take(array, rows, axis=0, mode="clip") for array in arrays)
         adam(values, m, v, gradient, rate)
         for array, new in zip(arrays, (values, m, v), strict=True):
-            _as_items(array)[rows] = _as_items(new)
+            np.put(_as_items(array), rows, _as_items(new), mode="clip")
 
 
 def _as_items(array: FloatArray) -> NDArray[Any]:
