@@ -1,7 +1,6 @@
 """Looks for a device that computes, with the packages and the Python of .venv."""
 
 import json
-import sys
 from pathlib import Path
 
 from provision.console import Commands, Finished
@@ -20,7 +19,7 @@ def kinds_for(platform: str) -> tuple[str, ...]:
     return ("vulkan", "cuda")
 
 
-def find_device(python: Path, commands: Commands, platform: str = sys.platform) -> Device:
+def find_device(python: Path, commands: Commands, platform: str) -> Device:
     """The first kind of device that computes, or why none does."""
     problems = []
     for kind in kinds_for(platform):

@@ -27,7 +27,7 @@ def search(python: Path, commands: Commands) -> Device:
 
 def look(python: Path, commands: Commands) -> Device:
     with step("looking for a graphics device"):
-        return find_device(python, commands)
+        return find_device(python, commands, sys.platform)
 
 
 def make_plan(commands: Commands) -> Plan:

@@ -1,5 +1,6 @@
 """The decision how a machine gets a software device."""
 
+import os
 import shlex
 import subprocess
 
@@ -106,6 +107,7 @@ def test_the_command_for_somebody_with_rights_is_one_line_to_copy():
     )
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_that_command_writes_exactly_what_root_would_have_written(tmp_path):
     odd = (("Signed-By", "\n -----BEGIN-----\n a$b`c\\d\"e'f"),)
     source = Source("http://mirror.test/debian", ("bookworm",), ("main",), odd)
