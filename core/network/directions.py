@@ -1,7 +1,8 @@
 """The decoder's direction inputs: half and difference vector in a frame, and their gradients.
 
 A cheaper way to the same values, for those who count instructions: a frame is orthonormal, so with
-H = normalize(wi + wo) its half vector is the frame applied to H, and dot(h, a) is dot(H, wi). This file spells out the definition instead.
+H = normalize(wi + wo) its half vector is the frame applied to H, and dot(h, a) is dot(H, wi).
+This file spells out the definition instead.
 """
 
 from __future__ import annotations

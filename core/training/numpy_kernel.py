@@ -4,6 +4,9 @@ The same function as core/network/numpy_mlp.py, which is the place to read it; t
 together. What differs: all memory is allocated once; every array is channel-first, so that ufuncs
 run over contiguous samples; each layer's bias is a first column of its weights, met by a first row
 of ones, so that BLAS adds it and sums its gradient; half vectors are rotated, not normalised again.
+
+A batch may visit each point (uv, level, material) with several pairs of directions. Texels and
+frames are then worked out once a point. Within a work array, all points' first pairs come first.
 """
 
 from __future__ import annotations
@@ -80,66 +83,87 @@ class PackedDecoder:
 
 
 class Kernel:
-    """Work arrays and passes for `count` samples; one thread uses it at a time."""
+    """Work arrays and passes for `count` samples; one thread uses it at a time.
 
-    def __init__(self, spec: NetworkSpec, layout: LatentLayout, loss: str, count: int) -> None:
-        self.spec, self.layout, self.count = spec, layout, count
+    Each `pairs` samples in a row are at the same point.
+    """
+
+    def __init__(
+        self, spec: NetworkSpec, layout: LatentLayout, loss: str, count: int, pairs: int = 1
+    ) -> None:
+        self.spec, self.layout, self.count, self.pairs = spec, layout, count, pairs
+        self.points = points = count // pairs
         self.loss_function = losses.FUNCTIONS[loss]
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
         self.rejected = 0
 
-        def array(*shape: int) -> FloatArray:
+        def rows(shape: tuple[int, ...], length: int) -> FloatArray:
             # Rows a power of two apart share cache sets, which halves the speed of BLAS.
-            return np.empty((*shape, count + _PADDING), np.float32)[..., :count]
+            return np.empty((*shape, length + _PADDING), np.float32)[..., :length]
+
+        def of_samples(*shape: int) -> FloatArray:
+            return rows(shape, count)
+
+        def of_points(*shape: int) -> FloatArray:
+            return rows(shape, points)
 
         channels, frames = spec.latent_channels, spec.frame_count
-        self._columns = array(_WORDS)
-        self.indices: IndexArray = np.empty((4, count), np.int64)
-        self._corner_weights = np.empty((4, count), np.float32)
-        self._rows = np.empty((4 * count, channels), np.float32)
-        self._corners = np.empty((channels, 4, count), np.float32)
+        self._columns = of_samples(_WORDS)
+        self.indices: IndexArray = np.empty((4, points), np.int64)
+        self._corner_weights = np.empty((4, points), np.float32)
+        self._rows = np.empty((4 * points, channels), np.float32)
+        self._corners = np.empty((channels, 4, points), np.float32)
         # The half vector of the surface's frame and wi: what each learned frame rotates.
-        self._directions = array(2, 3)
-        self._cosine = array()
+        self._directions = of_samples(2, 3)
+        self._cosine = of_samples()
 
-        self._inputs = array(1 + spec.inputs)
+        self._latent = of_points(1 + channels)
+        self._latent[0] = 1
+        self._g_latent = of_points(channels)
+        self._raw = of_points(2 * 3 * frames).reshape(frames, 2, 3, points)
+        self._g_raw = of_points(2 * 3 * frames).reshape(frames, 2, 3, points)
+        # Components x y z x y: a cross product is then two products of slices.
+        self._normal, self._tangent, self._g_bitangent = (of_points(frames, 5) for _ in range(3))
+        self._axes, self._g_axes = of_points(frames, 3, 3), of_points(frames, 3, 3)
+        self._vector, self._other = of_points(frames, 3), of_points(frames, 3)
+        self._inverse_n, self._inverse_t, self._along = (of_points(frames) for _ in range(3))
+        self._scalar = of_points(frames)
+
+        self._inputs = of_samples(1 + spec.inputs)
         self._inputs[0] = 1
         self._encoded = self._inputs[1 + channels :].reshape(frames, 2, 3, count)
-        self._raw = array(2 * 3 * frames).reshape(frames, 2, 3, count)
-        self._g_raw = array(2 * 3 * frames).reshape(frames, 2, 3, count)
-        # Components x y z x y: a cross product is then two products of slices.
-        self._normal, self._tangent, self._g_bitangent = (array(frames, 5) for _ in range(3))
-        self._axes, self._g_axes = array(frames, 3, 3), array(frames, 3, 3)
-        self._vector, self._other = array(frames, 3), array(frames, 3)
-        self._inverse_n, self._inverse_t, self._along = (array(frames) for _ in range(3))
-        self._s, self._divisor = array(frames), array(frames)
-        self._scalar = array(frames)
-
+        self._s, self._divisor, self._g_s = (of_samples(frames) for _ in range(3))
+        self._step = of_samples(frames, 2)
         widths = [layer.outputs for layer in spec.layers[:-1]]
-        self._hidden = [array(1 + width) for width in widths]
+        self._hidden = [of_samples(1 + width) for width in widths]
         for hidden in self._hidden:
             hidden[0] = 1
-        self._slopes = [array(width) for width in widths]
-        self._scratch = array(max(widths))
-        self._g_hidden = [array(width) for width in widths]
-        self._output = array(OUTPUTS)
-        self._g_inputs = array(spec.inputs)
-        self._g_latent = array(channels)
+        self._slopes = [of_samples(width) for width in widths]
+        self._scratch = of_samples(max(widths))
+        self._g_hidden = [of_samples(width) for width in widths]
+        self._output = of_samples(OUTPUTS)
+        self._g_inputs = of_samples(spec.inputs)
+
+    def _by_pair(self, of_samples: FloatArray) -> FloatArray:
+        """The samples of an array, seen as [pairs, points]."""
+        return of_samples.reshape(*of_samples.shape[:-1], self.pairs, self.points)
 
     # Preparation: what does not depend on the parameters.
 
     def prepare(self, samples: SampleArray) -> None:
         """Takes a batch in: texel indices, rotation-free directions, checked responses."""
         columns = self._columns
-        np.copyto(columns, samples.view(np.float32).reshape(self.count, _WORDS).T)
+        words = samples.view(np.float32).reshape(self.points, self.pairs, _WORDS)
+        np.copyto(self._by_pair(columns), words.transpose(2, 1, 0))
+        at_points = columns[:, : self.points]
         level: IndexArray | int = 0
         material: IndexArray | int = 0
         if self.layout.levels > 1:
-            level = columns[_LEVEL].astype(np.int64)
+            level = at_points[_LEVEL].astype(np.int64)
         if self.layout.materials > 1:
-            material = columns[_MATERIAL].view(np.uint32).astype(np.int64)
-        indices, weights = corners(self.layout, columns[_UV : _UV + 2], level, material)
+            material = at_points[_MATERIAL].view(np.uint32).astype(np.int64)
+        indices, weights = corners(self.layout, at_points[_UV : _UV + 2], level, material)
         self.indices[:] = indices
         self._corner_weights[:] = weights
 
@@ -179,14 +203,13 @@ class Kernel:
         channels = self.spec.latent_channels
         np.take(latents, self.indices.ravel(), axis=0, out=self._rows, mode="clip")
         np.copyto(self._corners.reshape(channels, -1), self._rows.T)
-        z = self._inputs[1 : 1 + channels]
-        np.einsum("ckn,kn->cn", self._corners, self._corner_weights, out=z)
+        latent = self._latent[1:]
+        np.einsum("ckn,kn->cn", self._corners, self._corner_weights, out=latent)
+        self._by_pair(self._inputs[1 : 1 + channels])[:] = latent[:, None]
 
     def _build_frames(self, decoder: PackedDecoder) -> None:
-        channels = self.spec.latent_channels
         raw = self._raw
-        latent = self._inputs[: 1 + channels]
-        np.matmul(decoder.frames, latent, out=raw.reshape(-1, self.count))
+        np.matmul(decoder.frames, self._latent, out=raw.reshape(-1, self.points))
         normal, tangent, axes = self._normal, self._tangent, self._axes
         self._normalise(raw[:, 0], self._inverse_n, normal[:, :3])
         np.einsum("fcn,fcn->fn", normal[:, :3], raw[:, 1], out=self._along)
@@ -206,13 +229,14 @@ class Kernel:
 
     def _encode_directions(self) -> None:
         encoded = self._encoded
-        np.einsum("fxcn,dcn->fdxn", self._axes, self._directions, out=encoded)
+        directions = self._by_pair(self._directions)
+        np.einsum("fxcp,dckp->fdxkp", self._axes, directions, out=self._by_pair(encoded))
         half, a = encoded[:, 0], encoded[:, 1]
         np.add(half[:, 2], np.float32(1), out=self._divisor)
         np.maximum(self._divisor, np.float32(HALF_Z_MINIMUM), out=self._divisor)
         np.add(a[:, 2], self._cosine, out=self._s)
         self._s /= self._divisor
-        step = np.multiply(half[:, :2], self._s[:, None], out=self._other[:, :2])
+        step = np.multiply(half[:, :2], self._s[:, None], out=self._step)
         a[:, :2] -= step
         a[:, 2] = self._cosine
 
@@ -250,17 +274,18 @@ class Kernel:
         half = self._encoded[:, 0]
         gradient = self._g_inputs[self.spec.latent_channels :].reshape(self._encoded.shape)
         g_half, g_a = gradient[:, 0], gradient[:, 1]
-        g_sum = self._scalar
-        np.einsum("fcn,fcn->fn", half[:, :2], g_a[:, :2], out=g_sum)
-        np.negative(g_sum, out=g_sum)
-        g_sum /= self._divisor
-        g_half[:, :2] -= np.multiply(g_a[:, :2], self._s[:, None], out=self._other[:, :2])
+        g_s = self._g_s
+        np.einsum("fcn,fcn->fn", half[:, :2], g_a[:, :2], out=g_s)
+        np.negative(g_s, out=g_s)
+        g_s /= self._divisor
+        g_half[:, :2] -= np.multiply(g_a[:, :2], self._s[:, None], out=self._step)
         # The last difference input is the same in every frame: only s passes a gradient on.
-        g_a[:, 2] = g_sum
-        g_sum *= self._s
-        g_sum *= self._divisor > HALF_Z_MINIMUM
-        g_half[:, 2] -= g_sum
-        np.einsum("fdxn,dcn->fxcn", gradient, self._directions, out=self._g_axes)
+        g_a[:, 2] = g_s
+        g_s *= self._s
+        g_s *= self._divisor > HALF_Z_MINIMUM
+        g_half[:, 2] -= g_s
+        directions = self._by_pair(self._directions)
+        np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
 
     def _build_frames_backward(self, decoder: PackedDecoder) -> None:
         channels = self.spec.latent_channels
@@ -283,11 +308,12 @@ class Kernel:
         g_normal -= np.multiply(self._raw[:, 1], scalar[:, None], out=other)
         self._g_raw[:, 0] = self._normalise_backward(normal, self._inverse_n, g_normal)
 
-        rows = self._g_raw.reshape(-1, self.count)
-        _outer_product(rows, self._inputs[: 1 + channels], self.gradients.frames)
+        rows = self._g_raw.reshape(-1, self.points)
+        _outer_product(rows, self._latent, self.gradients.frames)
         self.gradients.frames[:, 0] = 0
         np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)
-        self._g_latent += self._g_inputs[:channels]
+        for g_latent in self._by_pair(self._g_inputs[:channels]).swapaxes(0, 1):
+            self._g_latent += g_latent
 
     def _normalise_backward(
         self, unit: FloatArray, inverse: FloatArray, gradient: FloatArray

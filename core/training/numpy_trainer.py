@@ -33,8 +33,9 @@ class NumpyTrainer:
     def __init__(
         self, parameters: Parameters, source: SampleSource, settings: TrainingSettings
     ) -> None:
-        if settings.batch % THREADS:
-            raise SettingsError(f"batch is {settings.batch}: use a multiple of {THREADS}")
+        multiple = THREADS * source.pairs
+        if settings.batch % multiple:
+            raise SettingsError(f"batch is {settings.batch}: use a multiple of {multiple}")
         spec, layout = parameters.spec, parameters.layout
         self._settings, self._source = settings, source
         self._start = parameters.astype(np.float32)
@@ -44,9 +45,11 @@ class NumpyTrainer:
         self._latents = LazyAdam(self._start.latents)
         self._step = 0
         count = settings.batch // THREADS
-        self._kernels = [Kernel(spec, layout, settings.loss, count) for _ in range(THREADS)]
-        # Most texels that a batch can touch: four for each sample.
-        most = min(4 * settings.batch, layout.texel_count)
+        self._kernels = [
+            Kernel(spec, layout, settings.loss, count, source.pairs) for _ in range(THREADS)
+        ]
+        # Most texels that a batch can touch: four for each point.
+        most = min(4 * settings.batch // source.pairs, layout.texel_count)
         self._g_latents = np.empty((THREADS, spec.latent_channels, most), np.float32)
         self._touched = np.zeros(layout.texel_count, bool)
         self._place = np.zeros(layout.texel_count, np.int64)

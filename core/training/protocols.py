@@ -29,6 +29,14 @@ SampleArray = NDArray[np.void]
 class SampleSource(Protocol):
     """Draws batches; deterministic in (its own seed, step), whatever was drawn before."""
 
+    @property
+    def pairs(self) -> int:
+        """Samples in a row that share uv, level and material; batches are multiples of it.
+
+        A trainer may work out texels and frames once for each run. Two cost nothing in quality.
+        """
+        ...
+
     def draw(self, step: int, count: int) -> SampleArray:
         """The batch of a step. The caller must not keep it past the next call."""
         ...

@@ -45,17 +45,17 @@ def respond(uv, wi, wo):
     return colour / np.pi * n_i[:, None] + reflected
 
 
-def draw(random, count, mirror_share=0.1):
-    """A batch: uv jittered in a shuffled grid, most directions uniform, some near the mirror's."""
+def draw(random, count, mirror_share=0.1, pairs=1):
+    """A batch: most directions uniform, some near the mirror's; `pairs` of them at each uv."""
     batch = np.zeros(count, TRAINING_SAMPLE)
-    batch["uv"] = random.random((count, 2))
+    batch["uv"] = np.repeat(random.random((-(-count // pairs), 2)), pairs, axis=0)[:count]
     wi, wo = hemisphere(random, count), hemisphere(random, count)
-    near = int(count * mirror_share)
-    mirrored = wo[:near] * [-1, -1, 1]
-    spread = random.uniform(0.01, 0.5, (near, 1))
-    mirrored += spread * random.standard_normal((near, 3))
+    near = np.flatnonzero(random.random(count) < mirror_share)
+    mirrored = wo[near] * [-1, -1, 1]
+    spread = random.uniform(0.01, 0.5, (len(near), 1))
+    mirrored += spread * random.standard_normal((len(near), 3))
     mirrored[:, 2] = np.abs(mirrored[:, 2]) + 1e-3
-    wi[:near] = mirrored / np.linalg.norm(mirrored, axis=1, keepdims=True)
+    wi[near] = mirrored / np.linalg.norm(mirrored, axis=1, keepdims=True)
     batch["wi"], batch["wo"], batch["weight"] = wi, wo, 1
     batch["response"] = respond(batch["uv"].astype(np.float64), wi, wo)
     return batch
@@ -64,21 +64,22 @@ def draw(random, count, mirror_share=0.1):
 class AnalyticSource:
     """Implements SampleSource."""
 
-    def __init__(self, seed=0, mirror_share=0.1):
+    def __init__(self, seed=0, mirror_share=0.1, pairs=1):
+        self.pairs = pairs
         self._seed, self._mirror_share = seed, mirror_share
 
     def draw(self, step, count):
-        return draw(np.random.default_rng([self._seed, step]), count, self._mirror_share)
+        random = np.random.default_rng([self._seed, step])
+        return draw(random, count, self._mirror_share, self.pairs)
 
 
 class PoolSource:
-    """Batches cut from one precomputed pool: costs next to nothing, for timing and long runs."""
+    """Batches cut from one pool drawn beforehand: next to free, for timing and long runs."""
 
-    def __init__(self, size, seed=0, mirror_share=0.1):
-        self._pool = draw(np.random.default_rng(seed), size, mirror_share)
-        random = np.random.default_rng(seed)
-        self._pool = self._pool[random.permutation(size)]
+    def __init__(self, size, seed=0, mirror_share=0.1, pairs=1):
+        self.pairs = pairs
+        self._pool = draw(np.random.default_rng(seed), size, mirror_share, pairs)
 
     def draw(self, step, count):
-        start = step * count % (len(self._pool) - count + 1)
-        return self._pool[start : start + count]
+        index = step % (len(self._pool) // count)
+        return self._pool[index * count : (index + 1) * count]

@@ -35,8 +35,8 @@ def random_parameters(spec, layout, seed=0):
     return parameters
 
 
-def run_kernel(spec, parameters, batch, loss="cbrt_l1"):
-    kernel = Kernel(spec, parameters.layout, loss, len(batch))
+def run_kernel(spec, parameters, batch, loss="cbrt_l1", pairs=1):
+    kernel = Kernel(spec, parameters.layout, loss, len(batch), pairs)
     packed = PackedDecoder(spec)
     packed.pack(parameters)
     kernel.prepare(batch)
@@ -71,6 +71,20 @@ def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
     assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
     frames = slice(0, spec.frame_size)
     assert_near(gradients.decoder[frames], expected.decoder[frames], 2e-4)
+    assert_near(gradients.decoder, expected.decoder, 2e-4)
+    assert_near(gradients.latents, expected.latents, 2e-4)
+
+
+@pytest.mark.parametrize("pairs", [2, 5])
+def test_several_pairs_of_directions_at_a_point_give_the_gradients_of_the_oracle(pairs):
+    spec = PRESETS["2x16"]
+    parameters = random_parameters(spec, LAYOUT)
+    batch = random_batch(700, LAYOUT)
+    for name in ("uv", "level", "material"):
+        batch[name] = np.repeat(batch[name][::pairs], pairs, axis=0)
+    expected = loss_and_gradients(spec, parameters.astype(np.float64), batch)
+    kernel, gradients = run_kernel(spec, parameters, batch, pairs=pairs)
+    assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
     assert_near(gradients.decoder, expected.decoder, 2e-4)
     assert_near(gradients.latents, expected.latents, 2e-4)
 
