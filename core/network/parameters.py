@@ -160,10 +160,12 @@ def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
         spec = NetworkSpec.from_json(arrays["spec"].tobytes().decode())
         name = "layout"
         layout = LatentLayout(**json.loads(arrays["layout"].tobytes().decode()))
-        name = "shapes"
-        return Parameters(spec, layout, arrays["decoder"], arrays["latents"])
     except (SettingsError, ValueError, TypeError) as error:
         raise CheckpointError(f"{source}: {name}: {error}") from error
+    try:
+        return Parameters(spec, layout, arrays["decoder"], arrays["latents"])
+    except SettingsError as error:
+        raise CheckpointError(f"{source}: {error}") from error
 
 
 def save(parameters: Parameters, path: Path) -> None:

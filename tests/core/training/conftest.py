@@ -1,6 +1,7 @@
 """Analytic materials whose parameters vary over uv: a teacher that needs no device."""
 
 import numpy as np
+import pytest
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 
@@ -83,3 +84,18 @@ class PoolSource:
     def draw(self, step, count):
         index = step % (len(self._pool) // count)
         return self._pool[index * count : (index + 1) * count]
+
+
+@pytest.fixture
+def draw_batch():
+    return draw
+
+
+@pytest.fixture
+def analytic_source():
+    return AnalyticSource
+
+
+@pytest.fixture
+def pool_source():
+    return PoolSource

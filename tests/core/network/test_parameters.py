@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.parameters import (
+    CheckpointError,
+    Parameters,
+    initialise,
+    load,
+    save,
+    save_arrays,
+    to_arrays,
+)
+from verdigris.core.network.spec import PRESETS, LatentLayout
+
+SPEC = PRESETS["2x32"]
+LAYOUT = LatentLayout(8, 4, levels=2, materials=2)
+
+
+@pytest.fixture
+def parameters():
+    return initialise(SPEC, LAYOUT, seed=3)
+
+
+def test_views_share_the_flat_vectors_row_major(parameters):
+    layer = SPEC.layers[1]
+    parameters.weights(layer)[2, 5] = 7
+    assert parameters.decoder[768 + 2 * 32 + 5] == 7
+    parameters.bias(layer)[4] = 8
+    assert parameters.decoder[1792 + 4] == 8
+    parameters.frames()[1, 2] = 9
+    assert parameters.decoder[1 * 8 + 2] == 9
+    parameters.level(1)[1, 1, 3, 6] = 10
+    assert parameters.latents[64 + 8 + 1 * 4 + 3, 6] == 10
+
+
+def test_the_same_seed_gives_the_same_parameters(parameters):
+    again, other = initialise(SPEC, LAYOUT, seed=3), initialise(SPEC, LAYOUT, seed=4)
+    np.testing.assert_array_equal(parameters.decoder, again.decoder)
+    np.testing.assert_array_equal(parameters.latents, again.latents)
+    assert (parameters.latents != other.latents).all()
+
+
+def test_the_resolution_does_not_change_the_initial_decoder(parameters):
+    finer = initialise(SPEC, LatentLayout(32, 32), seed=3)
+    np.testing.assert_array_equal(parameters.decoder, finer.decoder)
+
+
+def test_initial_weights_keep_the_variance_and_biases_are_zero():
+    parameters = initialise(PRESETS["3x64"], LAYOUT, seed=0)
+    layer = PRESETS["3x64"].layers[1]
+    assert parameters.weights(layer).std() == pytest.approx(np.sqrt(2 / 64), rel=0.05)
+    assert not parameters.bias(layer).any()
+
+
+def test_byte_size_counts_four_bytes_a_number(parameters):
+    assert parameters.byte_size == 4 * (1923 + (64 + 16) * 8)
+
+
+def test_arrays_of_another_shape_are_refused(parameters):
+    with pytest.raises(SettingsError, match=r"decoder has shape \(1922,\)"):
+        Parameters(SPEC, LAYOUT, parameters.decoder[:-1], parameters.latents)
+
+
+def test_a_file_gives_back_what_was_saved(parameters, tmp_path):
+    path = tmp_path / "a.npz"
+    save(parameters, path)
+    loaded = load(path)
+    assert (loaded.spec, loaded.layout) == (SPEC, LAYOUT)
+    np.testing.assert_array_equal(loaded.decoder, parameters.decoder)
+    np.testing.assert_array_equal(loaded.latents, parameters.latents)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_a_failed_save_leaves_the_previous_file_and_no_other(parameters, tmp_path, monkeypatch):
+    path = tmp_path / "a.npz"
+    save(parameters, path)
+    before = path.read_bytes()
+
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(CheckpointError, match=r"a\.npz.*No space left"):
+        save(parameters, path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
+
+
+@pytest.mark.parametrize("name", ["spec", "layout", "decoder", "latents"])
+def test_a_missing_field_is_named(parameters, tmp_path, name):
+    arrays = to_arrays(parameters)
+    del arrays[name]
+    save_arrays(tmp_path / "a.npz", arrays)
+    with pytest.raises(CheckpointError, match=rf"a\.npz: {name} is missing"):
+        load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("decoder", np.full(1923, np.nan, np.float32), "decoder holds values that are not finite"),
+        ("decoder", np.zeros(7, np.float32), r"decoder has shape \(7,\)"),
+        ("latents", np.zeros((80, 8), np.int32), "latents is of type int32"),
+        ("spec", np.frombuffer(b"{", np.uint8), "spec: .*not JSON"),
+        ("spec", np.frombuffer(b"\xff", np.uint8), "spec: "),
+        ("layout", np.frombuffer(b'{"width": 8}', np.uint8), "layout: "),
+        ("layout", np.frombuffer(b"[]", np.uint8), "layout: "),
+    ],
+)
+def test_a_wrong_field_is_named(parameters, tmp_path, name, array, message):
+    save_arrays(tmp_path / "a.npz", to_arrays(parameters) | {name: array})
+    with pytest.raises(CheckpointError, match=rf"a\.npz: {message}"):
+        load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_truncated_file_is_refused(parameters, tmp_path, share):
+    path = tmp_path / "a.npz"
+    save(parameters, path)
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
+        load(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match=r"a\.npz"):
+        load(tmp_path / "a.npz")

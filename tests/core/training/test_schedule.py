@@ -1,0 +1,83 @@
+import math
+
+import numpy as np
+import pytest
+from verdigris.core.errors import SettingsError
+from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
+from verdigris.core.training.schedule import Schedule, TrainingSettings
+
+
+def test_the_cosine_goes_from_one_over_the_middle_to_the_final_fraction():
+    schedule = Schedule(steps=101, final_fraction=0.01)
+    assert schedule.factor(0) == pytest.approx(1)
+    assert schedule.factor(50) == pytest.approx((1 + 0.01) / 2)
+    assert schedule.factor(100) == pytest.approx(0.01)
+    assert schedule.factor(5000) == pytest.approx(0.01)
+
+
+def test_the_warm_up_rises_linearly():
+    schedule = Schedule(steps=10_000, warm_up=4)
+    factors = [schedule.factor(step) for step in range(4)]
+    np.testing.assert_allclose(factors, [0.2, 0.4, 0.6, 0.8], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"steps": 0}, "steps is 0"),
+        ({"decoder_rate": math.nan}, "decoder_rate is nan"),
+        ({"latent_rate": -1.0}, "latent_rate is -1.0"),
+        ({"final_fraction": 2.0}, "final_fraction is 2.0"),
+        ({"warm_up": 20_000}, "warm_up is 20000: use 0 to 10000"),
+    ],
+)
+def test_a_schedule_that_makes_no_sense_is_refused(values, message):
+    with pytest.raises(SettingsError, match=message):
+        Schedule(**values)
+
+
+def test_an_unknown_loss_is_refused_with_those_that_exist():
+    with pytest.raises(SettingsError, match=r"loss is 'l2': use one of cbrt_l1, log_l1, l1"):
+        TrainingSettings(loss="l2")
+
+
+def reference_adam(values, gradients, rate):
+    """The textbook form with separate corrections."""
+    m = v = np.zeros_like(values)
+    for step, gradient in enumerate(gradients, 1):
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        values = values - rate * (m / (1 - 0.9**step)) / np.sqrt(v / (1 - 0.999**step))
+    return values
+
+
+def test_adam_is_the_textbook_form():
+    random = np.random.default_rng(0)
+    values, gradients = random.standard_normal(20), random.standard_normal((7, 20))
+    expected = reference_adam(values, gradients, 0.01)
+    m, v = np.zeros(20), np.zeros(20)
+    for step, gradient in enumerate(gradients):
+        adam(values, m, v, gradient.copy(), adam_rate(0.01, step))
+    np.testing.assert_allclose(values, expected, rtol=1e-10)
+
+
+def test_adam_leaves_what_never_had_a_gradient():
+    values, m, v = np.ones(2), np.zeros(2), np.zeros(2)
+    adam(values, m, v, np.array([0.0, 1.0]), 0.1)
+    assert values[0] == 1
+    assert values[1] < 1
+
+
+def test_lazy_adam_moves_the_rows_given_as_adam_does_and_no_others():
+    random = np.random.default_rng(1)
+    start = random.standard_normal((6, 8)).astype(np.float32)
+    lazy = LazyAdam(start.copy())
+    rows, gradient = np.array([1, 4]), random.standard_normal((2, 8)).astype(np.float32)
+    lazy.update(rows, gradient.copy(), 0.1)
+    expected, m, v = start[rows], np.zeros((2, 8), np.float32), np.zeros((2, 8), np.float32)
+    adam(expected, m, v, gradient.copy(), 0.1)
+    np.testing.assert_array_equal(lazy.values[rows], expected)
+    np.testing.assert_array_equal(lazy.m[rows], m)
+    np.testing.assert_array_equal(lazy.v[rows], v)
+    np.testing.assert_array_equal(lazy.values[[0, 2, 3, 5]], start[[0, 2, 3, 5]])
+    assert not lazy.m[[0, 2, 3, 5]].any()
