@@ -1,4 +1,4 @@
-"""The `verdigris` command. Each command's work is imported when it runs, so that help answers at once."""
+"""The `verdigris` command. Each command imports its work when it runs: help answers at once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DeviceChoice = Annotated[
     str | None,
     typer.Option(
         "--device",
-        help="auto, software, vulkan, d3d12, metal or cuda, with an adapter number if need be (vulkan:1).",
+        help="auto, software, vulkan, d3d12, metal or cuda; with an adapter number: vulkan:1.",
     ),
 ]
 
@@ -71,6 +71,8 @@ def inspect(
         )
     else:
         print_reports(str(file), reports)
+    if any(report.problem for report in reports):
+        raise typer.Exit(EXIT_FAILURE)
 
 
 @app.command()

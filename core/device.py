@@ -48,7 +48,7 @@ class Kernels:
         self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
 
     def get(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
-        """The compute kernel `entry` of the first source, linked with the others; kept for reuse."""
+        """The compute kernel `entry` of the first source, linked with the others, kept."""
         key = (tuple(sources), entry)
         if key not in self._kernels:
             modules = [self._module(source) for source in sources]
@@ -112,9 +112,9 @@ def _subfolder(name: str) -> Path | None:
 def open_device(choice: str | None = None) -> Device:
     """Opens a device once per process.
 
-    `choice` is `auto`, `software`, or a backend with an optional adapter index (`vulkan:1`); without it
-    the environment variable VERDIGRIS_DEVICE decides, then `auto`: the first hardware adapter of
-    Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
+    `choice` is `auto`, `software`, or a backend with an optional adapter index (`vulkan:1`);
+    without it the environment variable VERDIGRIS_DEVICE decides, then `auto`: the first hardware
+    adapter of Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
     """
     return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
 

@@ -1,4 +1,7 @@
-"""What can go wrong in ways that the user can mend: each error names the thing, the value and the remedy."""
+"""What can go wrong in ways that the user can mend.
+
+Each error names the thing, the value and the remedy.
+"""
 
 
 class VerdigrisError(Exception):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
+from verdigris.core.material.checks import find_fault
 from verdigris.core.material.library import standard_library
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.xmltext import check_xml, collect_includes, read_text
@@ -89,7 +90,8 @@ class Document:
             return found
         if len(self.materials) > 1:
             raise DocumentError(
-                f"{self.name}: has {len(self.materials)} materials; name one with --material: {listed}"
+                f"{self.name}: has {len(self.materials)} materials; name one with --material: "
+                f"{listed}"
             )
         return self.materials[0]
 
@@ -107,10 +109,11 @@ class Document:
         return upstream_nodes(material.element, self.name)
 
     def check(self, material: Material) -> None:
-        """Refuses a material one of whose nodes has no definition, or whose graph goes round."""
+        """Refuses a material with a node that cannot be resolved, or whose graph goes round."""
         for node in self.nodes_of(material):
-            if node.getNodeDef() is None:
-                raise DocumentError(f"{self.name}: {describe_missing(node)}")
+            fault = find_fault(node)
+            if fault:
+                raise DocumentError(f"{self.name}: {fault}")
 
 
 def load_document(
@@ -143,7 +146,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     options.readXIncludeFunction = None
     root = mx.createDocument()
     try:
-        for inner_path, inner_text in included:
+        for _, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
             root.importLibrary(inner)
@@ -151,6 +154,12 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         root.setDataLibrary(standard_library())
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
+    newest = mx.getVersionIntegers()[:2]
+    if root.getVersionIntegers() > newest:
+        raise DocumentError(
+            f"{name}: is of MaterialX {root.getVersionString()}; this reads up to "
+            f"{newest[0]}.{newest[1]}"
+        )
     for inner_path, _ in included:
         search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
     if path:
@@ -159,29 +168,13 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     return Document(name, root, search, tuple(files))
 
 
-def describe_missing(node: mx.Node) -> str:
-    """Says of a node without definition whether its kind or its signature is unknown."""
-    category, path = node.getCategory(), node.getNamePath()
-    known = node.getDocument().getMatchingNodeDefs(node.getQualifiedName(category))
-    if not known:
-        return (
-            f"node {path!r} is of the kind {category!r}, which no library defines: "
-            "it may come from a plug-in of the application that wrote the document"
-        )
-    signatures = ", ".join(sorted({f"{d.getName()} -> {d.getType()}" for d in known})[:6])
-    return (
-        f"node {path!r} of the kind {category!r} and type {node.getType()!r} matches no definition "
-        f"of it (those there are: {signatures}): check its type and those of its inputs"
-    )
-
-
 def _has_surface(node: mx.Node) -> bool:
     port = node.getInput("surfaceshader")
     return port is not None and bool(port.getConnectedNode() or port.getConnectedOutput())
 
 
 def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
-    """The node graphs of the document itself: not the library's, nor those that implement a node."""
+    """The document's own node graphs: not the library's, nor those that implement a node."""
     import MaterialX as mx
 
     graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]

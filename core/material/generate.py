@@ -73,11 +73,12 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     stage = shader.getStage("pixel")
     code = lift_private_uniforms(shader.getSourceCode("pixel"))
     takes_slopes = "mx_heighttonormal" in code
+    lanes = _LANES_FOR_SLOPES if takes_slopes else 1
     source = "\n".join(
         (
             "import teacher.interface;",
             f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
-            f"export static const uint kLanesPerSample = {_LANES_FOR_SLOPES if takes_slopes else 1};",
+            f"export static const uint kLanesPerSample = {lanes};",
             '#include "teacher/prelude.slang"',
             code,
             _vertex_adapter(stage),

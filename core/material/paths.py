@@ -1,4 +1,4 @@
-"""Finds the files that a document names, and keeps it from naming files that are none of its business."""
+"""Finds the files that a document names, and keeps it from naming any that it should not see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verdigris.core.errors import VerdigrisError
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Folders that relative names resolve against. Files outside them are refused unless allowed."""
+    """Folders that relative names resolve against; files outside are refused unless allowed."""
 
     folders: tuple[Path, ...] = ()
     allow_outside: bool = False

@@ -1,4 +1,4 @@
-"""Images of a material: found, checked before they are decoded, read with OpenImageIO, put on the device."""
+"""Images of a material: found, checked by their headers, read with OpenImageIO, uploaded."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
     source = oiio.ImageInput.open(str(path))
     if source is None:
-        raise TextureError(f"{asker}: {path} is not an image that can be read: {oiio.geterror()}")
+        raise TextureError(
+            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
+        )
     spec = source.spec()
     source.close()
     if spec.depth > 1 or spec.nchannels < 1:
@@ -155,8 +157,8 @@ def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST
     if max(width, height) > largest_side:
         what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
         raise TextureError(
-            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device holds "
-            f"at most {largest_side} a side: scale it down"
+            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device "
+            f"holds at most {largest_side} a side: scale it down"
         )
 
 
@@ -183,16 +185,22 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
 
     source = oiio.ImageInput.open(str(path))
     if source is None:
-        raise TextureError(f"{asker}: {path} is not an image that can be read: {oiio.geterror()}")
+        raise TextureError(
+            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
+        )
     channels = min(source.spec().nchannels, 4)
     texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
     problem = source.geterror()
     source.close()
     if texels is None or problem:
         detail = problem or oiio.geterror() or "the file ends early"
-        raise TextureError(f"{asker}: {path} is damaged: {detail.strip()}")
+        raise TextureError(f"{asker}: {path} is damaged: {_one_line(detail)}")
     texels = np.asarray(texels).reshape(source.spec().height, source.spec().width, -1)
     return np.ascontiguousarray(with_four_channels(texels)[::-1])
+
+
+def _one_line(text: str) -> str:
+    return "; ".join(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
 _OIIO_KINDS: dict[type[np.generic], str] = {
@@ -223,7 +231,7 @@ def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
 
 
 def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The mip chain by 2 x 2 averages; the odd last row or column of a level joins its neighbour."""
+    """The mip chain by 2 x 2 averages; an odd last row or column of a level is left out."""
     levels = [texels]
     while max(levels[-1].shape[:2]) > 1:
         levels.append(_halved(levels[-1]))
@@ -264,7 +272,7 @@ class BoundTexture:
 
 
 class TexturePool:
-    """The images of one material on one device; a file that is named twice is there once."""
+    """The images of one material on one device; a file named twice is there once."""
 
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
@@ -285,8 +293,8 @@ class TexturePool:
         if self._bytes > MOST_TEXTURE_BYTES:
             raise TextureError(
                 f"{slot.asker}: with {info.tiles[0].path} the material's textures come to "
-                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded: "
-                "scale them down"
+                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded:"
+                " scale them down"
             )
         image = read_image(info, slot.asker)
         tiles = (0.0, 0.0, 0.0, 0.0)
@@ -297,7 +305,7 @@ class TexturePool:
         return bound
 
     def _blank(self) -> BoundTexture:
-        """Stands for an image node without a file: outside of every tile, so its default is used."""
+        """Stands for a missing file name: outside of every tile, so the node's default is used."""
         texels = np.zeros((1, 1, 4), np.uint8)
         return self._upload((texels,), "rgba8_unorm", (1.0, 1.0, -1e6, -1e6))
 

@@ -49,6 +49,12 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
                 yield following
 
 
+def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
+    """Every node that feeds one input."""
+    for node in _resolve(port):
+        yield from upstream_nodes(node, document_name)
+
+
 def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
     for port in node.getInputs():
         yield from _resolve(port)

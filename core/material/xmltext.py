@@ -44,7 +44,7 @@ def read_text(path: Path) -> str:
 
 
 def check_xml(text: str, name: str) -> XmlFacts:
-    """Refuses what is not a well-formed MaterialX text of reasonable size, naming line and column."""
+    """Refuses what is not well-formed MaterialX of reasonable size, naming line and column."""
     facts = XmlFacts()
     depth = 0
 
@@ -66,8 +66,8 @@ def check_xml(text: str, name: str) -> XmlFacts:
 
     def entity(entity_name: str, *_rest: object) -> None:
         raise DocumentError(
-            f"{name}: declares the XML entity {entity_name!r}; entities can expand without bound and "
-            "MaterialX has no use for them: remove the DOCTYPE"
+            f"{name}: declares the XML entity {entity_name!r}; entities can expand without bound "
+            "and MaterialX has no use for them: remove the DOCTYPE"
         )
 
     parser = expat.ParserCreate()

@@ -57,10 +57,11 @@ def write_picture(path: str | Path, linear: Floats) -> None:
     os.close(handle)
     try:
         target = oiio.ImageOutput.create(temporary)
-        written = target and target.open(temporary, spec) and target.write_image(texels)
-        if not written or not target.close():
-            detail = target.geterror() if target else oiio.geterror()
-            raise VerdigrisError(f"{path}: cannot be written: {detail}")
+        if target is None:
+            raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
+        written = target.open(temporary, spec) and target.write_image(texels) and target.close()
+        if not written:
+            raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     finally:

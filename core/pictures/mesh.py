@@ -28,7 +28,7 @@ class Mesh:
     uv: Floats
 
     def tangents(self) -> tuple[Floats, Floats]:
-        """The directions (T, 3) in which u and v grow, of unit length; zero where uv is degenerate."""
+        """Unit directions (T, 3) in which u and v grow; zero where uv is degenerate."""
         edge1 = self.position[:, 1] - self.position[:, 0]
         edge2 = self.position[:, 2] - self.position[:, 0]
         step1 = self.uv[:, 1] - self.uv[:, 0]
@@ -68,7 +68,7 @@ def load_mesh(path: str | Path) -> Mesh:
 def normalized(vectors: Floats) -> Floats:
     """Vectors scaled to unit length; zero stays zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
 
 
 def _load_obj(path: Path) -> Mesh:

@@ -1,4 +1,4 @@
-"""Which triangle covers which pixel: a rasteriser in numpy, for views of meshes and for uv space."""
+"""Which triangle covers which pixel: a rasteriser in numpy, for views of meshes and for uv."""
 
 from __future__ import annotations
 
@@ -72,8 +72,10 @@ def _barycentric(corners: Floats, points: NDArray[np.float64]) -> Floats:
 
     def twice_area(
         p: NDArray[np.float64], q: NDArray[np.float64], r: NDArray[np.float64]
-    ) -> Floats:
-        return (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
+    ) -> NDArray[np.float64]:
+        return np.asarray(
+            (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
+        )
 
     total = twice_area(a, b, c)
     solid = total != 0

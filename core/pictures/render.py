@@ -74,7 +74,7 @@ def render(
 
 
 def over_backdrop(picture: Floats) -> Floats:
-    """The picture on a soft grey, as it is shown. The picture's light is already multiplied by coverage."""
+    """The picture on a soft grey, as it is shown; its light is multiplied by coverage already."""
     height = len(picture)
     shade = np.linspace(0.11, 0.035, height, dtype=np.float32)[:, None, None]
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)

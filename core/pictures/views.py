@@ -1,4 +1,4 @@
-"""What a camera sees: for each pixel a place on the surface, a frame, and the direction to the eye."""
+"""What a camera sees: for each pixel a place, a frame, and the direction to the eye."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+_X_AXIS, _Y_AXIS, _Z_AXIS = np.eye(3, dtype=np.float32)
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
 _MESH_PITCH = np.radians(28.0)
@@ -49,9 +50,9 @@ def plane_view(size: int) -> View:
         np.arange(count),
         (position[:, :2] + 0.5).astype(np.float32),
         position.astype(np.float32),
-        np.tile(np.float32([1, 0, 0]), (count, 1)),
-        np.tile(np.float32([0, 1, 0]), (count, 1)),
-        np.tile(np.float32([0, 0, 1]), (count, 1)),
+        np.tile(_X_AXIS, (count, 1)),
+        np.tile(_Y_AXIS, (count, 1)),
+        np.tile(_Z_AXIS, (count, 1)),
         normalized((eye - position).astype(np.float32)),
     )
 
@@ -123,10 +124,10 @@ def mesh_view(mesh: Mesh, size: int) -> View:
 
 
 def frame_from(normal: Floats, along_u: Floats, along_v: Floats) -> tuple[Floats, Floats]:
-    """Tangent and bitangent that are orthonormal with `normal`; mirrored uv keep their handedness."""
+    """Tangent and bitangent orthonormal with `normal`; mirrored uv keep their handedness."""
     tangent = along_u - normal * (normal * along_u).sum(1, keepdims=True)
     lost = (tangent**2).sum(1) < 1e-12
-    axis = np.where(np.abs(normal[:, :1]) < 0.9, np.float32([[1, 0, 0]]), np.float32([[0, 1, 0]]))
+    axis = np.where(np.abs(normal[:, :1]) < 0.9, _X_AXIS, _Y_AXIS)
     tangent[lost] = np.cross(axis, normal)[lost]
     tangent = normalized(tangent)
     bitangent = np.cross(normal, tangent)

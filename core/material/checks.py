@@ -1,0 +1,91 @@
+"""What MaterialX's own validation does not notice in a node, said in words."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
+
+
+def find_fault(node: mx.Node) -> str | None:
+    """The first thing wrong with a node, or None."""
+    definition = node.getNodeDef()
+    if definition is None:
+        return _missing_definition(node)
+    for port in node.getInputs():
+        fault = _dangling(port) or _unreadable(port)
+        if fault:
+            return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+    return None
+
+
+def _missing_definition(node: mx.Node) -> str:
+    category, path = node.getCategory(), node.getNamePath()
+    known = node.getDocument().getMatchingNodeDefs(node.getQualifiedName(category))
+    if not known:
+        return (
+            f"node {path!r} is of the kind {category!r}, which no library defines: "
+            "it may come from a plug-in of the application that wrote the document"
+        )
+    wanted = f"node {path!r} of the kind {category!r} and type {node.getType()!r}"
+    same_type = [definition for definition in known if definition.getType() == node.getType()]
+    if not same_type:
+        types = ", ".join(sorted({definition.getType() for definition in known}))
+        return f"{wanted} has no definition: {category!r} comes in the types {types}"
+    return f"{wanted} fits no definition: {_closest_difference(node, same_type)}"
+
+
+def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
+    def differences(definition: mx.NodeDef) -> list[str]:
+        found = []
+        for port in node.getInputs():
+            expected = definition.getActiveInput(port.getName())
+            if expected is None:
+                found.append(f"it has no input {port.getName()!r}{_suggestion(port, definition)}")
+            elif expected.getType() != port.getType():
+                found.append(
+                    f"its input {port.getName()!r} takes {expected.getType()}, not {port.getType()}"
+                )
+        return found
+
+    closest = min((differences(definition) for definition in definitions), key=len)
+    return closest[0] if closest else "check its version and target"
+
+
+def _suggestion(port: mx.Input, definition: mx.NodeDef) -> str:
+    names = [other.getName() for other in definition.getActiveInputs()]
+    close = difflib.get_close_matches(port.getName(), names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f" (but {', '.join(sorted(names)[:12])} …)"
+
+
+def _dangling(port: mx.Input) -> str | None:
+    wanted = port.getNodeName() or port.getNodeGraphString()
+    if wanted:
+        if port.getConnectedNode() is None and port.getConnectedOutput() is None:
+            return f"is connected to {wanted!r}, which is not there"
+        return None
+    if port.getOutputString() and port.getConnectedOutput() is None:
+        return f"is connected to the output {port.getOutputString()!r}, which is not there"
+    if port.getInterfaceName() and port.getInterfaceInput() is None:
+        return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
+    return None
+
+
+def _unreadable(port: mx.Input) -> str | None:
+    text = port.getValueString()
+    if not text or port.getType() not in (*_NUMERIC, "boolean"):
+        return None
+    value = port.getValue()
+    if value is None:
+        return f"the value {text!r} is not of the type {port.getType()}"
+    if port.getType() == "boolean":
+        return None
+    numbers = value.asTuple() if hasattr(value, "asTuple") else (value,)
+    if not all(math.isfinite(number) for number in numbers):
+        return f"the value {text!r} is not a finite number"
+    return None

@@ -1,0 +1,133 @@
+"""What a bake keeps of each surface model, as data: what switches a feature on, and its fate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A part of a surface model. It is in use when any of `inputs` differs from `off`."""
+
+    name: str
+    inputs: tuple[str, ...]
+    fate: str = KEPT
+    how: str = ""
+    off: float = 0.0
+    needs: str = ""
+    """Another input that must differ from zero too, or the feature stays off."""
+
+
+_TRANSMISSION = (
+    "light that passes through is left out: a neural material reflects, and what lies behind "
+    "the surface is the renderer's to add"
+)
+_SUBSURFACE = "as diffuse light of the same colour: it does not bleed from lit to unlit places"
+_VOLUME = "absorption and scattering inside the body need a renderer that traces it"
+_DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
+_EMISSION = "as a map of its own, since it needs no light"
+_OPACITY = "as a map of its own; the reflection is multiplied by it"
+_OCCLUSION = "occlusion dims light from surroundings, which a single light is not"
+
+
+def _kept(name: str, *inputs: str) -> Feature:
+    return Feature(name, inputs)
+
+
+SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
+    "standard_surface": (
+        _kept("base", "base"),
+        _kept("metal", "metalness"),
+        _kept("specular", "specular", "metalness"),
+        _kept("anisotropy", "specular_anisotropy"),
+        _kept("coat", "coat"),
+        _kept("sheen", "sheen"),
+        _kept("thin film", "thin_film_thickness"),
+        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
+        Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
+        Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+    ),
+    "open_pbr_surface": (
+        _kept("base", "base_weight"),
+        _kept("metal", "base_metalness"),
+        _kept("specular", "specular_weight"),
+        _kept("anisotropy", "specular_roughness_anisotropy"),
+        _kept("coat", "coat_weight"),
+        _kept("fuzz", "fuzz_weight"),
+        _kept("thin film", "thin_film_weight"),
+        Feature("transmission", ("transmission_weight",), DROPPED, _TRANSMISSION),
+        Feature("subsurface", ("subsurface_weight",), APPROXIMATED, _SUBSURFACE),
+        Feature("emission", ("emission_luminance",), KEPT, _EMISSION, needs="emission_color"),
+        Feature("opacity", ("geometry_opacity",), KEPT, _OPACITY, off=1.0),
+    ),
+    "gltf_pbr": (
+        _kept("base", "base_color"),
+        _kept("metal", "metallic"),
+        _kept("specular", "specular"),
+        _kept("anisotropy", "anisotropy_strength"),
+        _kept("clearcoat", "clearcoat"),
+        _kept("sheen", "sheen_color"),
+        _kept("iridescence", "iridescence"),
+        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
+        Feature("volume", ("thickness",), DROPPED, _VOLUME),
+        Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
+        Feature("emission", ("emissive",), KEPT, _EMISSION, needs="emissive_strength"),
+        Feature("opacity", ("alpha",), KEPT, _OPACITY, off=1.0, needs="alpha_mode"),
+    ),
+    "UsdPreviewSurface": (
+        _kept("diffuse", "diffuseColor"),
+        _kept("metal", "metallic"),
+        _kept("clearcoat", "clearcoat"),
+        Feature("emission", ("emissiveColor",), KEPT, _EMISSION),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+        Feature("displacement", ("displacement",), DROPPED, _DISPLACEMENT),
+        Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
+    ),
+    "disney_principled": (
+        _kept("base", "baseColor"),
+        _kept("metal", "metallic"),
+        _kept("specular", "specular"),
+        _kept("anisotropy", "anisotropic"),
+        _kept("sheen", "sheen"),
+        _kept("clearcoat", "clearcoat"),
+        Feature("transmission", ("specTrans",), DROPPED, _TRANSMISSION),
+        Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
+    ),
+    "surface": (Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),),
+    "surface_unlit": (
+        Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
+        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+    ),
+}
+
+# A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
+_GEOMETRY = "is not there on a flat sample: it reads as zero"
+_TIME = "time stands still at frame 1"
+_PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
+NODE_FEATURES: dict[str, tuple[str, str, str]] = {
+    "displacement": ("displacement", DROPPED, _DISPLACEMENT),
+    "volume": ("volume", DROPPED, _VOLUME),
+    "absorption_vdf": ("volume", DROPPED, _VOLUME),
+    "anisotropic_vdf": ("volume", DROPPED, _VOLUME),
+    "translucent_bsdf": ("translucency", DROPPED, _TRANSMISSION),
+    "subsurface_bsdf": ("subsurface", APPROXIMATED, _SUBSURFACE),
+    "uniform_edf": ("emission", KEPT, _EMISSION),
+    "heighttonormal": (
+        "height to normal",
+        APPROXIMATED,
+        "slopes are differences over one texel of the bake",
+    ),
+    "bump": ("bump", APPROXIMATED, "slopes are differences over one texel of the bake"),
+    "geompropvalue": ("property of the geometry", DROPPED, _GEOMETRY),
+    "geompropvalueuniform": ("property of the geometry", DROPPED, _GEOMETRY),
+    "geomcolor": ("painted colour of the geometry", DROPPED, _GEOMETRY),
+    "UsdPrimvarReader": ("primvar", DROPPED, _GEOMETRY),
+    "time": ("time", APPROXIMATED, _TIME),
+    "frame": ("frame", APPROXIMATED, _TIME),
+    "position": ("place in space", APPROXIMATED, _PLACE),
+    "latlongimage": ("environment image", KEPT, ""),
+}

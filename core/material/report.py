@@ -1,0 +1,290 @@
+"""What is in a material, and what of it a bake keeps, approximates or drops: said before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import DocumentError, VerdigrisError
+from verdigris.core.material.features import (
+    APPROXIMATED,
+    DROPPED,
+    KEPT,
+    NODE_FEATURES,
+    SURFACE_FEATURES,
+    Feature,
+)
+from verdigris.core.material.library import known_colour_spaces
+from verdigris.core.material.textures import read_info
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+    from verdigris.core.material.document import Document, Material
+    from verdigris.core.material.probe import Probe
+
+_PLACE_GEOMPROPS = ("UV0", "Pobject", "Pworld")
+_PLACE_NODES = ("texcoord", "position", "geompropvalue", "UsdPrimvarReader")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the material and its fate."""
+
+    name: str
+    fate: str
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class TextureFacts:
+    """One image that the material reads."""
+
+    node: str
+    file: str
+    colour_space: str
+    width: int = 0
+    height: int = 0
+    channels: int = 0
+    kind: str = ""
+    tiles: int = 1
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class MaterialReport:
+    """Everything that `inspect` says of one material."""
+
+    name: str
+    looks: tuple[str, ...]
+    surface_model: str
+    nodes: int
+    textures: tuple[TextureFacts, ...] = ()
+    varying_inputs: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    problem: str = ""
+    probe: Probe | None = None
+
+    @property
+    def verdict(self) -> str:
+        """One line on whether there is something to bake."""
+        if self.problem:
+            return f"cannot be baked: {self.problem}"
+        if self.probe is None:
+            return "not evaluated"
+        if self.probe.reflects_nearly_nothing:
+            glow = " Its emission is kept." if max(self.probe.emission) > 0 else ""
+            return (
+                f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): there "
+                f"is nothing to learn, and a bake would be black.{glow}"
+            )
+        return f"can be baked: reflects {100 * max(self.probe.albedo):.0f}% of the light"
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def describe(
+    document: Document,
+    name: str | None = None,
+    probe: bool = True,
+    device_choice: str | None = None,
+) -> list[MaterialReport]:
+    """A report for each material of a document, or for the one that is named."""
+    chosen = [document.require_material(name)] if name else list(document.materials)
+    if not chosen:
+        document.require_material()
+    return [describe_material(document, material, probe, device_choice) for material in chosen]
+
+
+def describe_material(
+    document: Document, material: Material, probe: bool = True, device_choice: str | None = None
+) -> MaterialReport:
+    """The report of one material. What is wrong with it becomes part of the report."""
+    try:
+        nodes = list(document.nodes_of(material))
+        document.check(material)
+    except DocumentError as failure:
+        return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
+    shaders = [node for node in nodes if node.getType() == "surfaceshader"]
+    report = MaterialReport(
+        name=material.name,
+        looks=material.looks,
+        surface_model=" + ".join(dict.fromkeys(node.getCategory() for node in shaders)),
+        nodes=len(nodes),
+        textures=tuple(_textures(document, nodes)),
+        varying_inputs=tuple(_varying(document, shaders)),
+        parts=tuple(_parts(nodes, shaders)),
+    )
+    missing = next((facts.problem for facts in report.textures if facts.problem), "")
+    if missing:
+        return _with(report, problem=missing)
+    return _probed(document, material, report, device_choice) if probe else report
+
+
+def _with(report: MaterialReport, **changes: Any) -> MaterialReport:
+    from dataclasses import replace
+
+    return replace(report, **changes)
+
+
+def _probed(
+    document: Document, material: Material, report: MaterialReport, device_choice: str | None
+) -> MaterialReport:
+    from verdigris.core.device import open_device
+    from verdigris.core.material.probe import probe
+    from verdigris.core.material.teacher import Teacher
+
+    device = open_device(device_choice)
+    try:
+        return _with(report, probe=probe(Teacher(document, material, device)))
+    except VerdigrisError as failure:
+        return _with(report, problem=str(failure))
+
+
+def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
+    found = []
+    for node in nodes:
+        for port in node.getActiveInputs():
+            if port.getType() != "filename":
+                continue
+            interface = port.getInterfaceInput()
+            file = (interface or port).getResolvedValueString()
+            space = (interface or port).getActiveColorSpace() or "none"
+            asker = f"{document.name}: {node.getNamePath()}"
+            if not file:
+                continue
+            facts = TextureFacts(node.getNamePath(), file, space)
+            try:
+                info = read_info(file, asker, document.search)
+            except VerdigrisError as failure:
+                found.append(TextureFacts(facts.node, file, space, problem=str(failure)))
+                continue
+            found.append(
+                TextureFacts(
+                    facts.node,
+                    str(info.tiles[0].path) if not info.is_udim else file,
+                    space,
+                    info.width,
+                    info.height,
+                    info.channels,
+                    info.kind,
+                    len(info.tiles),
+                )
+            )
+    return found
+
+
+def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
+    """Inputs of the surface shaders behind which something reads a place on the surface."""
+    from verdigris.core.material.upstream import nodes_behind
+
+    names = []
+    for shader in shaders:
+        for port in shader.getInputs():
+            if any(_reads_a_place(node) for node in nodes_behind(port, document.name)):
+                names.append(port.getName())
+    return list(dict.fromkeys(names))
+
+
+def _reads_a_place(node: mx.Node) -> bool:
+    if node.getCategory() in _PLACE_NODES:
+        return True
+    definition = node.getNodeDef()
+    if definition is None:
+        return False
+    return any(
+        port.getDefaultGeomPropString() in _PLACE_GEOMPROPS
+        and node.getInput(port.getName()) is None
+        for port in definition.getActiveInputs()
+    )
+
+
+def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
+    parts: dict[str, Part] = {}
+    for shader in shaders:
+        for feature in SURFACE_FEATURES.get(shader.getCategory(), ()):
+            if _is_on(shader, feature):
+                parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
+    for node in nodes:
+        category = node.getCategory()
+        if category in NODE_FEATURES:
+            part = Part(*NODE_FEATURES[category])
+            parts.setdefault(part.name, part)
+        elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):
+            parts.setdefault(category, Part(category, KEPT))
+        for part in _odd_inputs(node):
+            parts.setdefault(part.name, part)
+    order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
+    return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _is_on(shader: mx.Node, feature: Feature) -> bool:
+    if feature.needs and not _differs(shader, feature.needs, 0.0):
+        return False
+    return any(_differs(shader, name, feature.off) for name in feature.inputs)
+
+
+def _differs(node: mx.Node, name: str, value: float) -> bool:
+    """Whether an input may be something else than `value` in all of its components."""
+    port = node.getActiveInput(name)
+    if port is not None and (port.getConnectedNode() or port.getConnectedOutput()):
+        return True
+    if port is not None and port.getInterfaceInput() is not None:
+        port = port.getInterfaceInput()
+    text = port.getValueString() if port is not None else ""
+    if not text:
+        definition = node.getNodeDef()
+        default = definition.getActiveInput(name) if definition else None
+        text = default.getValueString() if default else ""
+    try:
+        return any(float(word) != value for word in text.replace(",", " ").split())
+    except ValueError:
+        return text.lower() == "true"
+
+
+def _odd_inputs(node: mx.Node) -> list[Part]:
+    """Settings of single nodes that are read differently, or not at all."""
+    found = []
+    for port in node.getActiveInputs():
+        name, text = port.getName(), port.getValueString()
+        if name == "filtertype" and text == "cubic":
+            found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
+        elif name == "scatter_mode" and "T" in text:
+            found.append(Part("transmission", DROPPED, "light that passes through is left out"))
+        elif name == "framerange" and text:
+            found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+        space = port.getActiveColorSpace() if port.getType() in ("filename", "color3") else ""
+        if space not in known_colour_spaces():
+            how = f"{space!r} is not known to MaterialX's colour management: read as linear"
+            found.append(Part(f"colour space {space}", APPROXIMATED, how))
+    return found
+
+
+def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:
+    """The reports as a technical artist reads them."""
+    count = len(reports)
+    print(f"{file}: {count} material{'s' if count != 1 else ''}")
+    for report in reports:
+        print(f"\n{report.name}")
+        if report.looks:
+            print(f"  looks     {', '.join(report.looks)}")
+        if report.surface_model:
+            print(f"  surface   {report.surface_model}, {report.nodes} nodes")
+        for facts in report.textures:
+            tiles = f", {facts.tiles} tiles" if facts.tiles > 1 else ""
+            size = f"{facts.width} x {facts.height} x {facts.channels} {facts.kind}{tiles}"
+            print(f"  texture   {facts.node}: {facts.file}")
+            print(f"            {facts.problem or f'{size}, {facts.colour_space}'}")
+        if report.varying_inputs:
+            print(f"  varies    {', '.join(report.varying_inputs)}")
+        elif report.surface_model:
+            print("  varies    nothing: the material is the same everywhere")
+        for part in report.parts:
+            print(f"  {part.fate:<12}  {part.name}{': ' + part.how if part.how else ''}")
+        if report.probe and max(report.probe.emission) > 0:
+            print(f"  glows     mean {', '.join(f'{x:.3g}' for x in report.probe.emission)}")
+        if report.probe and report.probe.opacity[0] < 0.999:
+            low, high = report.probe.opacity
+            print(f"  coverage  {low:.2f} to {high:.2f}")
+        print(f"  verdict   {report.verdict}")
