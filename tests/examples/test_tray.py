@@ -95,7 +95,7 @@ def test_the_uvs_keep_angles_and_do_not_stretch_much() -> None:
     assert (stretch[:, 1] / stretch[:, 0]).max() < 1.15
     areas = np.linalg.norm(face_vectors(mesh), axis=1)
     scale = np.sqrt(signed_uv_areas(mesh) / areas)
-    assert scale.max() / scale.min() < 3.5
+    assert scale.max() / scale.min() < 2.0
 
 
 def test_the_normals_are_unit_and_point_outward() -> None:
