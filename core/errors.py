@@ -3,9 +3,19 @@
 Each error names the thing, the value and the remedy.
 """
 
+LONGEST_MESSAGE = 1200
+
 
 class VerdigrisError(Exception):
     """A failure that the user can act on. Commands print it as one line and exit with 1."""
+
+    def __str__(self) -> str:
+        """The message on one line; what a damaged file makes endless is cut in the middle."""
+        text = " ".join(super().__str__().split())
+        if len(text) <= LONGEST_MESSAGE:
+            return text
+        half = LONGEST_MESSAGE // 2
+        return f"{text[:half]} … {text[-half:]}"
 
 
 class DocumentError(VerdigrisError):

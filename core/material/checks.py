@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ def find_fault(node: mx.Node) -> str | None:
     if definition is None:
         return _missing_definition(node)
     for port in node.getInputs():
-        fault = _dangling(port) or _unreadable(port)
+        fault = _dangling(port) or _mistyped(port) or _unreadable(port)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     return None
@@ -76,16 +75,31 @@ def _dangling(port: mx.Input) -> str | None:
     return None
 
 
+def _mistyped(port: mx.Input) -> str | None:
+    """The generator wires any output to any input, and the shader then fails to compile."""
+    source = port.getConnectedNode()
+    graph_output = port.getConnectedOutput()
+    if graph_output is not None:
+        given = graph_output.getType()
+    elif source is None:
+        return None
+    elif source.getType() != "multioutput":
+        given = source.getType()
+    else:
+        definition = source.getNodeDef()
+        output = definition.getActiveOutput(port.getOutputString()) if definition else None
+        if output is None:
+            return f"is connected to {source.getName()!r} without naming one of its outputs"
+        given = output.getType()
+    if given == port.getType():
+        return None
+    return f"takes {port.getType()} and is connected to {given}: put a convert node between"
+
+
 def _unreadable(port: mx.Input) -> str | None:
     text = port.getValueString()
     if not text or port.getType() not in (*_NUMERIC, "boolean"):
         return None
-    value = port.getValue()
-    if value is None:
+    if port.getValue() is None:
         return f"the value {text!r} is not of the type {port.getType()}"
-    if port.getType() == "boolean":
-        return None
-    numbers = value.asTuple() if hasattr(value, "asTuple") else (value,)
-    if not all(math.isfinite(number) for number in numbers):
-        return f"the value {text!r} is not a finite number"
     return None

@@ -65,9 +65,11 @@ class Teacher:
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         """A kernel that evaluates this material, compiled or taken from the cache."""
+        import slangpy
+
         try:
             return self.kernels.get((source, self.source), entry)
-        except RuntimeError as failure:
+        except (RuntimeError, slangpy.SlangCompileError) as failure:
             raise DocumentError(
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _X_AXIS, _Y_AXIS, _Z_AXIS = np.eye(3, dtype=np.float32)
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
-_MESH_PITCH = np.radians(28.0)
+_MESH_PITCH = np.radians(40.0)
 _MESH_TURN = np.radians(20.0)
 
 

@@ -1,0 +1,164 @@
+"""Documents: what is found in them, what they may refer to, and what is refused."""
+
+import pytest
+from verdigris.core.errors import DocumentError
+from verdigris.core.material.document import load_document, parse_document
+
+from .documents import document, material, standard_surface, with_surface
+
+GRAPH = (
+    '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
+    '<output name="out" type="surfaceshader" nodename="inner"/></nodegraph>'
+)
+
+
+def names(text, **options):
+    return [found.name for found in parse_document(text, **options).materials]
+
+
+def test_a_single_material_needs_no_name():
+    assert parse_document(with_surface()).require_material().name == "material"
+
+
+def test_several_materials_without_a_name_are_an_error_that_lists_them():
+    text = document(standard_surface(), material(name="gold"), material(name="lead"))
+    with pytest.raises(DocumentError, match=r"2 materials; name one with --material: gold, lead"):
+        parse_document(text).require_material()
+    assert parse_document(text).require_material("lead").name == "lead"
+
+
+def test_an_unknown_material_is_an_error_that_lists_those_there_are():
+    with pytest.raises(DocumentError, match=r"no material 'zinc'; it has: material"):
+        parse_document(with_surface()).require_material("zinc")
+
+
+def test_looks_are_told_with_the_material_that_they_assign():
+    look = '<look name="hero"><materialassign name="assign" material="gold" geom="/tray"/></look>'
+    text = document(standard_surface(), material(name="gold"), material(name="lead"), look)
+    found = {m.name: m.looks for m in parse_document(text).materials}
+    assert found == {"gold": ("hero",), "lead": ()}
+
+
+def test_a_graph_output_and_a_bare_shader_count_as_materials():
+    assert names(document(GRAPH)) == ["out"]
+    assert names(document(standard_surface(name="bare"))) == ["bare"]
+
+
+def test_a_graph_that_feeds_a_material_is_not_a_second_one():
+    fed = (
+        '<surfacematerial name="gold" type="material"><input name="surfaceshader" '
+        'type="surfaceshader" nodegraph="graph" output="out"/></surfacematerial>'
+    )
+    assert names(document(GRAPH, fed)) == ["gold"]
+
+
+def test_a_document_of_version_1_38_is_upgraded():
+    text = (
+        '<materialx version="1.38">'
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="base_color" type="color3" nodename="swizzled"/></standard_surface>'
+        '<constant name="source" type="color3"><input name="value" type="color3" '
+        'value="0.1, 0.2, 0.3"/></constant>'
+        '<swizzle name="swizzled" type="color3"><input name="in" type="color3" '
+        'nodename="source"/><input name="channels" type="string" value="bgr"/></swizzle>'
+        f"{material()}</materialx>"
+    )
+    loaded = parse_document(text)
+    loaded.check(loaded.require_material())
+    categories = {node.getCategory() for node in loaded.nodes_of(loaded.require_material())}
+    assert "swizzle" not in categories
+
+
+def test_a_document_of_a_later_version_is_refused_by_its_number():
+    with pytest.raises(DocumentError, match=r"of MaterialX 9\.99; this reads up to 1\.39"):
+        parse_document('<materialx version="9.99"/>')
+
+
+def test_an_include_in_the_folder_is_read_and_its_file_is_known(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "shader.mtlx").write_text(document(standard_surface()))
+    main = tmp_path / "main.mtlx"
+    main.write_text(document('<xi:include href="parts/shader.mtlx"/>', material()))
+    loaded = load_document(main)
+    loaded.check(loaded.require_material())
+    assert [file.name for file in loaded.files] == ["main.mtlx", "shader.mtlx"]
+    assert len(list(loaded.nodes_of(loaded.require_material()))) == 2
+
+
+def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
+    (tmp_path / "shader.mtlx").write_text(document(standard_surface()))
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    main = inner / "main.mtlx"
+    main.write_text(document('<xi:include href="../shader.mtlx"/>', material()))
+    with pytest.raises(DocumentError, match=r"outside the folders .*--allow-outside"):
+        load_document(main)
+    assert load_document(main, allow_outside=True).require_material()
+    assert load_document(main, search_paths=[tmp_path]).require_material()
+
+
+def test_documents_that_include_each_other_are_refused(tmp_path):
+    for name, other in (("a", "b"), ("b", "a")):
+        text = document(f'<xi:include href="{other}.mtlx"/>')
+        (tmp_path / f"{name}.mtlx").write_text(text)
+    with pytest.raises(DocumentError, match="include each other"):
+        load_document(tmp_path / "a.mtlx")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hello", "not valid XML"),
+        ("<html/>", "the root element is <html>"),
+        ('<!DOCTYPE m [<!ENTITY a "aa">]><materialx version="1.39">&a;</materialx>', "entity 'a'"),
+        ("<materialx>" + "<a>" * 100 + "</a>" * 100 + "</materialx>", "nested deeper than 64"),
+        (document(), "no material with a surface: it has no nodes"),
+        (document('<constant name="c" type="float"/>'), "nodes are of the kinds constant"),
+        (document('<surfacematerial name="m" type="material"/>'), "connect a surface shader"),
+    ],
+)
+def test_what_is_not_a_material_document_is_refused_with_the_reason(text, message):
+    with pytest.raises(DocumentError, match=message):
+        parse_document(text).require_material()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "nodes", "message"),
+    [
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<add name="a" type="float"><input name="in1" type="float" nodename="b"/></add>'
+            '<add name="b" type="float"><input name="in1" type="float" nodename="a"/></add>',
+            "the graph goes round: a -> b -> a",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<snowfall name="a" type="float"/>',
+            "node 'a' is of the kind 'snowfall', which no library defines",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<add name="a" type="float"><input name="in1" type="string" value="1"/></add>',
+            "node 'a' of the kind 'add' and type 'float' fits no definition: its input 'in1' takes",
+        ),
+        ('<input name="base_colour" type="color3"/>', "", "did you mean 'base_color'"),
+        ('<input name="base" type="color3"/>', "", "its input 'base' takes float, not color3"),
+        ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
+        ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
+        ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which is not there"),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<constant name="a" type="color3"/>',
+            "takes float and is connected to color3",
+        ),
+    ],
+)
+def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
+    loaded = parse_document(with_surface(inputs, nodes))
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
+
+
+def test_a_fault_in_a_node_that_no_material_uses_harms_nobody():
+    loaded = parse_document(with_surface("", '<snowfall name="alone" type="float"/>'))
+    loaded.check(loaded.require_material())

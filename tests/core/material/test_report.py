@@ -1,0 +1,115 @@
+"""The report: what is kept, approximated and dropped, and what is there to bake."""
+
+import numpy as np
+import pytest
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.report import describe
+
+from .documents import document, material, standard_surface, with_image, with_surface
+
+
+def report(text, probe=False, **options):
+    return describe(parse_document(text, **options), probe=probe)[0]
+
+
+def fates(text):
+    return {part.name: part.fate for part in report(text).parts}
+
+
+def test_parts_in_use_are_listed_with_their_fate():
+    inputs = (
+        '<input name="coat" type="float" value="0.5"/>'
+        '<input name="transmission" type="float" value="0.2"/>'
+        '<input name="subsurface" type="float" value="0.3"/>'
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="opacity" type="color3" value="1, 0.5, 1"/>'
+    )
+    found = fates(with_surface(inputs))
+    assert found["coat"] == "kept"
+    assert found["transmission"] == "dropped"
+    assert found["subsurface"] == "approximated"
+    assert found["emission"] == "kept"
+    assert found["opacity"] == "kept"
+
+
+def test_parts_that_are_switched_off_are_not_listed():
+    found = fates(with_surface('<input name="emission_color" type="color3" value="1, 1, 1"/>'))
+    assert set(found) == {"base", "specular"}
+
+
+def test_displacement_and_nodes_without_geometry_are_dropped():
+    text = document(
+        '<geompropvalue name="wear" type="float"><input name="geomprop" type="string" '
+        'value="wear"/></geompropvalue>',
+        standard_surface('<input name="base" type="float" nodename="wear"/>'),
+        '<displacement name="bumps" type="displacementshader"/>',
+        '<surfacematerial name="m" type="material"><input name="surfaceshader" '
+        'type="surfaceshader" nodename="shader"/><input name="displacementshader" '
+        'type="displacementshader" nodename="bumps"/></surfacematerial>',
+    )
+    found = fates(text)
+    assert found["displacement"] == "dropped"
+    assert found["property of the geometry"] == "dropped"
+
+
+def test_inputs_that_vary_over_the_surface_are_named():
+    inputs = (
+        '<input name="base" type="float" nodename="noise"/>'
+        '<input name="metalness" type="float" nodename="fixed"/>'
+    )
+    nodes = (
+        '<noise2d name="noise" type="float"/>'
+        '<constant name="fixed" type="float"><input name="value" type="float" value="1"/></constant>'
+    )
+    assert report(with_surface(inputs, nodes)).varying_inputs == ("base",)
+
+
+def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
+    text = with_surface(
+        '<input name="base_color" type="color3" value="1, 0, 0" colorspace="lin_martian"/>'
+    )
+    part = next(p for p in report(text).parts if "lin_martian" in p.name)
+    assert part.fate == "approximated"
+
+
+def test_a_missing_texture_is_the_reason_why_it_cannot_be_baked(tmp_path):
+    found = report(with_image("gone.png"), search_paths=[tmp_path])
+    assert "cannot be baked" in found.verdict
+    assert "picture" in found.problem
+    assert "gone.png" in found.problem
+    assert str(tmp_path) in found.problem
+
+
+def test_a_texture_is_described_by_its_header(tmp_path):
+    import OpenImageIO as oiio
+
+    pixels = np.zeros((4, 8, 3), np.float32)
+    oiio.ImageBuf(pixels).write(str(tmp_path / "a.exr"))
+    texture = report(with_image("a.exr"), search_paths=[tmp_path]).textures[0]
+    assert (texture.width, texture.height, texture.channels) == (8, 4, 3)
+    assert texture.kind == "float"
+    assert texture.colour_space == "lin_rec709"
+
+
+def test_clear_glass_is_said_to_reflect_almost_nothing():
+    shader = (
+        '<open_pbr_surface name="shader" type="surfaceshader">'
+        '<input name="transmission_weight" type="float" value="1"/>'
+        '<input name="specular_roughness" type="float" value="0"/></open_pbr_surface>'
+    )
+    found = report(document(shader, material()), probe=True)
+    assert found.probe.reflects_nearly_nothing
+    assert "nothing to learn" in found.verdict
+
+
+@pytest.mark.parametrize("colour", [(0.2, 0.5, 0.8)])
+def test_the_probed_albedo_of_a_lambertian_surface_is_its_colour(colour):
+    inputs = (
+        '<input name="base" type="float" value="1"/>'
+        '<input name="specular" type="float" value="0"/>'
+        f'<input name="base_color" type="color3" value="{", ".join(map(str, colour))}"/>'
+    )
+    found = report(with_surface(inputs), probe=True)
+    np.testing.assert_allclose(found.probe.albedo, colour, rtol=0.03)
+    assert found.probe.emission == (0.0, 0.0, 0.0)
+    assert found.probe.opacity == pytest.approx((1.0, 1.0), abs=2e-4)

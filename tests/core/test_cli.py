@@ -1,0 +1,89 @@
+"""The command as its user meets it: exit codes, messages, files."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PRISM = EXAMPLES / "car_paint.mtlx"
+
+
+def verdigris(*arguments, timeout=120):
+    command = [sys.executable, "-m", "verdigris.core", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def test_help_answers_in_half_a_second():
+    best = min(timed("--help")[1] for _ in range(3))
+    assert best < 0.5
+
+
+def timed(*arguments):
+    start = time.perf_counter()
+    return verdigris(*arguments), time.perf_counter() - start
+
+
+def test_wrong_usage_exits_with_2():
+    assert verdigris("no-such-command").returncode == 2
+    assert verdigris("render").returncode == 2
+    assert verdigris("render", PRISM, "-o", "x.png", "--light", "up").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["inspect", "render"])
+def test_a_missing_file_exits_with_1_and_one_line(command, tmp_path):
+    more = ("-o", tmp_path / "out.png") if command == "render" else ()
+    result = verdigris(command, tmp_path / "gone.mtlx", *more)
+    assert result.returncode == 1
+    assert result.stderr.strip() == (f"verdigris: {tmp_path / 'gone.mtlx'}: there is no such file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inspect_prints_json_that_a_machine_can_read():
+    result = verdigris("inspect", EXAMPLES / "copper_tray.mtlx", "--json", "--no-probe")
+    assert result.returncode == 0
+    found = json.loads(result.stdout)["materials"][0]
+    assert found["name"] == "copper_tray"
+    assert len(found["textures"]) >= 5
+    assert all(texture["width"] > 0 for texture in found["textures"])
+
+
+def test_inspect_of_a_material_that_cannot_be_baked_exits_with_1(tmp_path):
+    text = (EXAMPLES / "car_paint.mtlx").read_text().replace("open_pbr_surface", "no_such_kind")
+    broken = tmp_path / "broken.mtlx"
+    broken.write_text(text)
+    result = verdigris("inspect", broken, "--no-probe")
+    assert result.returncode == 1
+    assert "no_such_kind" in result.stdout
+    assert "Traceback" not in result.stderr
+
+
+def test_render_writes_a_png_that_another_reader_reads(tmp_path):
+    import OpenImageIO as oiio
+
+    target = tmp_path / "out.png"
+    result = verdigris("render", PRISM, "--reference", "--size", 24, "-o", target)
+    assert result.returncode == 0, result.stderr
+    pixels = np.asarray(oiio.ImageBuf(str(target)).get_pixels("float"))
+    assert pixels.shape == (24, 24, 3)
+    assert pixels[8:16, 8:16].std() > 0.01
+    assert [path.name for path in tmp_path.iterdir()] == ["out.png"]
+
+
+def test_render_refuses_what_it_cannot_write_before_it_works(tmp_path):
+    result = verdigris("render", PRISM, "-o", tmp_path / "out.bmp")
+    assert result.returncode == 1
+    assert "out.bmp: pictures are written as .png or .exr" in result.stderr
+    result = verdigris("render", PRISM, "-o", tmp_path / "gone" / "out.png")
+    assert result.returncode == 1
+    assert "is not there: make it first" in result.stderr
+
+
+def test_a_device_that_does_not_exist_is_refused_by_name(tmp_path):
+    result = verdigris("render", PRISM, "-o", tmp_path / "out.png", "--device", "abacus")
+    assert result.returncode == 1
+    assert "'abacus' is not known: choose one of auto, software, vulkan" in result.stderr
