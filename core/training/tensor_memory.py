@@ -1,0 +1,99 @@
+"""Device memory of a trainer: parameters, moments, gradients and what kernels pass to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
+from verdigris.core.training.tensor_plan import GroupPlan, slot_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import slangpy
+
+# Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
+RECORD_PARTS = ("value", "m", "v", "gradient")
+# Indices into the state buffer; the order is that of trainer_state.slang.
+TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
+
+
+@dataclass(frozen=True)
+class TensorMemory:
+    """A texel's value, moments and gradient lie side by side, so that an update of a texel touches
+    few cache lines, and a bigger texture costs memory but no time."""
+
+    decoder: slangpy.Buffer
+    moments: slangpy.Buffer
+    weights: slangpy.Buffer
+    biases: slangpy.Buffer
+    texels: slangpy.Buffer
+    visits: slangpy.Buffer
+    partials: slangpy.Buffer
+    losses: slangpy.Buffer
+    rates: slangpy.Buffer
+    samples: slangpy.Buffer
+    state: slangpy.Buffer
+
+    @classmethod
+    def allocate(
+        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, chunk_steps: int
+    ) -> TensorMemory:
+        spec = start.spec
+        slots = slot_count(spec)
+        partials = 4 * slots * plan.group_count(batch)
+        sizes = {
+            "decoder": start.decoder.nbytes,
+            "moments": 2 * start.decoder.nbytes,
+            "weights": plan.element_bytes * slots,
+            "biases": 4 * slots,
+            "texels": len(RECORD_PARTS) * start.latents.nbytes,
+            "visits": 4 * start.layout.texel_count,
+            "partials": partials,
+            "losses": 4,
+            "rates": 8 * chunk_steps,
+            "samples": TRAINING_SAMPLE.itemsize * batch * chunk_steps,
+            "state": 32,
+        }
+        return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
+
+    def store(
+        self,
+        parameters: Parameters,
+        moments: NDArray[Any],
+        latent_moments: Sequence[NDArray[Any]],
+        step: int,
+    ) -> None:
+        """Sets everything that a run goes on from."""
+        texels, channels = parameters.latents.shape
+        records = np.zeros((texels, len(RECORD_PARTS), channels), np.float32)
+        for part, values in enumerate((parameters.latents, *latent_moments)):
+            records[:, part] = values
+        state = np.zeros(8, np.uint32)
+        state[[TRAIN_STEP, UPDATE_STEP]] = step
+        self.decoder.copy_from_numpy(parameters.decoder.astype(np.float32))
+        self.moments.copy_from_numpy(np.ascontiguousarray(moments, np.float32))
+        self.texels.copy_from_numpy(records)
+        self.visits.copy_from_numpy(np.zeros(texels, np.uint32))
+        self.state.copy_from_numpy(state)
+
+    def records(self, channels: int) -> NDArray[np.float32]:
+        """[texels, parts, channels]"""
+        values: NDArray[np.float32] = read_buffer(self.texels, np.float32)
+        return values.reshape(-1, len(RECORD_PARTS), channels)
+
+
+def require_array(
+    state: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]
+) -> NDArray[Any]:
+    """The array of that name; raises CheckpointError if it is absent, misshapen or not finite."""
+    if name not in state:
+        raise CheckpointError(f"trainer state lacks {name}")
+    if state[name].shape != shape or not np.isfinite(state[name]).all():
+        raise CheckpointError(f"trainer state: {name} is damaged or of another network")
+    return state[name]

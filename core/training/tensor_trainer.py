@@ -1,0 +1,231 @@
+"""Trains on the device: many steps a submission, two dispatches a step, no wait for Python.
+
+Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed gives
+the same bits on the same device, resumed or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
+from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.schedule import TrainingSettings
+from verdigris.core.training.tensor_kernels import Bound, StudentKernels, read_buffer
+from verdigris.core.training.tensor_memory import (
+    REJECTED,
+    SKIPPED,
+    TensorMemory,
+    require_array,
+)
+from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import slangpy
+    from verdigris.core.device import Device
+
+# Lifts the gradients of single samples into the range of half floats; 128 as published.
+LOSS_SCALE = 128.0
+# Samples of many steps are drawn at once: enough to fill a device, little memory.
+CHUNK_STEPS = 32
+# A submission is this many steps, so that the device starts while Python records the next.
+SUBMISSION_STEPS = 16
+_UPDATE_THREADS = 256
+_PARAMETERS_PER_GROUP = 32
+
+
+@runtime_checkable
+class DeviceSampleSource(Protocol):
+    """A source whose batches are drawn on the device and stay there."""
+
+    def record(
+        self,
+        encoder: slangpy.CommandEncoder,
+        samples: slangpy.Buffer,
+        step: int,
+        steps: int,
+        count: int,
+    ) -> None:
+        """Records the drawing of `steps` batches from `step` on, to the start of the buffer."""
+        ...
+
+
+class TensorTrainer:
+    """Implements Trainer; see protocols.py."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        source: SampleSource | DeviceSampleSource,
+        settings: TrainingSettings,
+        device: Device,
+        plan: GroupPlan | None = None,
+    ) -> None:
+        self._gpu, self._source, self._settings = device.gpu, source, settings
+        self._spec, self._layout = parameters.spec, parameters.layout
+        self.plan = plan or plan_groups(self._spec, has_matrix_hardware(self._gpu))
+        self._memory = TensorMemory.allocate(
+            self._gpu, parameters, self.plan, settings.batch, CHUNK_STEPS
+        )
+        self._bind_kernels()
+        nothing = np.zeros_like(parameters.latents)
+        moments = np.zeros((len(parameters.decoder), 2), np.float32)
+        self._store(parameters, moments, (nothing, nothing), 0)
+
+    def _bind_kernels(self) -> None:
+        memory, batch = self._memory, self._settings.batch
+        kernels = StudentKernels(
+            self._gpu, self._spec, self._settings.loss, self.plan.constants(), self.plan.defines()
+        )
+        layout = self._layout
+        arguments = {
+            "batch": batch,
+            "chunkSteps": CHUNK_STEPS,
+            "groups": self.plan.group_count(batch),
+            "lossScale": LOSS_SCALE,
+            "layout": {
+                "width": layout.width,
+                "height": layout.height,
+                "levels": layout.levels,
+                "materials": layout.materials,
+            },
+        }
+        shared = {
+            "arguments": arguments,
+            "decoder": memory.decoder,
+            "weights": memory.weights,
+            "biases": memory.biases,
+            "texels": memory.texels,
+            "texelGradients": memory.texels,
+            "partials": memory.partials,
+            "samples": memory.samples,
+            "state": memory.state,
+        }
+        self._train: Bound = kernels.load("training.train_step", "trainStep").bind(shared)
+        self._update: Bound = kernels.load("training.update", "updateStep").bind(
+            {
+                **shared,
+                "adamArguments": {"beta1": BETA_1, "beta2": BETA_2, "epsilon": EPSILON},
+                "rates": memory.rates,
+                "moments": memory.moments,
+                "visits": memory.visits,
+                "losses": memory.losses,
+            }
+        )
+        self._copy: Bound = kernels.load("training.update", "copyDecoder").bind(
+            {name: shared[name] for name in ("decoder", "weights", "biases")}
+        )
+        self._update_groups = (
+            self._spec.parameter_count // _PARAMETERS_PER_GROUP
+            + 1
+            + -(-4 * batch // _UPDATE_THREADS)
+        )
+
+    @property
+    def step(self) -> int:
+        return self._step
+
+    def step_many(self, steps: int) -> StepReport:
+        encoder = self._gpu.create_command_encoder()
+        encoder.clear_buffer(self._memory.losses)
+        last = self._step + steps
+        while self._step < last:
+            # Never across the end of a chunk: the next one's samples replace this one's.
+            chunk_end = (self._step // CHUNK_STEPS + 1) * CHUNK_STEPS
+            end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
+            self._record(encoder, end - self._step)
+            self._gpu.submit_command_buffer(encoder.finish())
+            self._step = end
+            encoder = self._gpu.create_command_encoder()
+        return self._report(steps)
+
+    def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
+        """Some steps, all of one chunk."""
+        place = self._step % CHUNK_STEPS
+        schedule = self._settings.schedule
+        factors = [
+            adam_rate(schedule.factor(step), step) for step in range(self._step, self._step + steps)
+        ]
+        peaks = (schedule.decoder_rate, schedule.latent_rate)
+        rates = np.outer(factors, peaks).astype(np.float32)
+        encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
+        self._record_samples(encoder, steps)
+        groups = self.plan.group_count(self._settings.batch)
+        with encoder.begin_compute_pass() as compute:
+            for _ in range(steps):
+                self._train.record(compute, groups)
+                self._update.record(compute, self._update_groups)
+
+    def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
+        batch, samples = self._settings.batch, self._memory.samples
+        if isinstance(self._source, DeviceSampleSource):
+            chunk = self._step // CHUNK_STEPS
+            if chunk != self._drawn_chunk:
+                self._source.record(encoder, samples, chunk * CHUNK_STEPS, CHUNK_STEPS, batch)
+                self._drawn_chunk = chunk
+            return
+        for step in range(self._step, self._step + steps):
+            drawn = np.ascontiguousarray(self._source.draw(step, batch))
+            offset = step % CHUNK_STEPS * drawn.nbytes
+            encoder.upload_buffer_data(samples, offset, drawn.view(np.uint8).reshape(-1))
+
+    def _report(self, steps: int) -> StepReport:
+        before, self._counts = self._counts, read_buffer(self._memory.state, np.uint32)
+        skipped = int(self._counts[SKIPPED] - before[SKIPPED])
+        rejected = int(self._counts[REJECTED] - before[REJECTED])
+        total = float(read_buffer(self._memory.losses, np.float32)[0])
+        mean = total / (steps - skipped) if skipped < steps else float("nan")
+        return StepReport(mean, steps * self._settings.batch, skipped, rejected)
+
+    def parameters(self) -> Parameters:
+        records = self._memory.records(self._spec.latent_channels)
+        decoder = read_buffer(self._memory.decoder, np.float32)
+        return Parameters(self._spec, self._layout, decoder, np.ascontiguousarray(records[:, 0]))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        records = self._memory.records(self._spec.latent_channels)
+        moments = read_buffer(self._memory.moments, np.float32).reshape(-1, 2)
+        return {
+            "step": np.array(self._step),
+            "decoder_m": np.ascontiguousarray(moments[:, 0]),
+            "decoder_v": np.ascontiguousarray(moments[:, 1]),
+            "latents_m": np.ascontiguousarray(records[:, 1]),
+            "latents_v": np.ascontiguousarray(records[:, 2]),
+        }
+
+    def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
+        if (parameters.spec, parameters.layout) != (self._spec, self._layout):
+            raise CheckpointError("parameters are of another network than the trainer's")
+        step = int(require_array(state, "step", ()))
+        decoder = [
+            require_array(state, f"decoder_{name}", parameters.decoder.shape) for name in "mv"
+        ]
+        latents = [
+            require_array(state, f"latents_{name}", parameters.latents.shape) for name in "mv"
+        ]
+        self._store(parameters, np.stack(decoder, 1), latents, step)
+
+    def _store(
+        self,
+        parameters: Parameters,
+        moments: NDArray[Any],
+        latent_moments: Sequence[NDArray[Any]],
+        step: int,
+    ) -> None:
+        self._memory.store(parameters, moments, latent_moments, step)
+        encoder = self._gpu.create_command_encoder()
+        with encoder.begin_compute_pass() as compute:
+            self._copy.record(compute, -(-self._spec.parameter_count // _UPDATE_THREADS))
+        self._gpu.submit_command_buffer(encoder.finish())
+        self._step, self._drawn_chunk = step, -1
+        self._counts = np.zeros(8, np.uint32)
+
+    def close(self) -> None:
+        self._gpu.wait_for_idle()
+        for name in ("_train", "_update", "_copy", "_memory", "_source"):
+            self.__dict__.pop(name, None)
