@@ -1,0 +1,154 @@
+"""Published reflection models in double precision, to hold the teacher against.
+
+Directions are (N, 3) in the tangent frame; a response is BRDF times cosine at the light, (N, 3).
+"""
+
+import numpy as np
+
+
+def _column(values):
+    return np.asarray(values, np.float64).reshape(-1, 1)
+
+
+def _colour(colour):
+    return np.atleast_2d(np.asarray(colour, np.float64))
+
+
+def half_vector(wi, wo):
+    h = wi + wo
+    return h / np.linalg.norm(h, axis=1, keepdims=True)
+
+
+def lambert(colour, wi):
+    return _colour(colour) / np.pi * wi[:, 2:]
+
+
+def oren_nayar(colour, sigma, wi, wo):
+    """Oren and Nayar 1994, the qualitative model, from the angles it is stated in."""
+    theta_i, theta_o = np.arccos(np.minimum(wi[:, 2], 1)), np.arccos(np.minimum(wo[:, 2], 1))
+    azimuth = np.arctan2(wi[:, 1], wi[:, 0]) - np.arctan2(wo[:, 1], wo[:, 0])
+    steep, shallow = np.maximum(theta_i, theta_o), np.minimum(theta_i, theta_o)
+    a = 1 - 0.5 * sigma**2 / (sigma**2 + 0.33)
+    b = 0.45 * sigma**2 / (sigma**2 + 0.09)
+    lobe = a + b * np.maximum(0, np.cos(azimuth)) * np.sin(steep) * np.tan(shallow)
+    return _colour(colour) / np.pi * _column(lobe * wi[:, 2])
+
+
+def energy_preserving_oren_nayar(colour, roughness, wi, wo):
+    """Portsmouth, Kutz and Hill 2025: Fujii's model plus the energy that it loses."""
+    mu_i, mu_o = wi[:, 2], wo[:, 2]
+    scale = 1 / (1 + (0.5 - 2 / (3 * np.pi)) * roughness)
+
+    def albedo(mu):
+        sine = np.sqrt(np.maximum(0, 1 - mu * mu))
+        g = sine * (np.arccos(np.minimum(mu, 1)) - sine * mu)
+        g = g + 2 / 3 * (sine / mu * (1 - sine**3) - sine)
+        return scale * (1 + roughness / np.pi * g)
+
+    mean = scale * (1 + (2 / 3 - 28 / (15 * np.pi)) * roughness)
+    s = (wi * wo).sum(1) - mu_i * mu_o
+    s_over_t = np.where(s > 0, s / np.maximum(mu_i, mu_o), s)
+    single = _column(scale * (1 + roughness * s_over_t))
+    lost = _column((1 - albedo(mu_i)) * (1 - albedo(mu_o)) / np.maximum(1 - mean, 1e-12))
+    colour = _colour(colour)
+    mean = _column(mean)
+    tint = colour**2 * mean / (1 - colour * (1 - mean))
+    return (colour * single + tint * lost) / np.pi * wi[:, 2:]
+
+
+def burley(colour, roughness, wi, wo):
+    """Burley 2012, section 5.3."""
+    cosine = (wi * half_vector(wi, wo)).sum(1)
+    at_grazing = 0.5 + 2 * roughness * cosine**2
+
+    def toward(mu):
+        return 1 + (at_grazing - 1) * (1 - mu) ** 5
+
+    return _colour(colour) / np.pi * _column(toward(wi[:, 2]) * toward(wo[:, 2]) * wi[:, 2])
+
+
+def fresnel(cosine, n, k):
+    """Unpolarised reflectance of an interface with a complex index, by complex arithmetic."""
+    cosine = _column(cosine)
+    index = np.asarray(n, np.float64) + 1j * np.asarray(k, np.float64)
+    inner = np.sqrt(index**2 - (1 - cosine**2))
+    across = (cosine - inner) / (cosine + inner)
+    along = (index**2 * cosine - inner) / (index**2 * cosine + inner)
+    return 0.5 * (np.abs(across) ** 2 + np.abs(along) ** 2)
+
+
+def schlick(cosine, colour0, colour82, colour90, exponent=5.0):
+    """Hoffman 2023: Schlick's curve with a dip whose tint is given at about 82 degrees."""
+    cosine, lowest = _column(cosine), 1 / 7
+    colour0, colour82, colour90 = map(_colour, (colour0, colour82, colour90))
+
+    def curve(x):
+        return colour0 + (colour90 - colour0) * (1 - x) ** exponent
+
+    dip = curve(lowest) * (1 - colour82) / (lowest * (1 - lowest) ** 6)
+    return curve(cosine) - dip * cosine * (1 - cosine) ** 6
+
+
+def ggx(wi, wo, alpha_x, alpha_y):
+    """Heitz 2014 without Fresnel: the density by slopes, and masking and shadowing correlated by
+    height with the roughness that MaterialX takes for both azimuths, the geometric mean."""
+    h = half_vector(wi, wo)
+    slope_x, slope_y = h[:, 0] / h[:, 2], h[:, 1] / h[:, 2]
+    spread = 1 + (slope_x / alpha_x) ** 2 + (slope_y / alpha_y) ** 2
+    density = 1 / (np.pi * alpha_x * alpha_y * h[:, 2] ** 4 * spread**2)
+
+    def hidden(mu):
+        return (np.sqrt(1 + alpha_x * alpha_y * (1 - mu**2) / mu**2) - 1) / 2
+
+    visible = 1 / (1 + hidden(wi[:, 2]) + hidden(wo[:, 2]))
+    return density * visible / (4 * wo[:, 2])
+
+
+# MaterialX restores the energy of multiple bounces (Turquin 2019, equations 14 and 16) with a
+# rational fit to the directional albedo of GGX. The fit is part of how the node is defined, not of a
+# published model, so it is a table here: the coefficients of 1, x, y, xy, x2, y2, x2y, xy2 and x2y2,
+# x being the cosine and y the roughness. test_teacher_furnace.py holds it against an integral.
+_FIT_SCALE = (
+    [0.1003, -0.6303, 9.748, -2.038, 29.34, -8.245, -26.44, 19.99, -5.448],
+    [1.0, -1.765, 8.263, 11.53, 28.96, -7.507, -36.11, 15.86, 33.37],
+)
+_FIT_BIAS = (
+    [0.9345, -2.323, 2.229, -3.748, 1.424, -0.7684, 1.436, 0.2913, 0.6286],
+    [1.0, 0.2281, 15.94, -55.83, 13.08, 41.26, 54.9, 300.2, -285.1],
+)
+
+
+def fitted_ggx_albedo(cosine, alpha, f0=1.0, f90=1.0):
+    """The fit of MaterialX for a reflectance that goes from f0 to f90 by Schlick's curve."""
+    x, y = np.broadcast_arrays(np.asarray(cosine, float), np.asarray(alpha, float))
+    terms = np.stack([x**0, x, y, x * y, x**2, y**2, x**2 * y, x * y**2, x**2 * y**2], -1)
+    scale, bias = (
+        np.clip(terms @ np.array(over) / (terms @ np.array(under)), 0, 1)
+        for over, under in (_FIT_SCALE, _FIT_BIAS)
+    )
+    return _column(scale) * f0 + _column(bias) * f90
+
+
+def specular(reflectance, wi, wo, alpha_x, alpha_y):
+    """A GGX lobe with this reflectance (N, C) at the half vector, compensated as MaterialX does."""
+    albedo = fitted_ggx_albedo(wo[:, 2], np.sqrt(alpha_x * alpha_y))
+    compensation = 1 + reflectance * (1 - albedo) / albedo
+    return reflectance * compensation * _column(ggx(wi, wo, alpha_x, alpha_y))
+
+
+def share_under_dielectric(wi, wo, index, alpha):
+    """What MaterialX lets through a dielectric to the layer below it."""
+    cosine = (wi * half_vector(wi, wo)).sum(1)
+    at_half = fresnel(cosine, index, 0.0)
+    albedo = fitted_ggx_albedo(wo[:, 2], alpha)
+    compensation = 1 + at_half * (1 - albedo) / albedo
+    f0 = ((index - 1) / (index + 1)) ** 2
+    return 1 - fitted_ggx_albedo(wo[:, 2], alpha, f0, 1.0) * compensation
+
+
+def sheen(colour, roughness, wi, wo):
+    """Estevez and Kulla 2017: a power of the sine, with the smooth denominator of Neubelt."""
+    sine = np.sqrt(np.maximum(0, 1 - half_vector(wi, wo)[:, 2] ** 2))
+    density = (2 + 1 / roughness) * sine ** (1 / roughness) / (2 * np.pi)
+    mu_i, mu_o = wi[:, 2], wo[:, 2]
+    return _colour(colour) * _column(density * mu_i / (4 * (mu_i + mu_o - mu_i * mu_o)))
