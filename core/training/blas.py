@@ -36,7 +36,7 @@ def _find_controls() -> tuple[Any, Any] | None:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """One BLAS thread a caller, for code that brings its own threads.
+    """One BLAS thread, for products too small to share out.
 
     Where BLAS cannot be reached this does nothing: results are right, only slower.
     """

@@ -1,4 +1,4 @@
-"""The student's forward and backward pass for one thread, written for speed.
+"""The student's forward and backward pass, written for speed.
 
 The same function as core/network/numpy_mlp.py, which is the place to read it; tests hold the two
 together. What differs: all memory is allocated once; every array is channel-first, so that ufuncs
@@ -83,7 +83,7 @@ class PackedDecoder:
 
 
 class Kernel:
-    """Work arrays and passes for `count` samples; one thread uses it at a time.
+    """Work arrays and passes for `count` samples.
 
     Each `pairs` samples in a row are at the same point.
     """

@@ -1,30 +1,24 @@
 """Trains on the CPU: the default without a GPU.
 
-Python threads share a batch, each with one BLAS thread: at these sizes that beats one Python thread
-with many BLAS threads, because the work between the matrix products is shared out, too. Sums are
-taken in a fixed order, so a run depends on the number of threads but never on their timing.
+One thread of numpy trains while another draws the next batch. More threads of numpy are slower, not
+faster: a step is two hundred calls of ten microseconds, between which threads queue for Python's
+interpreter lock; nor are the matrix products large enough to pay for a second BLAS thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import CheckpointError, Parameters
-from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.numpy_kernel import Kernel, PackedDecoder
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
-from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.protocols import SampleArray, SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
-
-# Fixed rather than the machine's: the same bake on every machine. More gain little, because numpy
-# holds the interpreter lock for a part of the work.
-THREADS = 2
 
 
 class NumpyTrainer:
@@ -33,9 +27,8 @@ class NumpyTrainer:
     def __init__(
         self, parameters: Parameters, source: SampleSource, settings: TrainingSettings
     ) -> None:
-        multiple = THREADS * source.pairs
-        if settings.batch % multiple:
-            raise SettingsError(f"batch is {settings.batch}: use a multiple of {multiple}")
+        if settings.batch % source.pairs:
+            raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         spec, layout = parameters.spec, parameters.layout
         self._settings, self._source = settings, source
         self._start = parameters.astype(np.float32)
@@ -44,16 +37,13 @@ class NumpyTrainer:
         self._m, self._v = np.zeros_like(self._decoder.vector), np.zeros_like(self._decoder.vector)
         self._latents = LazyAdam(self._start.latents)
         self._step = 0
-        count = settings.batch // THREADS
-        self._kernels = [
-            Kernel(spec, layout, settings.loss, count, source.pairs) for _ in range(THREADS)
-        ]
+        self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
         # Most texels that a batch can touch: four for each point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
-        self._g_latents = np.empty((THREADS, spec.latent_channels, most), np.float32)
+        self._g_latents = np.empty((spec.latent_channels, most), np.float32)
         self._touched = np.zeros(layout.texel_count, bool)
         self._place = np.zeros(layout.texel_count, np.int64)
-        self._pool = ThreadPoolExecutor(max(1, THREADS - 1), thread_name_prefix="trainer")
+        self._drawing = ThreadPoolExecutor(1, thread_name_prefix="draw")
 
     @property
     def step(self) -> int:
@@ -61,68 +51,54 @@ class NumpyTrainer:
 
     def step_many(self, steps: int) -> StepReport:
         losses, skipped, rejected = [], 0, 0
-        with single_threaded_blas():
-            for _ in range(steps):
-                loss = self._do_step()
-                rejected += sum(kernel.rejected for kernel in self._kernels)
-                if loss is None:
-                    skipped += 1
-                else:
-                    losses.append(loss)
+        end = self._step + steps
+        pending = self._draw(self._step) if steps else None
+        try:
+            with single_threaded_blas():
+                while pending:
+                    # Copies what it needs, so that the next batch may take the place of this one.
+                    self._kernel.prepare(pending.result())
+                    # Nothing is drawn ahead of the last step: the device is the caller's after it.
+                    pending = self._draw(self._step + 1) if self._step + 1 < end else None
+                    rejected += self._kernel.rejected
+                    loss = self._do_step()
+                    if loss is None:
+                        skipped += 1
+                    else:
+                        losses.append(loss)
+        finally:
+            if pending:
+                wait([pending])
         mean = float(np.mean(losses)) if losses else float("nan")
         return StepReport(mean, steps * self._settings.batch, skipped, rejected)
 
+    def _draw(self, step: int) -> Future[SampleArray]:
+        return self._drawing.submit(self._source.draw, step, self._settings.batch)
+
     def _do_step(self) -> float | None:
         """The step's loss, or None if it was skipped."""
-        batch = self._settings.batch
-        count = batch // THREADS
-        samples = self._source.draw(self._step, batch)
-        self._on_each(lambda index: self._prepare(index, samples[index * count :][:count]))
-
-        rows = np.flatnonzero(self._touched)
-        self._place[rows] = np.arange(len(rows))
-        self._touched[rows] = False
-        self._on_each(lambda index: self._run(index, len(rows)))
-
-        step = self._step
+        kernel, step = self._kernel, self._step
         self._step += 1
-        loss = sum(kernel.loss for kernel in self._kernels)
-        gradient = sum(kernel.gradients.vector for kernel in self._kernels)
-        assert isinstance(gradient, np.ndarray)
-        # A value that is not finite reaches the decoder's gradient from wherever it arises.
-        if not (np.isfinite(loss) and np.isfinite(gradient).all()):
-            return None
-        schedule = self._settings.schedule
-        factor = adam_rate(schedule.factor(step), step)
-        self._on_each(lambda index: self._update(index, rows, factor * schedule.latent_rate))
-        adam(self._decoder.vector, self._m, self._v, gradient, factor * schedule.decoder_rate)
-        return loss
-
-    def _on_each(self, work: Callable[[int], None]) -> None:
-        """Does the work for each part of the batch, the first on the calling thread."""
-        others = [self._pool.submit(work, index) for index in range(1, THREADS)]
-        work(0)
-        for other in others:
-            other.result()
-
-    def _prepare(self, index: int, samples: NDArray[np.void]) -> None:
-        kernel = self._kernels[index]
-        kernel.prepare(samples)
-        self._touched[kernel.indices.ravel()] = True
-
-    def _run(self, index: int, row_count: int) -> None:
-        kernel = self._kernels[index]
         with np.errstate(over="ignore", invalid="ignore"):
             kernel.run(self._decoder, self._latents.values, 1 / self._settings.batch)
-            places = self._place[kernel.indices.ravel()]
-            kernel.scatter(places, self._g_latents[index, :, :row_count])
+        gradient = kernel.gradients.vector
+        # A value that is not finite reaches the decoder's gradient from wherever it arises.
+        if not (np.isfinite(kernel.loss) and np.isfinite(gradient).all()):
+            return None
 
-    def _update(self, index: int, rows: IndexArray, rate: float) -> None:
-        part = slice(len(rows) * index // THREADS, len(rows) * (index + 1) // THREADS)
-        gradient = self._g_latents[0, :, part].copy()
-        for other in self._g_latents[1:, :, part]:
-            gradient += other
-        self._latents.update(rows[part], np.ascontiguousarray(gradient.T), rate)
+        corners = kernel.indices.ravel()
+        self._touched[corners] = True
+        rows = np.flatnonzero(self._touched)
+        self._touched[rows] = False
+        self._place[rows] = np.arange(len(rows))
+        g_latents = self._g_latents[:, : len(rows)]
+        kernel.scatter(self._place[corners], g_latents)
+
+        schedule = self._settings.schedule
+        rate = adam_rate(schedule.factor(step), step)
+        adam(self._decoder.vector, self._m, self._v, gradient, rate * schedule.decoder_rate)
+        self._latents.update(rows, np.ascontiguousarray(g_latents.T), rate * schedule.latent_rate)
+        return kernel.loss
 
     def parameters(self) -> Parameters:
         result = self._start.copy()
@@ -161,4 +137,4 @@ class NumpyTrainer:
         self._decoder.pack(self._start)
 
     def close(self) -> None:
-        self._pool.shutdown()
+        self._drawing.shutdown()

@@ -38,7 +38,10 @@ class SampleSource(Protocol):
         ...
 
     def draw(self, step: int, count: int) -> SampleArray:
-        """The batch of a step. The caller must not keep it past the next call."""
+        """The batch of a step. The caller must not keep it past the next call.
+
+        May be called on another thread than the source was made on, one call at a time.
+        """
         ...
 
 

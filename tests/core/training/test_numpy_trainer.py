@@ -171,6 +171,42 @@ def test_parameters_of_another_network_are_refused(make_trainer):
         trainer.restore(other, trainer.state())
 
 
-def test_a_batch_that_cannot_be_shared_out_is_refused(make_trainer):
+def test_a_batch_that_splits_a_point_is_refused(make_trainer, analytic_source):
     with pytest.raises(SettingsError, match="batch is 63: use a multiple of 2"):
-        make_trainer(batch=63)
+        make_trainer(analytic_source(pairs=2), batch=63)
+
+
+class Recording:
+    """A source that keeps the steps it was asked for, and fails at one of them."""
+
+    pairs = 1
+
+    def __init__(self, source, fails_at=None):
+        self.steps = []
+        self._source, self._fails_at = source, fails_at
+
+    def draw(self, step, count):
+        self.steps.append(step)
+        if step == self._fails_at:
+            raise RuntimeError("device lost")
+        return self._source.draw(step, count)
+
+
+def test_nothing_is_drawn_ahead_of_the_last_step(make_trainer, analytic_source):
+    source = Recording(analytic_source())
+    trainer = make_trainer(source)
+    trainer.step_many(3)
+    assert source.steps == [0, 1, 2]
+    trainer.step_many(0)
+    trainer.step_many(2)
+    assert source.steps == [0, 1, 2, 3, 4]
+
+
+def test_a_source_that_fails_leaves_the_steps_before_it(make_trainer, analytic_source):
+    trainer = make_trainer(Recording(analytic_source(), fails_at=3))
+    with pytest.raises(RuntimeError, match="device lost"):
+        trainer.step_many(5)
+    whole = make_trainer()
+    whole.step_many(3)
+    assert trainer.step == 3
+    assert_same(trainer.parameters(), whole.parameters())
