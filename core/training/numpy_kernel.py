@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 from verdigris.core.network import losses
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
     HALF_Z_MINIMUM,
-    LEAKY_SLOPE,
     LENGTH_EPSILON,
     OUTPUTS,
-    SMELU_WIDTH,
     LatentLayout,
     NetworkSpec,
 )
 from verdigris.core.network.texels import IndexArray, corners
+from verdigris.core.training.numpy_activations import activate
+from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
 _WORDS = TRAINING_SAMPLE.itemsize // 4
@@ -42,44 +42,6 @@ def _column(name: str) -> int:
 
 _LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
 _UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
-
-
-class PackedDecoder:
-    """Frame matrix and layers as [outputs, 1 + inputs] views of one vector, the bias first."""
-
-    def __init__(self, spec: NetworkSpec) -> None:
-        shapes = [(spec.frame_rows, 1 + spec.latent_channels)]
-        shapes += [(layer.outputs, 1 + layer.inputs) for layer in spec.layers]
-        self.spec = spec
-        self.vector = np.zeros(sum(rows * columns for rows, columns in shapes), np.float32)
-        self.matrices: list[FloatArray] = []
-        start = 0
-        for rows, columns in shapes:
-            end = start + rows * columns
-            self.matrices.append(self.vector[start:end].reshape(rows, columns))
-            start = end
-
-    @property
-    def frames(self) -> FloatArray:
-        return self.matrices[0]
-
-    @property
-    def layers(self) -> list[FloatArray]:
-        return self.matrices[1:]
-
-    def pack(self, parameters: Parameters) -> None:
-        # The frames' constant part: zero latents leave the surface's own normal and tangent.
-        self.frames[:, 0] = np.tile([0, 0, 1, 1, 0, 0], self.spec.frame_count)
-        self.frames[:, 1:] = parameters.frames()
-        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
-            matrix[:, 0] = parameters.bias(layer)
-            matrix[:, 1:] = parameters.weights(layer)
-
-    def unpack(self, parameters: Parameters) -> None:
-        parameters.frames()[:] = self.frames[:, 1:]
-        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
-            parameters.bias(layer)[:] = matrix[:, 0]
-            parameters.weights(layer)[:] = matrix[:, 1:]
 
 
 class Kernel:
@@ -344,42 +306,3 @@ def _cross(a: FloatArray, b: FloatArray, out: FloatArray, scratch: FloatArray) -
     np.multiply(a[:, 1:4], b[:, 2:5], out=out)
     np.multiply(a[:, 2:5], b[:, 1:4], out=scratch)
     out -= scratch
-
-
-def activate(name: str, x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
-    """Replaces x by its activation and writes the derivative there to slope."""
-    if name in ("leaky_relu", "relu"):
-        # A steep ramp clipped to the two slopes: three vector passes, where masks take ten.
-        np.multiply(x, np.float32(1e20), out=slope)
-        low = LEAKY_SLOPE if name == "leaky_relu" else 0
-        np.clip(slope, np.float32(low), np.float32(1), out=slope)
-        x *= slope
-    elif name == "silu":
-        np.multiply(x, np.float32(0.5), out=slope)
-        np.tanh(slope, out=slope)
-        slope *= np.float32(0.5)
-        slope += np.float32(0.5)
-        x *= slope
-        np.multiply(x, slope, out=scratch)
-        slope += x
-        slope -= scratch
-    else:
-        _activate_smelu(x, slope, scratch)
-
-
-def _activate_smelu(x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
-    width = np.float32(SMELU_WIDTH)
-    gain = np.float32((1 - LEAKY_SLOPE) / (2 * SMELU_WIDTH))
-    np.add(x, width, out=slope)
-    np.clip(slope, np.float32(0), 2 * width, out=slope)
-    np.subtract(x, width, out=scratch)
-    np.maximum(scratch, np.float32(0), out=scratch)
-    scratch *= 2 * width
-    x *= np.float32(LEAKY_SLOPE)
-    scratch *= gain
-    x += scratch
-    np.multiply(slope, slope, out=scratch)
-    scratch *= gain / 2
-    x += scratch
-    slope *= gain
-    slope += np.float32(LEAKY_SLOPE)

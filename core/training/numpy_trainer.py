@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.blas import single_threaded_blas
-from verdigris.core.training.numpy_kernel import Kernel, PackedDecoder
+from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
+from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.protocols import SampleArray, SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
 

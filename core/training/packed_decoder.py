@@ -1,0 +1,45 @@
+"""The decoder laid out for BLAS: each bias is a first column of its weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import NetworkSpec
+
+
+class PackedDecoder:
+    """Frame matrix and layers as [outputs, 1 + inputs] views of one vector, the bias first."""
+
+    def __init__(self, spec: NetworkSpec) -> None:
+        shapes = [(spec.frame_rows, 1 + spec.latent_channels)]
+        shapes += [(layer.outputs, 1 + layer.inputs) for layer in spec.layers]
+        self.spec = spec
+        self.vector = np.zeros(sum(rows * columns for rows, columns in shapes), np.float32)
+        self.matrices: list[FloatArray] = []
+        start = 0
+        for rows, columns in shapes:
+            end = start + rows * columns
+            self.matrices.append(self.vector[start:end].reshape(rows, columns))
+            start = end
+
+    @property
+    def frames(self) -> FloatArray:
+        return self.matrices[0]
+
+    @property
+    def layers(self) -> list[FloatArray]:
+        return self.matrices[1:]
+
+    def pack(self, parameters: Parameters) -> None:
+        # The frames' constant part: zero latents leave the surface's own normal and tangent.
+        self.frames[:, 0] = np.tile([0, 0, 1, 1, 0, 0], self.spec.frame_count)
+        self.frames[:, 1:] = parameters.frames()
+        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
+            matrix[:, 0] = parameters.bias(layer)
+            matrix[:, 1:] = parameters.weights(layer)
+
+    def unpack(self, parameters: Parameters) -> None:
+        parameters.frames()[:] = self.frames[:, 1:]
+        for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
+            parameters.bias(layer)[:] = matrix[:, 0]
+            parameters.weights(layer)[:] = matrix[:, 1:]
