@@ -15,8 +15,12 @@ from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions, encode_directions_backward
 from verdigris.core.network.frames import build_frame, build_frame_backward
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
+from verdigris.core.network.spec import FRAME_ROWS, OUTPUTS, NetworkSpec
 from verdigris.core.network.texels import IndexArray, corners, gather, scatter
+
+
+# Samples that evaluate() takes at once: what a cache holds, whatever the picture.
+_AT_ONCE = 1 << 14
 
 
 @dataclass
@@ -116,11 +120,18 @@ def evaluate(
 ) -> FloatArray:
     """The student's response [N, 3] in the parameters' precision; uv is [N, 2], wi, wo [N, 3]."""
     dtype = parameters.decoder.dtype
-    columns = (np.asarray(array, dtype).T for array in (uv, wi, wo))
-    uv, wi, wo = columns
-    raw, _ = forward(spec, parameters, uv, _whole(level), wi, wo, _whole(material))
-    exponent, _ = losses.limited_exponent(spec, raw)
-    result: FloatArray = np.exp(exponent).T
+    uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
+    count = uv.shape[1]
+    level = np.broadcast_to(_whole(level), count)
+    material = np.broadcast_to(_whole(material), count)
+    result = np.empty((count, OUTPUTS), dtype)
+    for start in range(0, count, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        raw, _ = forward(
+            spec, parameters, uv[:, part], level[part], wi[:, part], wo[:, part], material[part]
+        )
+        exponent, _ = losses.limited_exponent(spec, raw)
+        result[part] = np.exp(exponent).T
     return result
 
 

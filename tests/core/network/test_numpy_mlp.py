@@ -227,3 +227,14 @@ def test_the_weight_of_a_sample_multiplies_its_loss():
     doubled = loss_and_gradients(spec, parameters, batch)
     assert doubled.loss == pytest.approx(2 * whole.loss)
     np.testing.assert_allclose(doubled.latents, 2 * whole.latents)
+
+
+def test_many_samples_give_what_each_gives_alone():
+    spec, layout = PRESETS["2x16"], LatentLayout(8, 4, levels=2, materials=2)
+    parameters = random_parameters(spec, layout)
+    batch = random_batch(40_000, layout)
+    names = ("uv", "level", "wi", "wo", "material")
+    whole = evaluate(spec, parameters, *(batch[name] for name in names))
+    for index in (0, 16_383, 16_384, 39_999):
+        one = evaluate(spec, parameters, *(batch[name][index : index + 1] for name in names))
+        np.testing.assert_allclose(whole[index], one[0], rtol=1e-12)
