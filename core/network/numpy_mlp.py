@@ -18,7 +18,6 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import FRAME_ROWS, OUTPUTS, NetworkSpec
 from verdigris.core.network.texels import IndexArray, corners, gather, scatter
 
-
 # Samples that evaluate() takes at once: what a cache holds, whatever the picture.
 _AT_ONCE = 1 << 14
 
