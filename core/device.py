@@ -51,12 +51,13 @@ class Kernels:
         """The compute kernel `entry` of the first source, linked with the others, kept."""
         key = (tuple(sources), entry)
         if key not in self._kernels:
-            modules = [self._module(source) for source in sources]
+            modules = [self.load(source) for source in sources]
             program = self._session.link_program(modules, [modules[0].entry_point(entry)])
             self._kernels[key] = self._gpu.create_compute_kernel(program)
         return self._kernels[key]
 
-    def _module(self, source: Source) -> slangpy.SlangModule:
+    def load(self, source: Source) -> slangpy.SlangModule:
+        """A module of this session; other modules can import it by its name from then on."""
         if source not in self._modules:
             self._modules[source] = (
                 self._session.load_module(source.name)
@@ -84,10 +85,11 @@ class Device:
         """The kernels that know no material."""
         return self.new_kernels()
 
-    def new_kernels(self) -> Kernels:
-        session = self.gpu.create_slang_session(
-            compiler_options=dict(self.compiler_options), cache_path=_subfolder("modules")
-        )
+    def new_kernels(self, defines: Mapping[str, str] | None = None) -> Kernels:
+        options = {**self.compiler_options, "defines": dict(defines or {})}
+        # modules that were compiled with other definitions must not be taken from the cache
+        cache = None if defines else _subfolder("modules")
+        session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session)
 
 

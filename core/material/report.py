@@ -20,6 +20,7 @@ from verdigris.core.material.textures import read_info
 
 if TYPE_CHECKING:
     import MaterialX as mx
+
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.probe import Probe
 
@@ -75,8 +76,8 @@ class MaterialReport:
         if self.probe.reflects_nearly_nothing:
             glow = " Its emission is kept." if max(self.probe.emission) > 0 else ""
             return (
-                f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): there "
-                f"is nothing to learn, and a bake would be black.{glow}"
+                f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
+                f"there is nothing to learn, and a bake would be black.{glow}"
             )
         return f"can be baked: reflects {100 * max(self.probe.albedo):.0f}% of the light"
 

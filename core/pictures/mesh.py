@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from verdigris.core.errors import MeshError
 
 if TYPE_CHECKING:

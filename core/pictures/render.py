@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
-from verdigris.core.material.teacher import DEFAULT_SLOPE_STEP
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.pictures.mesh import normalized
 from verdigris.core.pictures.views import View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from verdigris.core.material.teacher import Teacher
+
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.mesh import Mesh
 
     Floats = NDArray[np.float32]
@@ -35,6 +37,8 @@ class Lighting:
     """Its irradiance on a surface that faces it, linear Rec.709."""
     environment: float = 0.8
     """How bright the studio is; 0 leaves the light alone."""
+    emission: float = 1.0
+    """How much of the material's own glow is seen; 0 leaves reflection alone."""
     samples: int = 32
     """Directions that the studio is summed over, at each sub-pixel."""
 
@@ -55,20 +59,25 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None) -> View:
 
 
 def render(
-    teacher: Teacher,
+    material: DeviceMaterial,
     kind: str = "sphere",
     size: int = 512,
     mesh: Mesh | None = None,
     lighting: Lighting | None = None,
     subpixels: int = 2,
+    is_flat: bool = False,
 ) -> Floats:
-    """A picture in linear light, (size, size, 4) with coverage, each pixel a mean of sub-pixels."""
+    """A picture in linear light, (size, size, 4) with coverage, each pixel a mean of sub-pixels.
+
+    `is_flat` wraps the material of the unit square around the shape, as a bake has seen it;
+    without, patterns in space see the shape itself.
+    """
     lighting = lighting or Lighting()
     view = make_view(kind, size * subpixels, mesh)
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
         part = slice(start, start + _PIXELS_AT_ONCE)
-        fine[view.pixel[part]] = _shade(teacher, view, part, lighting)
+        fine[view.pixel[part]] = _shade(material, view, part, lighting, is_flat)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
@@ -80,14 +89,16 @@ def over_backdrop(picture: Floats) -> Floats:
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
 
 
-def _shade(teacher: Teacher, view: View, part: slice, lighting: Lighting) -> Floats:
-    kernel = teacher.kernel(_SHADE_VIEW, "shadeView")
+def _shade(
+    material: DeviceMaterial, view: View, part: slice, lighting: Lighting, is_flat: bool
+) -> Floats:
+    kernel = material.kernel(_SHADE_VIEW, "shadeView")
     uv = view.uv[part]
     count = len(uv)
-    output = teacher.buffer(4 * count, None, stride=16)
+    output = material.buffer(4 * count, None, stride=16)
     direction = normalized(np.array(lighting.direction, np.float32))
     kernel.dispatch(
-        thread_count=[count * teacher.generated.lanes_per_sample, 1, 1],
+        thread_count=[count * material.lanes_per_sample, 1, 1],
         vars={
             "gParameters": {
                 "count": count,
@@ -97,13 +108,14 @@ def _shade(teacher: Teacher, view: View, part: slice, lighting: Lighting) -> Flo
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
                 "lightColour": list(lighting.colour),
-                "isFlat": 0,
+                "emissionScale": lighting.emission,
+                "isFlat": int(is_flat),
             },
-            "gUv": teacher.buffer(2 * count, uv),
-            "gFrames": teacher.buffer(12 * count, view.frames()[part]),
-            "gToEye": teacher.buffer(3 * count, view.to_eye[part]),
+            "gUv": material.buffer(2 * count, uv),
+            "gFrames": material.buffer(12 * count, view.frames()[part]),
+            "gToEye": material.buffer(3 * count, view.to_eye[part]),
             "gResult": output,
-            **teacher.bindings(),
+            **material.bindings(),
         },
     )
     return np.asarray(output.to_numpy().view(np.float32).reshape(count, 4))

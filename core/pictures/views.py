@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from verdigris.core.pictures.mesh import Mesh, normalized
 from verdigris.core.pictures.raster import rasterize
 

@@ -1,0 +1,116 @@
+"""`verdigris bake`"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verdigris.core.commands.options import AllowOutside, AsJson, DeviceChoice, MaterialName, Search
+
+if TYPE_CHECKING:
+    from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.bake import BakeControl
+
+
+def bake(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="MaterialX documents. Several share one decoder."),
+    ],
+    preset: Annotated[str, typer.Option("--preset", "-p", help="draft, standard or final.")] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),
+    name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
+    network: Annotated[str | None, typer.Option(help="Decoder: 2x16, 2x32 or 3x64.")] = None,
+    resolution: Annotated[int | None, typer.Option(help="Latent texels a side.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Samples a step.")] = None,
+    candidates: Annotated[int | None, typer.Option(help="Starts that are tried.")] = None,
+    activation: Annotated[str | None, typer.Option(help="leaky_relu, silu, leaky_smelu.")] = None,
+    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds that the training is fitted into.")
+    ] = None,
+    target_error: Annotated[
+        float | None, typer.Option(help="Stop at this log-space error.")
+    ] = None,
+    importance: Annotated[
+        Path | None, typer.Option(help="An image of how much each place matters.")
+    ] = None,
+    trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (CPU).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from a checkpoint.")] = False,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Trains a neural material. Ctrl-C ends it early and keeps what there is."""
+    from verdigris.core.device import open_device
+    from verdigris.core.importance.maps import read_importance
+    from verdigris.core.material.document import load_document
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.settings import require_settings
+    from verdigris.core.training.bake import BakeControl, BakeOptions
+    from verdigris.core.training.bake import bake as run
+    from verdigris.core.training.trainers import choose_trainer
+
+    opened = open_device(device)
+    kind = trainer or choose_trainer(opened)
+    preset = preset or ("draft" if kind == "numpy" else "standard")
+    changes = {
+        "network": network,
+        "resolution": resolution,
+        "iterations": iterations,
+        "batch": batch,
+        "candidates": candidates,
+        "activation": activation,
+        "seed": seed,
+    }
+    settings = _changed(require_settings(preset, kind), changes)
+    teachers = []
+    for file in files:
+        document = load_document(file, search or (), allow_outside)
+        teachers.append(Teacher(document, document.require_material(material), opened))
+    options = BakeOptions(
+        name=name or teachers[0].material.name.replace("/", "_"),
+        folder=out,
+        trainer=kind,
+        resume=resume,
+        time_limit=time_limit,
+        target_error=target_error,
+        importance=read_importance(importance) if importance else None,
+    )
+    control = BakeControl()
+    from verdigris.core.commands.progress import json_lines, live_line, result_only
+
+    show = json_lines if as_json else result_only if quiet else live_line
+    with _interruptible(control):
+        show(run(teachers, settings, options, control))
+
+
+def _changed(settings: BakeSettings, changes: dict[str, Any]) -> BakeSettings:
+    from dataclasses import replace
+
+    return replace(settings, **{key: value for key, value in changes.items() if value is not None})
+
+
+@contextmanager
+def _interruptible(control: BakeControl) -> Iterator[None]:
+    """The first Ctrl-C asks the bake to end, the second ends the program."""
+
+    def handle(_signal: int, _frame: object) -> None:
+        if control.stop_requested:
+            raise KeyboardInterrupt
+        control.stop()
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,43 @@
+"""`verdigris inspect`"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from verdigris.core.commands.options import (
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    File,
+    MaterialName,
+    Search,
+)
+
+
+def inspect(
+    file: File,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    probe: Annotated[
+        bool, typer.Option(help="Evaluate the material to see whether it reflects anything.")
+    ] = True,
+    device: DeviceChoice = None,
+) -> None:
+    """Says what is in a document, and what of each material a bake keeps, approximates or drops."""
+    from verdigris.core.material.document import load_document
+    from verdigris.core.material.report import describe, print_reports
+
+    document = load_document(file, search or (), allow_outside)
+    reports = describe(document, material, probe=probe, device_choice=device)
+    if as_json:
+        found = {"file": str(file), "materials": [report.as_json() for report in reports]}
+        print(json.dumps(found, indent=2))
+    else:
+        print_reports(str(file), reports)
+    if any(report.problem for report in reports):
+        raise typer.Exit(1)

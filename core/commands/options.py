@@ -1,0 +1,38 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).")]
+MaterialName = Annotated[
+    str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
+]
+Search = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--search", "-s", help="A folder that textures and includes may lie in; repeatable."
+    ),
+]
+AllowOutside = Annotated[
+    bool,
+    typer.Option("--allow-outside", help="Let FILE name files outside its folder and --search."),
+]
+DeviceChoice = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="auto, software, vulkan, d3d12, metal or cuda; with an adapter number: vulkan:1.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def at_least(value: float, low: float, option: str) -> float:
+    """The value, or an error of usage that names its option."""
+    if not value >= low:
+        raise typer.BadParameter(f"{value} is less than {low}", param_hint=option)
+    return value

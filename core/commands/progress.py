@@ -1,0 +1,90 @@
+"""Shows the events of a bake: a live line, JSON lines, or the result only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+from verdigris.core.training.events import (
+    Event,
+    Finished,
+    Metrics,
+    Phase,
+    Started,
+    Step,
+    Warning,
+)
+
+
+def json_lines(events: Iterable[Event]) -> None:
+    """Every event as a line of JSON on standard output."""
+    for event in events:
+        print(json.dumps(event.as_json()), flush=True)
+
+
+def result_only(events: Iterable[Event]) -> None:
+    """The path of the result; warnings go to standard error."""
+    for event in events:
+        if isinstance(event, Warning):
+            print(f"verdigris: {event.text}", file=sys.stderr)
+        elif isinstance(event, Finished):
+            print(event.result)
+
+
+def live_line(events: Iterable[Event]) -> None:
+    """One line that is kept up to date, and at the end what came of it."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    phase, error = "preparing", ""
+    with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
+        for event in events:
+            if isinstance(event, Started):
+                names = ", ".join(event.materials)
+                console.print(
+                    f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
+                    f"on {event.device}"
+                )
+                if event.step:
+                    console.print(f"going on from step {event.step}")
+            elif isinstance(event, Phase):
+                phase = event.name
+                live.update(Text(f"{phase}…"))
+            elif isinstance(event, Metrics):
+                mean = sum(found.log_mae for found in event.samples) / len(event.samples)
+                error = f"  error {mean:.4f}"
+            elif isinstance(event, Warning):
+                console.print(f"warning: {event.text}")
+            elif isinstance(event, Step):
+                live.update(Text(_step_line(event, phase, error)))
+            elif isinstance(event, Finished):
+                live.update(Text(""))
+                _print_result(event)
+
+
+def _step_line(event: Step, phase: str, error: str) -> str:
+    share = event.step / max(event.steps, 1)
+    filled = round(20 * share)
+    bar = "━" * filled + "╺" + "─" * (20 - filled)
+    return (
+        f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}  "
+        f"{event.samples_per_second / 1e6:.2f} M samples/s  {_clock(event.seconds_left)} left"
+    )
+
+
+def _print_result(event: Finished) -> None:
+    why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
+    print(f"{event.result}: {event.step} steps in {_clock(event.seconds)}{why}")
+    for samples, picture in zip(event.samples, event.pictures, strict=True):
+        print(
+            f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
+            f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
+        )
+
+
+def _clock(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{max(seconds, 0):.1f} s"

@@ -1,0 +1,93 @@
+"""`verdigris render`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.commands.options import (
+    AllowOutside,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    at_least,
+)
+
+
+def render(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A MaterialX document, or a baked result (.npz)."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
+    view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Draw the material's own graph.")
+    ] = False,
+    environment: Annotated[
+        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+    ] = 0.8,
+    light: Annotated[
+        str, typer.Option(help="Direction towards the light: x right, y up, z to the viewer.")
+    ] = "-0.45,0.6,0.66",
+    samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Draws a material, or what was baked of one, on a sphere, a plane or a mesh."""
+    from verdigris.core.device import open_device
+    from verdigris.core.pictures.files import check_picture_path, write_picture
+    from verdigris.core.pictures.mesh import load_mesh
+    from verdigris.core.pictures.render import Lighting, over_backdrop
+    from verdigris.core.pictures.render import render as draw
+
+    check_picture_path(output)
+    lighting = Lighting(
+        direction=_direction(light),
+        environment=at_least(environment, 0.0, "--environment"),
+        samples=int(at_least(samples, 1, "--samples")),
+    )
+    shape = load_mesh(mesh) if mesh else None
+    chosen = view or ("mesh" if mesh else "sphere")
+    opened = open_device(device)
+    if file.suffix == ".npz" and not reference:
+        from verdigris.core.network.student import Student
+        from verdigris.core.training.checkpoint import load
+
+        saved = load(file)
+        number = saved.require_material(material)
+        name = saved.names[number]
+        picture = draw(
+            Student(saved.parameters, opened, number), chosen, size, shape, lighting, is_flat=True
+        )
+    else:
+        from verdigris.core.material.document import load_document
+        from verdigris.core.material.teacher import Teacher
+
+        document = load_document(file, search or (), allow_outside)
+        teacher = Teacher(document, document.require_material(material), opened)
+        name = teacher.material.name
+        picture = draw(teacher, chosen, size, shape, lighting)
+    is_png = output.suffix.lower() == ".png"
+    write_picture(output, over_backdrop(picture) if is_png else picture)
+    print(f"{output}: {name}, {size} x {size}, on {opened}")
+
+
+def _direction(text: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not three numbers: x,y,z", param_hint="--light"
+        ) from None
+    if not 1e-12 < x * x + y * y + z * z < 1e12:
+        raise typer.BadParameter(f"{text!r} has no direction", param_hint="--light")
+    return x, y, z

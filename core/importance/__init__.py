@@ -1,0 +1,1 @@
+"""How much each place of a material matters."""

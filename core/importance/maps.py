@@ -1,0 +1,59 @@
+"""Reads importance maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+LARGEST_SIDE = 8192
+
+
+def read_importance(path: Path) -> Floats:
+    """One channel of weights, row 0 at v = 0. Of a colour image, the mean of its colours.
+
+    Any size will do: weights are shares of the whole, and a map of another size than the latent
+    texture weighs larger or smaller places.
+    """
+    import OpenImageIO as oiio
+
+    if not path.is_file():
+        raise SettingsError(f"{path}: there is no such file")
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
+    spec = source.spec()
+    if max(spec.width, spec.height) > LARGEST_SIDE:
+        source.close()
+        raise SettingsError(
+            f"{path}: {spec.width} x {spec.height} texels; an importance map has at most "
+            f"{LARGEST_SIDE} a side: scale it down"
+        )
+    texels = source.read_image(0, 0, 0, min(spec.nchannels, 3), "float")
+    problem = source.geterror()
+    source.close()
+    if texels is None or problem:
+        raise SettingsError(f"{path}: is damaged: {problem or 'the file ends early'}")
+    weights = np.asarray(texels, np.float32).reshape(spec.height, spec.width, -1).mean(-1)
+    check_importance(weights, str(path))
+    return np.ascontiguousarray(weights[::-1])
+
+
+def check_importance(weights: Floats, name: str) -> None:
+    """Refuses weights that are no distribution, saying how many are at fault."""
+    odd = int(np.count_nonzero(~np.isfinite(weights)))
+    if odd:
+        raise SettingsError(f"{name}: {odd} texels are not numbers: paint them again")
+    negative = int(np.count_nonzero(weights < 0))
+    if negative:
+        raise SettingsError(f"{name}: {negative} texels are negative: weights start at 0")
+    if not weights.any():
+        raise SettingsError(f"{name}: is zero everywhere: paint something or leave it out")

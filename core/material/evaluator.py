@@ -1,0 +1,127 @@
+"""Evaluates a material on the device: what teacher and student have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.device import Device, Source
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+EVALUATE = Source("teacher/evaluate")
+DEFAULT_SLOPE_STEP = 1.0 / 1024.0
+_LARGEST_DISPATCH = 1 << 22
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Points with a place and a frame of their own, (N, 3) each: how 3D patterns see a mesh."""
+
+    position: Floats
+    tangent: Floats
+    bitangent: Floats
+    normal: Floats
+
+    def packed(self) -> Floats:
+        parts = (self.position, self.tangent, self.bitangent, self.normal)
+        return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+class DeviceMaterial(ABC):
+    """A function of place and two directions on a device.
+
+    Directions are unit vectors in the tangent frame of the surface, z along the normal. Without
+    `frames` the surface is the unit square. See `shaders/teacher/interface.slang` for what each
+    function means.
+    """
+
+    device: Device
+    lanes_per_sample: int = 1
+    """Threads that evaluate one sample together."""
+
+    @abstractmethod
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        """A kernel that evaluates this material, compiled or taken from the cache."""
+
+    @abstractmethod
+    def bindings(self) -> dict[str, Any]:
+        """What every kernel linked with this material is given beside its own variables."""
+
+    def response(self, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        """Reflected light with the cosine, (N, 3), of a unit light from `wi` towards `wo`."""
+        return self._evaluate("evaluateResponse", uv, wi, wo, frames)
+
+    def emission(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        """Light given off towards `wo`, (N, 3)."""
+        return self._evaluate("evaluateEmission", uv, wo, wo, frames)
+
+    def opacity(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        """Coverage, (N,)."""
+        return self._evaluate("evaluateOpacity", uv, wo, wo, frames)[:, 0]
+
+    def _evaluate(
+        self, entry: str, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None
+    ) -> Floats:
+        kernel = self.kernel(EVALUATE, entry)
+        packed = frames.packed() if frames else None
+        count = len(uv)
+        result = np.empty((count, 3), np.float32)
+        for start in range(0, count, _LARGEST_DISPATCH):
+            part = slice(start, min(count, start + _LARGEST_DISPATCH))
+            result[part] = self._dispatch(
+                kernel, uv[part], wi[part], wo[part], None if packed is None else packed[part]
+            )
+        return result
+
+    def _dispatch(
+        self,
+        kernel: slangpy.ComputeKernel,
+        uv: Floats,
+        wi: Floats,
+        wo: Floats,
+        packed: Floats | None,
+    ) -> Floats:
+        count = len(uv)
+        frames = np.zeros(12, np.float32) if packed is None else packed
+        output = self.buffer(3 * count, None)
+        kernel.dispatch(
+            thread_count=[count * self.lanes_per_sample, 1, 1],
+            vars={
+                "gParameters": {
+                    "count": count,
+                    "slopeStep": DEFAULT_SLOPE_STEP,
+                    "hasFrames": int(packed is not None),
+                },
+                "gUv": self.buffer(2 * count, uv),
+                "gFrames": self.buffer(frames.size, frames),
+                "gIncoming": self.buffer(3 * count, wi),
+                "gOutgoing": self.buffer(3 * count, wo),
+                "gResult": output,
+                **self.bindings(),
+            },
+        )
+        return np.asarray(output.to_numpy().view(np.float32).reshape(count, 3))
+
+    def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
+        """A buffer of `count` 32-bit floats, filled with `data` if there is any."""
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        if data is None:
+            return self.device.gpu.create_buffer(
+                element_count=count * 4 // stride, struct_size=stride, usage=usage
+            )
+        flat = np.ascontiguousarray(data, np.float32)
+        if flat.size != count:
+            raise ValueError(f"expected {count} numbers, got an array of shape {data.shape}")
+        return self.device.gpu.create_buffer(
+            element_count=count * 4 // stride, struct_size=stride, usage=usage, data=flat
+        )

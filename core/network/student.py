@@ -1,0 +1,76 @@
+"""The student on a device: trained parameters as a material that any evaluating kernel can take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.device import Device, Source, open_device
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.network.spec import ACTIVATIONS, NetworkSpec
+
+if TYPE_CHECKING:
+    import slangpy
+
+    from verdigris.core.network.parameters import Parameters
+
+_STUDENT = Source("network/student")
+
+
+class Student(DeviceMaterial):
+    """Evaluates parameters in plain fp32, on every device that runs compute kernels."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        device: Device | None = None,
+        material: int = 0,
+        level: float = 0.0,
+    ) -> None:
+        self.device = device or open_device()
+        self.material = material
+        self.level = level
+        self._layout = parameters.layout
+        self._kernels = self.device.new_kernels(
+            {"ACTIVATION": ACTIVATIONS[parameters.spec.activation]}
+        )
+        self._kernels.load(_constants_module(parameters.spec))
+        self._decoder: slangpy.Buffer
+        self._texels: slangpy.Buffer
+        self.update(parameters)
+
+    def update(self, parameters: Parameters) -> None:
+        """Takes other numbers of the same network, without compiling anything."""
+        decoder = parameters.decoder.astype(np.float32)
+        latents = parameters.latents.astype(np.float32)
+        self._decoder = self.buffer(decoder.size, decoder)
+        self._texels = self.buffer(latents.size, latents, stride=16)
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get((source, _STUDENT), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        layout = self._layout
+        return {
+            "gStudent": {
+                "layout": {
+                    "width": layout.width,
+                    "height": layout.height,
+                    "levels": layout.levels,
+                    "materials": layout.materials,
+                },
+                "material": self.material,
+                "level": self.level,
+            },
+            "gDecoder": self._decoder,
+            "gTexels": self._texels,
+        }
+
+
+def _constants_module(spec: NetworkSpec) -> Source:
+    lines = ["module network_constants;"]
+    for name, value in spec.slang_constants().items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {name} = {value!r};")
+    return Source("network_constants", "\n".join(lines) + "\n")

@@ -1,0 +1,133 @@
+"""What can be chosen of a bake, and the presets that choose it for the artist."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
+from verdigris.core.sampling.draw_samples import DrawSettings
+from verdigris.core.training.schedule import Schedule, TrainingSettings
+
+TRAINERS = ("tensor", "numpy")
+LARGEST_RESOLUTION = 8192
+
+
+@dataclass(frozen=True)
+class BakeSettings:
+    """Everything that shapes the result. Two bakes with equal settings and sources are equal."""
+
+    network: str = "2x32"
+    """The decoder: hidden layers x neurons. More is sharper and slower to evaluate."""
+
+    activation: str = "leaky_relu"
+    """What bends inside the decoder."""
+
+    resolution: int = 512
+    """Latent texels a side. Detail finer than a texel is averaged."""
+
+    iterations: int = 20_000
+    """Steps of training."""
+
+    batch: int = 16_384
+    """Samples a step."""
+
+    seed: int = 0
+    """Where the random numbers start."""
+
+    candidates: int = 1
+    """Starts that are tried; the best goes on. It removes bad luck."""
+
+    candidate_share: float = 0.04
+    """The part of all steps that each candidate gets before one is chosen."""
+
+    decoder_rate: float = 3e-3
+    """Peak learning rate of decoder and frames."""
+
+    latent_rate: float = 1e-2
+    """Peak learning rate of the latent texels."""
+
+    draw: DrawSettings = field(default_factory=DrawSettings)
+    """How places and directions are drawn."""
+
+    def __post_init__(self) -> None:
+        require_preset(self.network)
+        size = self.resolution
+        if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
+            raise SettingsError(
+                f"resolution is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"
+            )
+        for name in ("iterations", "batch", "candidates"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
+        if not 0 < self.candidate_share <= 0.5:
+            raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5")
+        if self.batch % self.draw.pairs:
+            raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
+
+    @property
+    def spec(self) -> NetworkSpec:
+        return replace(require_preset(self.network), activation=self.activation)
+
+    def layout(self, materials: int = 1) -> LatentLayout:
+        """The latent textures, with every mip level."""
+        levels = int(math.log2(self.resolution)) + 1
+        return LatentLayout(self.resolution, self.resolution, levels, materials)
+
+    def training(self) -> TrainingSettings:
+        schedule = Schedule(
+            steps=self.iterations, decoder_rate=self.decoder_rate, latent_rate=self.latent_rate
+        )
+        return TrainingSettings(batch=self.batch, schedule=schedule)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> BakeSettings:
+        """The inverse of `to_json`; unknown names are an error that lists the known ones."""
+        known = {entry.name for entry in fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise SettingsError(
+                f"settings {', '.join(unknown)} are not known: use {', '.join(sorted(known))}"
+            )
+        draw = DrawSettings(**values.get("draw", {}))
+        return cls(**{**values, "draw": draw})
+
+    def text(self) -> str:
+        return json.dumps(self.to_json(), sort_keys=True)
+
+
+# Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
+PRESETS: dict[str, dict[str, BakeSettings]] = {
+    "tensor": {
+        "draft": BakeSettings(iterations=6_000, resolution=512),
+        "standard": BakeSettings(iterations=40_000, candidates=4),
+        "final": BakeSettings(
+            network="3x64", resolution=1024, iterations=80_000, candidates=4, batch=16_384
+        ),
+    },
+    "numpy": {
+        "draft": BakeSettings(resolution=256, iterations=4_000, batch=4_096),
+        "standard": BakeSettings(
+            resolution=256, iterations=18_000, batch=4_096, candidates=3, candidate_share=0.03
+        ),
+        "final": BakeSettings(
+            network="3x64", resolution=512, iterations=60_000, batch=4_096, candidates=3
+        ),
+    },
+}
+
+
+def require_settings(preset: str, trainer: str) -> BakeSettings:
+    """The preset of this name for a trainer."""
+    if trainer not in TRAINERS:
+        raise SettingsError(f"trainer {trainer!r} is not known: use one of {', '.join(TRAINERS)}")
+    if preset not in PRESETS[trainer]:
+        names = ", ".join(PRESETS[trainer])
+        raise SettingsError(f"preset {preset!r} is not known: use one of {names}")
+    return PRESETS[trainer][preset]

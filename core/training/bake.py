@@ -1,0 +1,389 @@
+"""The bake: fits one student to the materials of a scene and tells how it goes.
+
+A bake is a generator of events. It can be closed at any point: what it holds is freed, and the last
+checkpoint stays. It knows no command line, no panel and no process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import CheckpointError, Parameters, initialise
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training import checkpoint
+from verdigris.core.training.events import (
+    Checkpointed,
+    Event,
+    Finished,
+    Metrics,
+    Phase,
+    Preview,
+    Started,
+    Step,
+    Warning,
+)
+from verdigris.core.training.measure import (
+    HeldOut,
+    draw_held_out,
+    draw_sphere,
+    measure_pictures,
+    measure_student,
+)
+from verdigris.core.training.memory import check_memory
+from verdigris.core.training.trainers import choose_trainer, open_trainer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+    from verdigris.core.training.protocols import Trainer
+
+_QUICK_SAMPLES = 1 << 15
+_RUN_SECONDS = 0.2
+_FIRST_RUN = 20
+_CALIBRATION_SECONDS = 1.0
+_CANDIDATE_STEPS_JUDGED = 0.25
+
+
+@dataclass(frozen=True)
+class BakeOptions:
+    """What does not shape the result: where it goes, when to stop, what to show meanwhile."""
+
+    name: str
+    """Of the result's file."""
+    folder: Path
+    """Where it goes."""
+    trainer: str | None = None
+    """`tensor` or `numpy`; by default what suits the device."""
+    resume: bool = False
+    """Go on from the checkpoint in the folder, if there is one."""
+    time_limit: float | None = None
+    """Seconds of training that the schedule is fitted into."""
+    target_error: float | None = None
+    """Stop at this log-space error on held-out samples."""
+    importance: NDArray[Any] | None = None
+    """How much each place matters, row 0 at v = 0; uniform without."""
+    checkpoint_seconds: float = 5.0
+    """How often the state is written."""
+    metrics_seconds: float = 2.0
+    """How often errors are measured."""
+    preview_seconds: float | None = None
+    """How often a picture is drawn; never by default."""
+    preview_size: int = 128
+    """Pixels a side of that picture."""
+
+
+@dataclass
+class BakeControl:
+    """Lets another thread, or a signal handler, end a bake so that it keeps what it has."""
+
+    stop_requested: bool = False
+
+    def stop(self) -> None:
+        self.stop_requested = True
+
+
+@dataclass
+class _Run:
+    """What a bake in progress holds."""
+
+    teachers: Sequence[Teacher]
+    settings: BakeSettings
+    options: BakeOptions
+    control: BakeControl
+    trainer_kind: str
+    trainer: Trainer
+    held_out: list[HeldOut]
+    step_base_seconds: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+    student: Student | None = None
+    stopped_by: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Since the start, with those of the runs that this one resumes."""
+        return self.step_base_seconds + time.monotonic() - self.started
+
+
+def bake(
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    options: BakeOptions,
+    control: BakeControl | None = None,
+) -> Iterator[Event]:
+    """Trains one decoder, and a latent texture for each teacher; the result is a file."""
+    control = control or BakeControl()
+    if not teachers:
+        raise SettingsError("there is nothing to bake: name at least one material")
+    kind = options.trainer or choose_trainer(teachers[0].device)
+    check_memory(teachers[0].device, settings, len(teachers), kind)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    saved = _find_state(teachers, settings, options, kind)
+    settings = saved.settings if saved else settings
+    if saved is None and options.time_limit:
+        settings = _fit_to_time(teachers, settings, options, kind)
+    trainer = _open(teachers, settings, options, kind, settings.seed)
+    run = _Run(teachers, settings, options, control, kind, trainer, [])
+    try:
+        if saved:
+            run.trainer.restore(saved.parameters, saved.state)
+            run.step_base_seconds = saved.seconds
+        yield _started(run)
+        run.held_out = [draw_held_out(teacher, _QUICK_SAMPLES) for teacher in teachers]
+        if saved is None and settings.candidates > 1:
+            yield Phase("candidates", 1, 3)
+            yield from _choose_candidate(run)
+        yield Phase("training", 2, 3)
+        yield from _train(run)
+        yield Phase("measuring", 3, 3)
+        yield _finish(run)
+    finally:
+        run.trainer.close()
+
+
+def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
+    """Tells whether two bakes learn from the same thing."""
+    digest = hashlib.sha256()
+    for teacher in teachers:
+        digest.update(teacher.generated.digest.encode())
+        digest.update(teacher.texture_digest().encode())
+    if importance is not None:
+        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def _open(
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    options: BakeOptions,
+    kind: str,
+    seed: int,
+) -> Trainer:
+    layout = settings.layout(len(teachers))
+    source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
+    parameters = initialise(settings.spec, layout, seed)
+    return open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+
+
+def _started(run: _Run) -> Started:
+    settings = run.settings
+    return Started(
+        materials=tuple(teacher.material.name for teacher in run.teachers),
+        device=str(run.teachers[0].device),
+        trainer=run.trainer_kind,
+        network=settings.network,
+        resolution=settings.resolution,
+        steps=settings.iterations,
+        step=run.trainer.step,
+    )
+
+
+def _fit_to_time(
+    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
+) -> BakeSettings:
+    """As many steps as the time allows, so that the rates fall to their end within it."""
+    assert options.time_limit is not None
+    trainer = _open(teachers, settings, options, kind, settings.seed)
+    try:
+        trainer.step_many(_FIRST_RUN)
+        begun, steps = time.monotonic(), 0
+        while time.monotonic() - begun < min(_CALIBRATION_SECONDS, options.time_limit / 10):
+            steps += trainer.step_many(_FIRST_RUN).samples // settings.batch
+        rate = steps / (time.monotonic() - begun)
+    finally:
+        trainer.close()
+    spent = 1.0 + (settings.candidates - 1) * settings.candidate_share
+    steps = int(rate * options.time_limit / spent)
+    return replace(settings, iterations=max(1, min(settings.iterations, steps)))
+
+
+def _choose_candidate(run: _Run) -> Iterator[Event]:
+    """Trains a few starts for a while and goes on with the one whose loss is lowest."""
+    settings = run.settings
+    share = max(2, int(settings.iterations * settings.candidate_share))
+    judged = max(1, int(share * _CANDIDATE_STEPS_JUDGED))
+    best: tuple[float, Parameters, dict[str, NDArray[Any]]] | None = None
+    for number in range(settings.candidates):
+        if run.control.stop_requested:
+            break
+        if number:
+            run.trainer.close()
+            seed = settings.seed + 7919 * number
+            run.trainer = _open(run.teachers, settings, run.options, run.trainer_kind, seed)
+        begun = time.monotonic()
+        run.trainer.step_many(share - judged)
+        report = run.trainer.step_many(judged)
+        took = time.monotonic() - begun
+        loss = report.loss if np.isfinite(report.loss) else float("inf")
+        if best is None or loss < best[0]:
+            best = (loss, run.trainer.parameters(), run.trainer.state())
+        done = (number + 1) * share
+        yield Step(
+            done,
+            settings.iterations + (settings.candidates - 1) * share,
+            report.loss,
+            share * settings.batch / took,
+            run.seconds,
+            took / share * (settings.iterations + settings.candidates * share - done),
+        )
+    assert best is not None
+    run.trainer.restore(best[1], best[2])
+
+
+def _train(run: _Run) -> Iterator[Event]:
+    settings, options = run.settings, run.options
+    size = _FIRST_RUN
+    last_metrics = last_checkpoint = last_preview = time.monotonic()
+    yield from _maybe_preview(run)
+    while run.trainer.step < settings.iterations:
+        if run.control.stop_requested:
+            run.stopped_by = "request"
+            return
+        steps = min(size, settings.iterations - run.trainer.step)
+        begun = time.monotonic()
+        report = run.trainer.step_many(steps)
+        took = max(time.monotonic() - begun, 1e-9)
+        size = max(1, min(4 * size, int(steps * _RUN_SECONDS / took) or 1))
+        left = (settings.iterations - run.trainer.step) * took / steps
+        rate = report.samples / took
+        yield Step(run.trainer.step, settings.iterations, report.loss, rate, run.seconds, left)
+        if report.skipped:
+            yield Warning(f"{report.skipped} steps were skipped: their gradients were not finite")
+        now = time.monotonic()
+        if now - last_metrics > options.metrics_seconds:
+            metrics = _measure(run)
+            yield metrics
+            error = float(np.mean([found.log_mae for found in metrics.samples]))
+            if options.target_error is not None and error <= options.target_error:
+                run.stopped_by = "target error"
+                return
+            last_metrics = time.monotonic()
+        if options.preview_seconds is not None and now - last_preview > options.preview_seconds:
+            yield from _maybe_preview(run)
+            last_preview = time.monotonic()
+        if now - last_checkpoint > options.checkpoint_seconds:
+            yield _write_state(run)
+            last_checkpoint = time.monotonic()
+    run.stopped_by = "time limit" if options.time_limit else "steps"
+
+
+def _current_student(run: _Run, material: int = 0) -> Student:
+    parameters = run.trainer.parameters()
+    if run.student is None:
+        run.student = Student(parameters, run.teachers[0].device)
+    else:
+        run.student.update(parameters)
+    run.student.material = material
+    return run.student
+
+
+def _measure(run: _Run) -> Metrics:
+    student = _current_student(run)
+    found = []
+    for number, held_out in enumerate(run.held_out):
+        student.material = number
+        found.append(measure_student(student, held_out))
+    return Metrics(run.trainer.step, tuple(found))
+
+
+def _maybe_preview(run: _Run) -> Iterator[Event]:
+    if run.options.preview_seconds is None:
+        return
+    student = _current_student(run)
+    lighting = Lighting(samples=8)
+    picture = render(
+        student, "sphere", run.options.preview_size, lighting=lighting, subpixels=1, is_flat=True
+    )
+    yield Preview(run.trainer.step, run.teachers[0].material.name, picture)
+
+
+@dataclass(frozen=True)
+class _State:
+    parameters: Parameters
+    state: dict[str, NDArray[Any]]
+    settings: BakeSettings
+    seconds: float
+
+
+def _facts(run: _Run) -> dict[str, Any]:
+    return {
+        "materials": [teacher.material.name for teacher in run.teachers],
+        "documents": [teacher.document.name for teacher in run.teachers],
+        "source": source_digest(run.teachers, run.options.importance),
+        "settings": run.settings.to_json(),
+        "trainer": run.trainer_kind,
+        "step": run.trainer.step,
+        "seconds": run.seconds,
+    }
+
+
+def _write_state(run: _Run) -> Checkpointed:
+    path = checkpoint.state_path(run.options.folder, run.options.name)
+    checkpoint.save(path, run.trainer.parameters(), _facts(run), run.trainer.state())
+    return Checkpointed(run.trainer.step, str(path))
+
+
+def _find_state(
+    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
+) -> _State | None:
+    path = checkpoint.state_path(options.folder, options.name)
+    if not options.resume or not path.is_file():
+        return None
+    saved = checkpoint.load(path)
+    facts = saved.facts
+    if facts.get("source") != source_digest(teachers, options.importance):
+        raise CheckpointError(
+            f"{path}: is of another material, texture or importance map than it is now: "
+            "bake without --resume"
+        )
+    stored = BakeSettings.from_json(facts["settings"])
+    # A time limit has chosen the number of steps, so that may differ.
+    wanted = replace(settings, iterations=stored.iterations) if options.time_limit else settings
+    if stored != wanted or facts.get("trainer") != kind:
+        raise CheckpointError(
+            f"{path}: was begun with other settings or another trainer: "
+            "use the same, or bake without --resume"
+        )
+    return _State(saved.parameters, saved.state, stored, float(facts.get("seconds", 0.0)))
+
+
+def _finish(run: _Run) -> Finished:
+    student = _current_student(run)
+    samples: list[SampleMetrics] = []
+    pictures: list[PictureMetrics] = []
+    for number, teacher in enumerate(run.teachers):
+        student.material = number
+        count = 1 << 17 if teacher.device.is_software else 1 << 20
+        samples.append(measure_student(student, draw_held_out(teacher, count)))
+        pictures.append(measure_pictures(student, draw_sphere(teacher)))
+    path = checkpoint.result_path(run.options.folder, run.options.name)
+    facts = {
+        **_facts(run),
+        "stopped_by": run.stopped_by,
+        "metrics": [asdict(found) for found in samples],
+        "pictures": [asdict(found) for found in pictures],
+    }
+    checkpoint.save(path, run.trainer.parameters(), facts)
+    state = checkpoint.state_path(run.options.folder, run.options.name)
+    if run.stopped_by in ("steps", "time limit") and state.exists():
+        state.unlink()
+    return Finished(
+        str(path),
+        run.trainer.step,
+        run.seconds,
+        run.stopped_by,
+        tuple(samples),
+        tuple(pictures),
+    )

@@ -1,0 +1,97 @@
+"""The files of a bake: its state while it runs, and its result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.network.parameters import (
+    CheckpointError,
+    Parameters,
+    from_arrays,
+    load_arrays,
+    save_arrays,
+    to_arrays,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VERSION = 1
+RESULT_SUFFIX = ".neural.npz"
+STATE_SUFFIX = ".bake.npz"
+_STATE = "trainer_"
+_FACTS = "facts"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Parameters with what is known about them, and what a trainer needs to go on."""
+
+    parameters: Parameters
+    facts: dict[str, Any]
+    state: dict[str, NDArray[Any]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the materials, in the order of their latent textures."""
+        return tuple(self.facts.get("materials", ()))
+
+    def require_material(self, name: str | None = None) -> int:
+        """The number of the material of this name, or of the only one."""
+        if name is None and len(self.names) == 1:
+            return 0
+        if name in self.names:
+            return self.names.index(name)
+        listed = ", ".join(self.names)
+        what = "holds several materials" if name is None else f"holds no material {name!r}"
+        raise CheckpointError(f"the result {what}: name one with --material: {listed}")
+
+
+def result_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}{RESULT_SUFFIX}"
+
+
+def state_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}{STATE_SUFFIX}"
+
+
+def save(
+    path: Path,
+    parameters: Parameters,
+    facts: dict[str, Any],
+    state: dict[str, NDArray[Any]] | None = None,
+) -> None:
+    """Writes a file whole or not at all; the one before stays until the new one is complete."""
+    text = json.dumps({"version": VERSION, **facts}, sort_keys=True)
+    arrays = to_arrays(parameters)
+    arrays[_FACTS] = np.frombuffer(text.encode(), np.uint8)
+    arrays.update({f"{_STATE}{name}": array for name, array in (state or {}).items()})
+    save_arrays(path, arrays)
+
+
+def load(path: Path) -> Saved:
+    """Reads a file back; what is wrong with it is an error that names it."""
+    if not path.is_file():
+        raise CheckpointError(f"{path}: there is no such file")
+    arrays = load_arrays(path)
+    parameters = from_arrays(arrays, path)
+    try:
+        facts = json.loads(arrays[_FACTS].tobytes().decode())
+    except (KeyError, ValueError) as failure:
+        raise CheckpointError(f"{path}: {_FACTS}: {failure}") from None
+    if not isinstance(facts, dict) or facts.get("version") != VERSION:
+        found = facts.get("version") if isinstance(facts, dict) else facts
+        raise CheckpointError(
+            f"{path}: is of version {found!r}; this reads version {VERSION}: bake it again"
+        )
+    state = {
+        name.removeprefix(_STATE): array
+        for name, array in arrays.items()
+        if name.startswith(_STATE)
+    }
+    return Saved(parameters, facts, state)

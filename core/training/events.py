@@ -1,0 +1,123 @@
+"""What a bake tells while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened. `as_json` leaves out pixels, which are not for reading."""
+
+    def as_json(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"event": type(self).__name__.lower(), **_plain(values)}
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    """The materials are compiled and the first step is near."""
+
+    materials: tuple[str, ...]
+    device: str
+    trainer: str
+    network: str
+    resolution: int
+    steps: int
+    step: int
+    """Steps that an earlier run has done."""
+
+
+@dataclass(frozen=True)
+class Phase(Event):
+    """A part of the bake begins."""
+
+    name: str
+    number: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Step(Event):
+    """Some steps were done."""
+
+    step: int
+    steps: int
+    loss: float
+    samples_per_second: float
+    seconds: float
+    seconds_left: float
+
+
+@dataclass(frozen=True)
+class Metrics(Event):
+    """Errors on held-out samples, by material."""
+
+    step: int
+    samples: tuple[SampleMetrics, ...]
+    pictures: tuple[PictureMetrics, ...] = ()
+
+
+@dataclass(frozen=True)
+class Preview(Event):
+    """A picture of the student in linear light."""
+
+    step: int
+    material: str
+    picture: Floats
+
+
+@dataclass(frozen=True)
+class Warning(Event):
+    """Something that the artist should know and that does not stop the bake."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Checkpointed(Event):
+    """The state was written: a bake that is cut off goes on from here."""
+
+    step: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Finished(Event):
+    """The result is written."""
+
+    result: str
+    step: int
+    seconds: float
+    stopped_by: str
+    """`steps`, `time limit`, `target error` or `request`."""
+    samples: tuple[SampleMetrics, ...]
+    pictures: tuple[PictureMetrics, ...]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"shape": list(value.shape)}
+    if isinstance(value, SampleMetrics | PictureMetrics):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

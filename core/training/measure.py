@@ -1,0 +1,79 @@
+"""Holds a student against its teacher: on held-out samples and on a sphere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.training.metrics import (
+    PictureMetrics,
+    SampleMetrics,
+    measure_picture,
+    measure_samples,
+    texel_errors,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+SAMPLES = 1 << 20
+HELD_OUT_SEED = 1_000_003
+LEAST_COSINE = 0.05
+PICTURE_SIZE = 256
+# One light that a white surface facing it returns as 1, and nothing else.
+PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Random places and directions that no training has seen, with the teacher's response."""
+
+    uv: Floats
+    wi: Floats
+    wo: Floats
+    response: Floats
+
+
+def draw_held_out(teacher: DeviceMaterial, count: int = SAMPLES, seed: int = 0) -> HeldOut:
+    """Uniform uv; directions uniform on the hemisphere, with cosines above 0.05."""
+    random = np.random.default_rng(HELD_OUT_SEED + seed)
+    uv = random.random((count, 2), np.float32)
+    wi, wo = _hemisphere(random, count), _hemisphere(random, count)
+    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo))
+
+
+def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics:
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    return measure_samples(prediction, held_out.response)
+
+
+def draw_sphere(material: DeviceMaterial, size: int = PICTURE_SIZE) -> Floats:
+    """The picture that students are compared on: a sphere under one light, one sample a pixel."""
+    picture = render(material, "sphere", size, lighting=PICTURE_LIGHTING, subpixels=1, is_flat=True)
+    return np.ascontiguousarray(picture[..., :3])
+
+
+def measure_pictures(student: DeviceMaterial, reference: Floats) -> PictureMetrics:
+    return measure_picture(draw_sphere(student, len(reference)), reference)
+
+
+def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
+    """Mean log error by place, (size, size), row 0 at v = 0."""
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    errors = texel_errors(held_out.uv, prediction, held_out.response, size, size)
+    return np.nan_to_num(errors).astype(np.float32)
+
+
+def _hemisphere(random: np.random.Generator, count: int) -> Floats:
+    cosine = LEAST_COSINE + (1 - LEAST_COSINE) * random.random(count)
+    turn = 2 * np.pi * random.random(count)
+    sine = np.sqrt(1 - cosine**2)
+    directions = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
+    return directions.astype(np.float32)

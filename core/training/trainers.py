@@ -1,0 +1,38 @@
+"""Which trainer suits a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verdigris.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from verdigris.core.device import Device
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.sampling.draw_samples import DrawnSamples
+    from verdigris.core.training.protocols import Trainer
+    from verdigris.core.training.schedule import TrainingSettings
+
+
+def choose_trainer(device: Device) -> str:
+    """`numpy` where the device is the processor itself, or else `tensor`."""
+    return "numpy" if device.is_software else "tensor"
+
+
+def open_trainer(
+    kind: str,
+    parameters: Parameters,
+    source: DrawnSamples,
+    settings: TrainingSettings,
+    device: Device,
+) -> Trainer:
+    """A trainer at step 0."""
+    if kind == "numpy":
+        from verdigris.core.training.numpy_trainer import NumpyTrainer
+
+        return NumpyTrainer(parameters, source, settings)
+    if kind == "tensor":
+        from verdigris.core.training.tensor_trainer import TensorTrainer
+
+        return TensorTrainer(parameters, source, settings, device)
+    raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")
