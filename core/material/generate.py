@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.fixes import lift_private_uniforms
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
+from verdigris.core.material.paths import is_tiled
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
+
     from verdigris.core.material.document import Document, Material
 
 _LANES_FOR_SLOPES = 4
@@ -74,10 +76,13 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     code = lift_private_uniforms(shader.getSourceCode("pixel"))
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
+    textures, uniforms = _bindings(stage, document.name)
+    has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
     source = "\n".join(
         (
             "import teacher.interface;",
             f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
+            f"#define VERDIGRIS_TILES {int(has_tiles)}",
             f"export static const uint kLanesPerSample = {lanes};",
             '#include "teacher/prelude.slang"',
             code,
@@ -85,7 +90,6 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             '#include "teacher/material.slang"',
         )
     )
-    textures, uniforms = _bindings(stage, document.name)
     return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
 
 

@@ -19,7 +19,7 @@ _OVERRIDES = {
     "IM_surface_unlit_genglsl": "mx_surface_unlit",
     "IM_oren_nayar_diffuse_bsdf_genglsl": "mx_oren_nayar_diffuse_bsdf",
     "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
-    **{f"IM_image_{kind}_genglsl": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
+    **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }
 
 

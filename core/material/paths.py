@@ -8,6 +8,13 @@ from pathlib import Path, PureWindowsPath
 
 from verdigris.core.errors import VerdigrisError
 
+TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
+
+
+def is_tiled(file: str) -> bool:
+    """Whether a file name stands for a set of tiles."""
+    return any(token in file for token in TILE_TOKENS)
+
 
 @dataclass(frozen=True)
 class SearchPath:

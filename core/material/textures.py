@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from verdigris.core.errors import TextureError
+from verdigris.core.material.paths import TILE_TOKENS, is_tiled
 
 if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
+
     from verdigris.core.device import Device
     from verdigris.core.material.generate import TextureSlot
     from verdigris.core.material.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30
 _DEFAULT_LARGEST_SIDE = 16384
-_UDIM_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 _TILES_ACROSS = 10
 # OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
 _FORMATS: dict[str, tuple[type[np.generic], str]] = {
@@ -82,7 +85,7 @@ class Image:
 
 def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     """The file of a name, or every file that a UDIM name stands for."""
-    token = next((token for token in _UDIM_TOKENS if token in file), None)
+    token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
         return (Tile(search.require(file, None, asker, TextureError)),)
     looked: list[Path] = []
@@ -101,7 +104,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
 
 def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
     before, after = pattern.name.split(token, 1)
-    name = re.compile(re.escape(before) + _UDIM_TOKENS[token] + re.escape(after))
+    name = re.compile(re.escape(before) + TILE_TOKENS[token] + re.escape(after))
     if not pattern.parent.is_dir():
         return []
     tiles = []
@@ -123,8 +126,7 @@ def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
     tiles = find_tiles(file, asker, search)
     specs = [_read_header(tile.path, asker) for tile in tiles]
     width, height, channels, kind = max(specs, key=lambda spec: spec[0] * spec[1])
-    is_udim = any(token in file for token in _UDIM_TOKENS)
-    return ImageInfo(width, height, channels, kind, tiles, is_udim)
+    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file))
 
 
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
@@ -183,7 +185,10 @@ def read_image(info: ImageInfo, asker: str) -> Image:
 def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     import OpenImageIO as oiio
 
-    source = oiio.ImageInput.open(str(path))
+    config = oiio.ImageSpec()
+    # MaterialX samples colours as they are stored: alpha is a channel beside them
+    config["oiio:UnassociatedAlpha"] = 1
+    source = oiio.ImageInput.open(str(path), config)
     if source is None:
         raise TextureError(
             f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
@@ -231,24 +236,32 @@ def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
 
 
 def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The mip chain by 2 x 2 averages; an odd last row or column of a level is left out."""
-    levels = [texels]
-    while max(levels[-1].shape[:2]) > 1:
-        levels.append(_halved(levels[-1]))
+    """The mip chain by 2 x 2 averages. Each level is averaged before it is rounded: rounded
+    averages of rounded averages drift."""
+    levels, exact = [texels], texels
+    while max(exact.shape[:2]) > 1:
+        for axis in (0, 1):
+            exact = _halved(exact, axis)
+        rounded = np.rint(exact) if texels.dtype.kind == "u" else exact
+        levels.append(rounded.astype(texels.dtype))
     return tuple(levels)
 
 
-def _halved(texels: NDArray[Any]) -> NDArray[Any]:
-    kind = texels.dtype
-    wide: Any = np.uint32 if kind.kind == "u" else np.float32
-    for axis in (0, 1):
-        size = texels.shape[axis]
-        if size == 1:
-            continue
-        even = texels.take(range(0, size - 1, 2), axis).astype(wide)
-        odd = texels.take(range(1, size, 2), axis).astype(wide)
-        texels = (even + odd + 1) // 2 if kind.kind == "u" else (even + odd) / 2
-    return texels.astype(kind)
+def _halved(texels: NDArray[Any], axis: int) -> NDArray[Any]:
+    """Half as many texels along an axis; of an odd number each new one covers two and a bit."""
+    size = texels.shape[axis]
+    if size == 1:
+        return texels.astype(np.float32)
+    half = size // 2
+
+    def every_other(first: int) -> NDArray[Any]:
+        return texels.take(range(first, first + 2 * half - 1, 2), axis).astype(np.float32)
+
+    if size % 2 == 0:
+        return (every_other(0) + every_other(1)) * np.float32(0.5)
+    place = np.arange(half, dtype=np.float32).reshape((half, 1, 1) if axis == 0 else (1, half, 1))
+    before, after = (half - place) / size, (place + 1) / size
+    return every_other(0) * before + every_other(1) * (half / size) + every_other(2) * after
 
 
 @dataclass
@@ -256,8 +269,8 @@ class BoundTexture:
     """An image on the device with what the shader's SamplerTexture2D holds beside it."""
 
     texture: slangpy.Texture
-    sampler: slangpy.Sampler
     tiles: tuple[float, float, float, float]
+    present: tuple[int, int, int, int]
     size: tuple[float, float]
 
     def uniform(self) -> dict[str, Any]:
@@ -265,8 +278,8 @@ class BoundTexture:
 
         return {
             "tex": self.texture,
-            "sampler": self.sampler,
             "tiles": slangpy.float4(*self.tiles),
+            "present": slangpy.uint4(*self.present),
             "size": slangpy.float2(*self.size),
         }
 
@@ -277,8 +290,7 @@ class TexturePool:
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
         self._search = search
-        self._sampler: slangpy.Sampler = device.gpu.create_sampler()
-        self._bound: dict[tuple[Tile, ...], BoundTexture] = {}
+        self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
         self._bytes = 0
 
     def bind(self, slot: TextureSlot) -> BoundTexture:
@@ -286,8 +298,9 @@ class TexturePool:
         if not slot.file:
             return self._blank()
         info = read_info(slot.file, slot.asker, self._search)
-        if info.tiles in self._bound:
-            return self._bound[info.tiles]
+        key = info.is_udim, info.tiles
+        if key in self._bound:
+            return self._bound[key]
         check_size(info, slot.asker, self._device.gpu.info.limits.max_texture_dimension_2d)
         self._bytes += info.bytes_on_device
         if self._bytes > MOST_TEXTURE_BYTES:
@@ -300,9 +313,18 @@ class TexturePool:
         tiles = (0.0, 0.0, 0.0, 0.0)
         if info.is_udim:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)
-        bound = self._upload(image.levels, _FORMATS[info.kind][1], tiles)
-        self._bound[info.tiles] = bound
+        bound = self._upload(image.levels, _FORMATS[info.kind][1], tiles, _present_tiles(info))
+        self._bound[key] = bound
         return bound
+
+    def digest(self) -> str:
+        """Of the contents of every file that is bound."""
+        digest = hashlib.sha256()
+        for _, tiles in self._bound:
+            for tile in tiles:
+                with tile.path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()
 
     def _blank(self) -> BoundTexture:
         """Stands for a missing file name: outside of every tile, so the node's default is used."""
@@ -314,6 +336,7 @@ class TexturePool:
         levels: tuple[NDArray[Any], ...],
         format_name: str,
         tiles: tuple[float, float, float, float],
+        present: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> BoundTexture:
         import slangpy
 
@@ -327,4 +350,14 @@ class TexturePool:
         )
         for level, texels in enumerate(levels):
             texture.copy_from_numpy(np.ascontiguousarray(texels), mip=level)
-        return BoundTexture(texture, self._sampler, tiles, (float(width), float(height)))
+        size = float(width), float(height)
+        return BoundTexture(texture, tiles, present, size)
+
+
+def _present_tiles(info: ImageInfo) -> tuple[int, int, int, int]:
+    """A bit for each cell of a UDIM atlas that has a file, row by row."""
+    bits = 0
+    for tile in info.tiles:
+        bits |= 1 << (tile.row - info.first_row) * info.columns + tile.column - info.first_column
+    first, second, third, fourth = (bits >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96))
+    return first, second, third, fourth

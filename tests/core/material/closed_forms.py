@@ -105,8 +105,8 @@ def ggx(wi, wo, alpha_x, alpha_y):
 
 
 # MaterialX restores the energy of multiple bounces (Turquin 2019, equations 14 and 16) with a
-# rational fit to the directional albedo of GGX. The fit is part of how the node is defined, not of a
-# published model, so it is a table here: the coefficients of 1, x, y, xy, x2, y2, x2y, xy2 and x2y2,
+# rational fit to the directional albedo of GGX. The fit is part of how the node is defined, not of
+# a published model, so it is a table here: the coefficients of 1, x, y, xy, x2, y2, x2y, xy2, x2y2,
 # x being the cosine and y the roughness. test_teacher_furnace.py holds it against an integral.
 _FIT_SCALE = (
     [0.1003, -0.6303, 9.748, -2.038, 29.34, -8.245, -26.44, 19.99, -5.448],

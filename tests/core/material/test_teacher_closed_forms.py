@@ -8,6 +8,7 @@ the geometric mean of an anisotropic roughness, and lost bounces are restored wi
 
 import numpy as np
 import pytest
+
 from verdigris.core.material.teacher import Teacher
 
 from . import closed_forms as forms

@@ -15,6 +15,7 @@ Each excess is pinned at the value it has: a MaterialX that gives another one is
 
 import numpy as np
 import pytest
+
 from verdigris.core.material.teacher import Teacher
 
 from . import closed_forms as forms

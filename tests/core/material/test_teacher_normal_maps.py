@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.material.teacher import DEFAULT_SLOPE_STEP, Frames, Teacher
 
 from .surfaces import (
@@ -86,7 +87,7 @@ def test_a_flat_normal_map_changes_nothing(samples):
 
 
 def test_a_flat_normal_map_of_8_bits_leans_by_what_128_of_255_is_off_the_middle(samples, tmp_path):
-    """128 / 255 decodes to 1 / 255: the normal leans by atan(sqrt(2) / 255), a third of a degree."""
+    """128 / 255 decodes to 1 / 255: the normal leans by atan(sqrt(2) / 255), 0.32 degrees."""
     write_image(tmp_path / "flat.png", np.full((4, 4, 3), [128, 128, 255], np.uint8))
     teacher = Teacher(lobe(textured("flat.png"), search_paths=[tmp_path]))
     leaning = normalised(np.array([1 / 255, 1 / 255, 1.0]))
