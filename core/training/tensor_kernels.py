@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 from verdigris.shaders import SHADER_FOLDER
 
@@ -25,7 +26,7 @@ class Bound:
 
     def record(self, encoder: slangpy.ComputePassEncoder, groups: int) -> None:
         encoder.bind_pipeline(self.pipeline, self.arguments)
-        encoder.dispatch_compute([groups, 1, 1])  # type: ignore[arg-type]
+        encoder.dispatch_compute([groups, 1, 1])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Device memory of a trainer: parameters, moments, gradients and what kernels pass to each other."""
+"""Device memory of a trainer: parameters, moments, gradients, and what kernels pass on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 # The wave size that the matrix kernels are written for.
 WAVE = 32
-# What Vulkan promises nowhere but every device with matrix hardware has.
+# Shared memory of a group: what devices with matrix hardware have, and what all others have.
 TENSOR_MEMORY = 48 << 10
 PORTABLE_MEMORY = 32 << 10
 # More samples a group mean fewer partial sums but fewer groups to hide waiting.
 MOST_SAMPLES = 64
+# More threads a sample hide more waiting, until there is too little for each to do.
+MOST_PARTS = 4
+_WIDTH_FOR_MOST_PARTS = 64
 # Row padding in elements, against memory bank conflicts: 16 bytes, the alignment of matrix tiles,
 # or one word for threads that each walk a row of their own.
 TENSOR_PADDING, PORTABLE_PADDING = 8, 1
@@ -31,12 +34,16 @@ class GroupPlan:
     """Half floats and matrix hardware, or fp32 arithmetic."""
 
     samples: int
-    """Samples, and threads, of a group."""
+    """Samples of a group."""
+
+    parts: int = 2
+    """Threads that work on a sample."""
 
     def constants(self) -> dict[str, int | float]:
         return {
             "kTile": TILE,
             "kGroupSamples": self.samples,
+            "kGroupParts": self.parts,
             "kElementPadding": TENSOR_PADDING if self.uses_tensor else PORTABLE_PADDING,
         }
 
@@ -60,7 +67,7 @@ def group_bytes(spec: NetworkSpec, plan: GroupPlan) -> int:
     inputs = pad_to_tile(spec.inputs) + padding
     hidden = spec.hidden_layers * (pad_to_tile(spec.hidden_width) + padding)
     last = max(pad_to_tile(spec.outputs), pad_to_tile(spec.frame_rows)) + padding
-    raw = max(pad_to_tile(spec.outputs), spec.latent_channels)
+    raw = max(pad_to_tile(spec.outputs), plan.parts * spec.latent_channels)
     corners = 2 * 4
     return plan.samples * ((inputs + hidden + last) * plan.element_bytes + 4 * (raw + corners)) + 4
 
@@ -88,19 +95,22 @@ def has_matrix_hardware(gpu: slangpy.Device) -> bool:
 
 def plan_groups(spec: NetworkSpec, uses_tensor: bool) -> GroupPlan:
     """The largest groups that fit; raises SettingsError for a network that no group can hold."""
-    if spec.latent_channels % 4:
+    if spec.latent_channels not in (4, 8, 16, 32, 64):
         raise SettingsError(
-            f"latent_channels is {spec.latent_channels}: this trainer needs a multiple of 4; "
+            f"latent_channels is {spec.latent_channels}: this trainer needs a power of two from 4; "
             "change it or use the numpy trainer"
         )
     limit = TENSOR_MEMORY if uses_tensor else PORTABLE_MEMORY
     least = WAVE if uses_tensor else 8
+    has_much_to_do = not uses_tensor or spec.hidden_width >= _WIDTH_FOR_MOST_PARTS
+    parts = MOST_PARTS if has_much_to_do else MOST_PARTS // 2
     samples = MOST_SAMPLES
     while samples >= least:
-        plan = GroupPlan(uses_tensor, samples)
+        plan = GroupPlan(uses_tensor, samples, parts)
         if group_bytes(spec, plan) <= limit:
             return plan
         samples //= 2
     raise SettingsError(
-        f"decoder {spec.name} is too wide for this trainer: use a smaller preset or the numpy trainer"
+        f"decoder {spec.name} is too wide for this trainer: "
+        "use a smaller preset or the numpy trainer"
     )

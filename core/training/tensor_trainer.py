@@ -1,7 +1,7 @@
 """Trains on the device: many steps a submission, two dispatches a step, no wait for Python.
 
-Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed gives
-the same bits on the same device, resumed or not.
+Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed
+gives the same bits on the same device, resumed or not.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import Bound, StudentKernels, read_buffer
+from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
 from verdigris.core.training.tensor_memory import (
     REJECTED,
     SKIPPED,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import slangpy
+
     from verdigris.core.device import Device
 
 # Lifts the gradients of single samples into the range of half floats; 128 as published.
@@ -36,7 +38,7 @@ CHUNK_STEPS = 32
 # A submission is this many steps, so that the device starts while Python records the next.
 SUBMISSION_STEPS = 16
 _UPDATE_THREADS = 256
-_PARAMETERS_PER_GROUP = 32
+_PARAMETERS_PER_GROUP = 8
 
 
 @runtime_checkable
@@ -72,6 +74,8 @@ class TensorTrainer:
         self._memory = TensorMemory.allocate(
             self._gpu, parameters, self.plan, settings.batch, CHUNK_STEPS
         )
+        self._step, self._drawn_chunk = 0, -1
+        self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
         self._bind_kernels()
         nothing = np.zeros_like(parameters.latents)
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
@@ -106,8 +110,8 @@ class TensorTrainer:
             "samples": memory.samples,
             "state": memory.state,
         }
-        self._train: Bound = kernels.load("training.train_step", "trainStep").bind(shared)
-        self._update: Bound = kernels.load("training.update", "updateStep").bind(
+        self._train = kernels.load("training.train_step", "trainStep").bind(shared)
+        self._update = kernels.load("training.update", "updateStep").bind(
             {
                 **shared,
                 "adamArguments": {"beta1": BETA_1, "beta2": BETA_2, "epsilon": EPSILON},
@@ -117,13 +121,13 @@ class TensorTrainer:
                 "losses": memory.losses,
             }
         )
-        self._copy: Bound = kernels.load("training.update", "copyDecoder").bind(
+        self._copy = kernels.load("training.update", "copyDecoder").bind(
             {name: shared[name] for name in ("decoder", "weights", "biases")}
         )
         self._update_groups = (
             self._spec.parameter_count // _PARAMETERS_PER_GROUP
             + 1
-            + -(-4 * batch // _UPDATE_THREADS)
+            + -(-batch * self._spec.latent_channels // _UPDATE_THREADS)
         )
 
     @property

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+
 from verdigris.core.device import Source
 
 SOURCE = Source(

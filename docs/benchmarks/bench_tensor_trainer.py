@@ -1,0 +1,220 @@
+"""Times training steps on the device, all in and by kernel, and checks each variant's gradients.
+
+python3 docs/benchmarks/bench_tensor_trainer.py [--device vulkan] [--quick] [--out results.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import slangpy
+
+from verdigris.core.device import open_device
+from verdigris.core.network import numpy_mlp
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import PRESETS, LatentLayout
+from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
+from verdigris.core.training.schedule import Schedule, TrainingSettings
+from verdigris.core.training.tensor_plan import GroupPlan, group_bytes, plan_groups
+from verdigris.core.training.tensor_trainer import TensorTrainer
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "fakes"))
+from analytic_material import AnalyticTeacher
+
+BATCH = 16384
+
+
+def relative(found, wanted):
+    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+def check_gradients(device, spec, plan):
+    """Relative errors of decoder and latent gradients against the oracle in float64."""
+    layout = LatentLayout(64, 32, 3)
+    parameters = initialise(spec, layout, 1)
+    random = np.random.default_rng(2)
+    parameters.decoder += 0.05 * random.standard_normal(len(parameters.decoder)).astype("f4")
+    draw = DrawSettings(coarse_share=0.3)
+    source = DrawnSamples([AnalyticTeacher(device)], layout, settings=draw)
+    settings = TrainingSettings(batch=1000, schedule=Schedule(decoder_rate=0, latent_rate=0))
+    trainer = TensorTrainer(parameters, source, settings, device, plan)
+    report = trainer.step_many(1)
+    state = trainer.state()
+    wanted = numpy_mlp.loss_and_gradients(
+        spec, parameters.astype("f8"), source.draw(0, 1000).copy(), "cbrt_l1"
+    )
+    return {
+        "loss_error": abs(report.loss / wanted.loss - 1),
+        "decoder_error": relative(state["decoder_m"] / 0.1, wanted.decoder),
+        "latent_error": relative(state["latents_m"] / 0.1, wanted.latents),
+        "skipped": report.skipped,
+    }
+
+
+def split_times(trainer, gpu):
+    """Median microseconds of (train, update) by timestamps between dispatches."""
+    steps = 64
+    queries = gpu.create_query_pool(type=slangpy.QueryType.timestamp, count=2 * steps + 1)
+    memory_groups = trainer.plan.group_count(trainer._settings.batch)
+    for _ in range(2):
+        queries.reset()
+        encoder = gpu.create_command_encoder()
+        with encoder.begin_compute_pass() as compute:
+            compute.write_timestamp(queries, 0)
+            for step in range(steps):
+                trainer._train.record(compute, memory_groups)
+                compute.write_timestamp(queries, 2 * step + 1)
+                trainer._update.record(compute, trainer._update_groups)
+                compute.write_timestamp(queries, 2 * step + 2)
+        gpu.submit_command_buffer(encoder.finish())
+        gpu.wait_for_idle()
+    times = np.diff(np.array(queries.get_timestamp_results(0, 2 * steps + 1))) * 1e6
+    return float(np.median(times[0::2])), float(np.median(times[1::2]))
+
+
+def time_steps(device, spec, plan, size, batch, levels, steps, source_settings=None):
+    layout = LatentLayout(size, size, levels)
+    source = DrawnSamples(
+        [AnalyticTeacher(device)], layout, settings=source_settings or DrawSettings()
+    )
+    settings = TrainingSettings(batch=batch, schedule=Schedule(steps=4 * steps))
+    start = time.perf_counter()
+    trainer = TensorTrainer(initialise(spec, layout, 1), source, settings, device, plan)
+    first = trainer.step_many(32)
+    compile_seconds = time.perf_counter() - start
+    for _ in range(3 if steps > 100 else 0):  # a device that rests runs slowly
+        trainer.step_many(steps // 2)
+    times, reports = [], []
+    for _ in range(3):
+        start = time.perf_counter()
+        reports.append(trainer.step_many(steps))
+        times.append((time.perf_counter() - start) / steps * 1e3)
+    trainer.step_many(-trainer.step % 32)
+    start = time.perf_counter()
+    encoder = device.gpu.create_command_encoder()
+    trainer._record(encoder, 16)
+    recording = (time.perf_counter() - start) / 16 * 1e3
+    device.gpu.submit_command_buffer(encoder.finish())
+    device.gpu.wait_for_idle()
+    start = time.perf_counter()
+    for _ in range(4):
+        encoder = device.gpu.create_command_encoder()
+        source.record(encoder, trainer._memory.samples, 0, 32, batch)
+        device.gpu.submit_command_buffer(encoder.finish())
+    device.gpu.wait_for_idle()
+    drawing = (time.perf_counter() - start) / 128 * 1e3
+    train, update = split_times(trainer, device.gpu)
+    result = {
+        "ms": float(np.median(times)),
+        "all_ms": times,
+        "train_us": train,
+        "update_us": update,
+        "draw_us": drawing * 1e3,
+        "record_us": recording * 1e3,
+        "compile_s": compile_seconds,
+        "loss_first": first.loss,
+        "loss_last": reports[-1].loss,
+        "skipped": sum(report.skipped for report in reports),
+    }
+    trainer.close()
+    return result
+
+
+def copy_bandwidth(gpu, size=1 << 30):
+    usage = slangpy.BufferUsage.unordered_access
+    a, b = (gpu.create_buffer(size=size, usage=usage) for _ in range(2))
+    for _ in range(2):
+        start = time.perf_counter()
+        encoder = gpu.create_command_encoder()
+        for _ in range(10):
+            encoder.copy_buffer(a, 0, b, 0, size)
+        gpu.submit_command_buffer(encoder.finish())
+        gpu.wait_for_idle()
+        seconds = time.perf_counter() - start
+    return 20 * size / seconds / 1e12
+
+
+def variants(spec, quick):
+    if quick:
+        return [plan_groups(spec, False)]
+    tensor = [GroupPlan(True, n, parts) for n in (64, 32, 128) for parts in (2, 4, 1)]
+    plans = [plan_groups(spec, True), *tensor, plan_groups(spec, False), GroupPlan(False, 64, 4)]
+    return list(dict.fromkeys(plan for plan in plans if group_bytes(spec, plan) <= 48 << 10))
+
+
+def check_repeat(device, spec, plan, steps=100):
+    """Whether two runs, one of them interrupted, end with the same bits."""
+    layout = LatentLayout(128, 128, 3)
+    start = initialise(spec, layout, 1)
+    source = DrawnSamples([AnalyticTeacher(device)], layout)
+    settings = TrainingSettings(batch=4096, schedule=Schedule(steps=steps))
+    whole = TensorTrainer(start, source, settings, device, plan)
+    whole.step_many(steps)
+    first = TensorTrainer(start, source, settings, device, plan)
+    first.step_many(steps // 3)
+    second = TensorTrainer(start, source, settings, device, plan)
+    second.restore(first.parameters(), first.state())
+    second.step_many(steps - steps // 3)
+    a, b = whole.parameters(), second.parameters()
+    pairs = ((a.decoder, b.decoder), (a.latents, b.latents))
+    return {"same": int(all(np.array_equal(*pair) for pair in pairs))}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="vulkan")
+    parser.add_argument("--quick", action="store_true", help="tiny: for a processor")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    gpu, results = device.gpu, {}
+    limits = gpu.info.limits
+    print(device, [feature.name for feature in gpu.features])
+    print(f"waves of {limits.min_wave_size} to {limits.max_wave_size}")
+    if not options.quick:
+        print(f"copy {copy_bandwidth(gpu):.2f} TB/s")
+
+    def attempt(name, function, *arguments):
+        try:
+            results[name] = function(*arguments)
+            numbers = [
+                f"{k} {v:.4g}" for k, v in results[name].items() if isinstance(v, (int, float))
+            ]
+            print(f"{name:34}", *numbers, flush=True)
+        except (RuntimeError, ValueError):
+            results[name] = traceback.format_exc()
+            print(name, "FAILED", results[name][-1500:], flush=True)
+
+    size, batch, steps = (64, 512, 20) if options.quick else (512, BATCH, 2000)
+    for preset, spec in PRESETS.items():
+        for plan in variants(spec, options.quick):
+            kind = "tensor" if plan.uses_tensor else "portable"
+            name = f"{preset} {kind} {plan.samples} x {plan.parts}"
+            attempt(f"check {name}", check_gradients, device, spec, plan)
+            attempt(f"time {name}", time_steps, device, spec, plan, size, batch, 5, steps)
+    if not options.quick:
+        spec = PRESETS["2x32"]
+        plan = plan_groups(spec, True)
+        for activation in ("silu", "leaky_smelu"):
+            for preset, spec in PRESETS.items():
+                name = f"check {preset} {activation}"
+                smooth = replace(spec, activation=activation)
+                attempt(name, check_gradients, device, smooth, plan_groups(smooth, True))
+        spec = PRESETS["2x32"]
+        attempt("repeat 2x32", check_repeat, device, spec, plan)
+        for other_size, other_batch in ((512, 8192), (512, 65536), (1024, 16384), (2048, 16384)):
+            name = f"time 2x32 {other_size} {other_batch}"
+            attempt(name, time_steps, device, spec, plan, other_size, other_batch, 5, 1000)
+    if options.out:
+        Path(options.out).write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
