@@ -34,12 +34,15 @@ def lift_private_uniforms(code: str) -> str:
     that each thread sets; the rest become constants.
     """
     block = _PRIVATE_BLOCK.search(code)
-    if block is None or "u_viewPosition;" not in block.group(1):
+    if block is None:
         raise DocumentError(
             "the generated shader has no surface that a light could fall on: "
             "connect a surface shader to the material"
         )
     declared = [_static(kind, name) for kind, name in _UNIFORM.findall(block.group(1))]
+    if "u_viewPosition;" not in block.group(1):
+        # an unlit surface does not look at the viewer
+        declared.append(_static("float3", "u_viewPosition"))
     if _LIGHTS.search(code):
         declared.append(
             "static const LightData u_lightData[1] = { { 1, float3(0.0), float3(1.0), 1.0 } };"

@@ -247,21 +247,22 @@ def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(levels)
 
 
-def _halved(texels: NDArray[Any], axis: int) -> NDArray[Any]:
+def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
     """Half as many texels along an axis; of an odd number each new one covers two and a bit."""
     size = texels.shape[axis]
     if size == 1:
         return texels.astype(np.float32)
     half = size // 2
 
-    def every_other(first: int) -> NDArray[Any]:
+    def every_other(first: int) -> NDArray[np.float32]:
         return texels.take(range(first, first + 2 * half - 1, 2), axis).astype(np.float32)
 
     if size % 2 == 0:
         return (every_other(0) + every_other(1)) * np.float32(0.5)
     place = np.arange(half, dtype=np.float32).reshape((half, 1, 1) if axis == 0 else (1, half, 1))
-    before, after = (half - place) / size, (place + 1) / size
-    return every_other(0) * before + every_other(1) * (half / size) + every_other(2) * after
+    weights = (half - place) / size, np.float32(half / size), (place + 1) / size
+    first, second, third = (every_other(at) * weight for at, weight in enumerate(weights))
+    return np.asarray(first + second + third, np.float32)
 
 
 @dataclass

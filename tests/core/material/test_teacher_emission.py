@@ -1,0 +1,189 @@
+"""Emission, coverage and reflection are apart."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+
+from .surfaces import UV, document, hemisphere, node, respond, shader, surface_material
+
+COUNT = 500
+# MaterialX takes the mean of a transparency with 0.3333: a hole covers 1e-4.
+COVERAGE_ERROR = 2e-4
+
+
+@pytest.fixture(scope="module")
+def samples():
+    random = np.random.default_rng(3)
+    return random.random((COUNT, 2)), hemisphere(random, COUNT), hemisphere(random, COUNT)
+
+
+def emit(teacher, samples):
+    uv, _, wo = samples
+    return teacher.emission(uv.astype(np.float32), wo.astype(np.float32)).astype(np.float64)
+
+
+def cover(teacher, samples):
+    uv, _, wo = samples
+    return teacher.opacity(uv.astype(np.float32), wo.astype(np.float32))
+
+
+COLOUR = ("color3", "0.9,0.4,0.1")
+GLOWING = {
+    "standard_surface": (
+        {"base": ("float", "0.8"), "specular_roughness": ("float", "0.3")},
+        {"emission": ("float", "2"), "emission_color": COLOUR},
+        2 * np.array([0.9, 0.4, 0.1]),
+    ),
+    "gltf_pbr": (
+        {"roughness": ("float", "0.4")},
+        {"emissive": COLOUR, "emissive_strength": ("float", "3")},
+        3 * np.array([0.9, 0.4, 0.1]),
+    ),
+    "UsdPreviewSurface": (
+        {"roughness": ("float", "0.4")},
+        {"emissiveColor": COLOUR},
+        np.array([0.9, 0.4, 0.1]),
+    ),
+    "open_pbr_surface": (
+        {"specular_roughness": ("float", "0.4")},
+        {"emission_luminance": ("float", "500"), "emission_color": COLOUR},
+        500 * np.array([0.9, 0.4, 0.1]),
+    ),
+}
+
+
+@pytest.mark.parametrize("category", GLOWING)
+def test_emission_is_colour_times_weight_and_no_part_of_the_response(samples, category):
+    inputs, glowing, expected = GLOWING[category]
+    dark, bright = Teacher(shader(category, inputs)), Teacher(shader(category, inputs | glowing))
+    np.testing.assert_allclose(respond(bright, *samples), respond(dark, *samples), rtol=1e-6)
+    assert not emit(dark, samples).any()
+    np.testing.assert_allclose(
+        emit(bright, samples), np.broadcast_to(expected, (COUNT, 3)), rtol=1e-4
+    )
+
+
+def test_a_mirror_like_surface_still_glows_straight_up():
+    """There the light that is left out would be reflected without bound."""
+    inputs = {
+        "specular_roughness": ("float", "0"),
+        "metalness": ("float", "1"),
+        "emission": ("float", "1"),
+        "emission_color": COLOUR,
+    }
+    teacher = Teacher(shader("standard_surface", inputs))
+    up = np.float32([[0, 0, 1]])
+    got = teacher.emission(np.float32([[0.5, 0.5]]), up)
+    np.testing.assert_allclose(got[0], [0.9, 0.4, 0.1], rtol=1e-5)
+
+
+def edf(parts, output):
+    ports = {"edf": ("EDF", f"@{output}"), "bsdf": ("BSDF", "@lobe")}
+    return Teacher(
+        document(
+            UV
+            + node("oren_nayar_diffuse_bsdf", "lobe", "BSDF", {"color": COLOUR})
+            + parts
+            + node("surface", "surf", "surfaceshader", ports)
+            + surface_material("surf")
+        )
+    )
+
+
+def test_mixed_added_and_tinted_glow_is_left_out_of_the_response(samples):
+    parts = node("uniform_edf", "a", "EDF", {"color": ("color3", "1,2,3")})
+    parts += node("uniform_edf", "b", "EDF", {"color": ("color3", "@uv_colour")})
+    parts += node(
+        "mix", "c", "EDF", {"fg": ("EDF", "@a"), "bg": ("EDF", "@b"), "mix": ("float", "0.25")}
+    )
+    parts += node("multiply", "d", "EDF", {"in1": ("EDF", "@c"), "in2": ("color3", "0.5,1,0.25")})
+    parts += node("add", "e", "EDF", {"in1": ("EDF", "@d"), "in2": ("EDF", "@a")})
+    teacher = edf(parts, "e")
+    uv, wi, _ = samples
+    inner = 0.25 * np.array([1, 2, 3]) + 0.75 * np.c_[uv, np.full(COUNT, 0.25)]
+    expected = inner * [0.5, 1, 0.25] + [1, 2, 3]
+    np.testing.assert_allclose(emit(teacher, samples), expected, rtol=1e-5)
+    lambert = np.array([0.9, 0.4, 0.1]) / np.pi * wi[:, 2:]
+    np.testing.assert_allclose(respond(teacher, *samples), lambert, rtol=1e-5)
+
+
+def test_generalised_schlick_glow_varies_with_the_view(samples):
+    parts = node("uniform_edf", "a", "EDF", {"color": ("color3", "1,1,1")})
+    ports = {"color0": ("color3", "0,0,0"), "color90": ("color3", "1,1,1"), "base": ("EDF", "@a")}
+    teacher = edf(parts + node("generalized_schlick_edf", "b", "EDF", ports), "b")
+    expected = (1 - samples[2][:, 2:]) ** 5
+    np.testing.assert_allclose(
+        emit(teacher, samples), np.broadcast_to(expected, (COUNT, 3)), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_an_unlit_surface_only_glows(samples):
+    inputs = {
+        "emission": ("float", "2"),
+        "emission_color": COLOUR,
+        "opacity": ("float", "0.25"),
+    }
+    teacher = Teacher(shader("surface_unlit", inputs))
+    assert not respond(teacher, *samples).any()
+    expected = np.broadcast_to(2 * 0.25 * np.array([0.9, 0.4, 0.1]), (COUNT, 3))
+    np.testing.assert_allclose(emit(teacher, samples), expected, rtol=1e-5)
+    np.testing.assert_allclose(cover(teacher, samples), 0.25, atol=COVERAGE_ERROR)
+
+
+OPACITY = {
+    "standard_surface": {"opacity": ("color3", "@grey")},
+    "UsdPreviewSurface": {"opacity": ("float", "@u"), "opacityMode": ("integer", "1")},
+    "open_pbr_surface": {"geometry_opacity": ("float", "@u")},
+    "gltf_pbr": {"alpha": ("float", "@u"), "alpha_mode": ("integer", "2")},
+}
+
+
+@pytest.mark.parametrize("category", OPACITY)
+def test_coverage_multiplies_the_response(samples, category):
+    before = node("convert", "grey", "color3", {"in": ("float", "@u")})
+    solid = Teacher(shader(category, {}))
+    thin = Teacher(shader(category, OPACITY[category], before))
+    u = samples[0][:, :1]
+    np.testing.assert_allclose(cover(thin, samples), u[:, 0], atol=COVERAGE_ERROR)
+    assert (cover(solid, samples) == 1).all()
+    expected = respond(solid, *samples) * u
+    np.testing.assert_allclose(respond(thin, *samples), expected, rtol=1e-4, atol=1e-7)
+
+
+def test_an_alpha_mask_is_solid_or_a_hole(samples):
+    inputs = {
+        "alpha": ("float", "@u"),
+        "alpha_mode": ("integer", "1"),
+        "alpha_cutoff": ("float", "0.4"),
+    }
+    u = samples[0][:, 0]
+    got = cover(Teacher(shader("gltf_pbr", inputs)), samples)
+    np.testing.assert_allclose(got, u >= 0.4, atol=COVERAGE_ERROR)
+
+
+def test_an_opaque_alpha_mode_reads_no_alpha(samples):
+    inputs = {"alpha": ("float", "@u"), "alpha_mode": ("integer", "0")}
+    assert (cover(Teacher(shader("gltf_pbr", inputs)), samples) == 1).all()
+
+
+def test_a_threshold_makes_usd_preview_opacity_a_mask(samples):
+    inputs = {"opacity": ("float", "@u"), "opacityThreshold": ("float", "0.4")}
+    got = cover(Teacher(shader("UsdPreviewSurface", inputs)), samples)
+    np.testing.assert_allclose(got, samples[0][:, 0] >= 0.4, atol=COVERAGE_ERROR)
+
+
+def test_usd_preview_opacity_is_transmission_unless_it_means_presence(samples):
+    """The default mode keeps the highlight of glass: only what is diffuse fades."""
+    solid = Teacher(shader("UsdPreviewSurface", {}))
+    clear = Teacher(shader("UsdPreviewSurface", {"opacity": ("float", "0.5")}))
+    assert (cover(clear, samples) == 1).all()
+    ratio = respond(clear, *samples) / respond(solid, *samples)
+    assert ratio.min() > 0.499 and np.median(ratio) < 0.9
+
+
+def test_a_bare_surface_shader_is_a_material(samples):
+    text = '<materialx version="1.39">' + node("standard_surface", "only", "surfaceshader", {})
+    teacher = Teacher(parse_document(text + "</materialx>"))
+    assert respond(teacher, *samples).min() > 0
