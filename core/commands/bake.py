@@ -42,6 +42,9 @@ def bake(
         Path | None, typer.Option(help="An image of how much each place matters.")
     ] = None,
     trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (CPU).")] = None,
+    checkpoint_seconds: Annotated[
+        float, typer.Option(help="How often the state is written, for --resume.")
+    ] = 5.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from a checkpoint.")] = False,
     material: MaterialName = None,
     search: Search = None,
@@ -82,6 +85,7 @@ def bake(
         folder=out,
         trainer=kind,
         resume=resume,
+        checkpoint_seconds=checkpoint_seconds,
         time_limit=time_limit,
         target_error=target_error,
         importance=read_importance(importance) if importance else None,

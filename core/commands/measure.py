@@ -38,7 +38,11 @@ def measure(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Measures a result against the material that it was baked from."""
+    """Measures a result against the material that it was baked from.
+
+    The reference is the material's mean over a texel of the result, which is the most that the result
+    can hold; `point_…` are errors against single points, where detail finer than a texel counts too.
+    """
     from verdigris.core.device import open_device
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.files import check_picture_path, write_picture
@@ -54,9 +58,12 @@ def measure(
     number = saved.require_material(material)
     student = Student(saved.parameters, opened, number)
     teacher = _teacher(source, saved.names[number], search, allow_outside, opened)
-    held_out = measures.draw_held_out(teacher, count, seed)
+    footprint = measures.texel_footprint(saved.parameters.layout.width)
+    held_out = measures.draw_held_out(teacher, count, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
-    on_sphere = measures.measure_pictures(student, measures.draw_sphere(teacher, size))
+    at_points = measures.measure_student(student, measures.draw_held_out(teacher, count, seed))
+    sphere = measures.draw_sphere(teacher, size, footprint)
+    on_sphere = measures.measure_pictures(student, sphere)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
         write_picture(error_map, heat_colours(errors)[::-1])
@@ -66,6 +73,7 @@ def measure(
         "samples": count,
         "seed": seed,
         **asdict(on_samples),
+        **{f"point_{name}": value for name, value in asdict(at_points).items()},
         **{f"sphere_{name}": value for name, value in asdict(on_sphere).items()},
     }
     if as_json:

@@ -35,6 +35,22 @@ class Frames:
         return np.concatenate(parts, axis=1).astype(np.float32)
 
 
+@dataclass(frozen=True)
+class Footprint:
+    """The patch of surface that a sample stands for: its width in uv, and places to average."""
+
+    width: float = 0.0
+    places: int = 1
+
+    def uniform(self) -> dict[str, Any]:
+        import slangpy
+
+        return {"extent": slangpy.float2(self.width, self.width), "places": self.places}
+
+
+POINT = Footprint()
+
+
 class DeviceMaterial(ABC):
     """A function of place and two directions on a device.
 
@@ -55,9 +71,16 @@ class DeviceMaterial(ABC):
     def bindings(self) -> dict[str, Any]:
         """What every kernel linked with this material is given beside its own variables."""
 
-    def response(self, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+    def response(
+        self,
+        uv: Floats,
+        wi: Floats,
+        wo: Floats,
+        frames: Frames | None = None,
+        footprint: Footprint = POINT,
+    ) -> Floats:
         """Reflected light with the cosine, (N, 3), of a unit light from `wi` towards `wo`."""
-        return self._evaluate("evaluateResponse", uv, wi, wo, frames)
+        return self._evaluate("evaluateResponse", uv, wi, wo, frames, footprint)
 
     def emission(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
         """Light given off towards `wo`, (N, 3)."""
@@ -68,7 +91,13 @@ class DeviceMaterial(ABC):
         return self._evaluate("evaluateOpacity", uv, wo, wo, frames)[:, 0]
 
     def _evaluate(
-        self, entry: str, uv: Floats, wi: Floats, wo: Floats, frames: Frames | None
+        self,
+        entry: str,
+        uv: Floats,
+        wi: Floats,
+        wo: Floats,
+        frames: Frames | None,
+        footprint: Footprint = POINT,
     ) -> Floats:
         kernel = self.kernel(EVALUATE, entry)
         packed = frames.packed() if frames else None
@@ -77,7 +106,12 @@ class DeviceMaterial(ABC):
         for start in range(0, count, _LARGEST_DISPATCH):
             part = slice(start, min(count, start + _LARGEST_DISPATCH))
             result[part] = self._dispatch(
-                kernel, uv[part], wi[part], wo[part], None if packed is None else packed[part]
+                kernel,
+                uv[part],
+                wi[part],
+                wo[part],
+                None if packed is None else packed[part],
+                footprint,
             )
         return result
 
@@ -88,6 +122,7 @@ class DeviceMaterial(ABC):
         wi: Floats,
         wo: Floats,
         packed: Floats | None,
+        footprint: Footprint,
     ) -> Floats:
         count = len(uv)
         frames = np.zeros(12, np.float32) if packed is None else packed
@@ -99,6 +134,7 @@ class DeviceMaterial(ABC):
                     "count": count,
                     "slopeStep": DEFAULT_SLOPE_STEP,
                     "hasFrames": int(packed is not None),
+                    "footprint": footprint.uniform(),
                 },
                 "gUv": self.buffer(2 * count, uv),
                 "gFrames": self.buffer(frames.size, frames),

@@ -9,7 +9,7 @@ import numpy as np
 
 from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
-from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.mesh import normalized
 from verdigris.core.pictures.views import View, mesh_view, plane_view, sphere_view
 
@@ -66,6 +66,7 @@ def render(
     lighting: Lighting | None = None,
     subpixels: int = 2,
     is_flat: bool = False,
+    footprint: Footprint = POINT,
 ) -> Floats:
     """A picture in linear light, (size, size, 4) with coverage, each pixel a mean of sub-pixels.
 
@@ -77,7 +78,7 @@ def render(
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
         part = slice(start, start + _PIXELS_AT_ONCE)
-        fine[view.pixel[part]] = _shade(material, view, part, lighting, is_flat)
+        fine[view.pixel[part]] = _shade(material, view, part, lighting, is_flat, footprint)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
@@ -90,7 +91,12 @@ def over_backdrop(picture: Floats) -> Floats:
 
 
 def _shade(
-    material: DeviceMaterial, view: View, part: slice, lighting: Lighting, is_flat: bool
+    material: DeviceMaterial,
+    view: View,
+    part: slice,
+    lighting: Lighting,
+    is_flat: bool,
+    footprint: Footprint,
 ) -> Floats:
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
     uv = view.uv[part]
@@ -110,6 +116,7 @@ def _shade(
                 "lightColour": list(lighting.colour),
                 "emissionScale": lighting.emission,
                 "isFlat": int(is_flat),
+                "footprint": footprint.uniform(),
             },
             "gUv": material.buffer(2 * count, uv),
             "gFrames": material.buffer(12 * count, view.frames()[part]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import slangpy
+
     from verdigris.core.device import Device
 
 _SOURCE = Source("training/draw_samples")
 _ENTRY = "drawSamples"
+# Steps that are drawn together for a trainer on the processor.
+CHUNK_STEPS = 8
 
 
 class DrawnMaterial(Protocol):
@@ -52,8 +56,12 @@ class DrawSettings:
     coarse_share: float = 0.1
     """Share of samples on coarser mip levels, half as many on each as on the one before."""
 
-    footprint_places: int = 16
-    """Places that a sample of a coarser level averages."""
+    coarse_places: int = 16
+    """Places of its texel that a sample of a coarser level averages."""
+
+    finest_places: int = 0
+    """The same on the finest level. More than 1 keeps detail that is smaller than a texel, and that
+    the student cannot hold, from becoming noise; 0 lets the bake choose."""
 
     slope_step: float = 1.0 / 1024.0
     """The width in uv over which a material takes slopes of its own patterns."""
@@ -66,7 +74,9 @@ class DrawSettings:
             value = getattr(self, name)
             if not 0 <= value < 1:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
-        for name in ("footprint_places", "pairs"):
+        if self.finest_places < 0:
+            raise SettingsError(f"finest_places is {self.finest_places}: use 0 or more")
+        for name in ("coarse_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
 
@@ -106,21 +116,35 @@ class DrawnSamples:
         self._size = (0, 0) if self.importance is None else self.importance.shape
         sums = np.zeros(1) if self.importance is None else cumulative_importance(self.importance)
         self._sums = self._buffer(4 * sums.size, sums.astype(np.float32))
-        self._drawn: slangpy.Buffer | None = None
+        self._buffers: dict[int, slangpy.Buffer] = {}
+        # the chunk in the buffer that is being filled, and the one that was read
+        self._pending: tuple[int, int] | None = None
+        self._read: tuple[tuple[int, int], SampleArray] | None = None
 
     @property
     def pairs(self) -> int:
         return self.settings.pairs
 
     def draw(self, step: int, count: int) -> SampleArray:
-        size = TRAINING_SAMPLE.itemsize * count
-        if self._drawn is None or self._drawn.size != size:
-            self._drawn = self._buffer(size)
+        """Draws ahead: while the steps of a chunk are trained, the device fills the next one."""
+        chunk = (step // CHUNK_STEPS, count)
+        if self._read is None or self._read[0] != chunk:
+            if self._pending != chunk:
+                self._submit(chunk)
+            buffer = self._buffers[count]
+            self._read = (chunk, np.array(buffer.to_numpy()).view(TRAINING_SAMPLE))
+            self._submit((chunk[0] + 1, count))
+        first = step % CHUNK_STEPS * count
+        return self._read[1][first : first + count]
+
+    def _submit(self, chunk: tuple[int, int]) -> None:
+        number, count = chunk
+        if count not in self._buffers:
+            self._buffers = {count: self._buffer(TRAINING_SAMPLE.itemsize * count * CHUNK_STEPS)}
         encoder = self._device.gpu.create_command_encoder()
-        self.record(encoder, self._drawn, step, 1, count)
+        self.record(encoder, self._buffers[count], number * CHUNK_STEPS, CHUNK_STEPS, count)
         self._device.gpu.submit_command_buffer(encoder.finish())
-        samples: SampleArray = np.asarray(self._drawn.to_numpy()).view(TRAINING_SAMPLE)
-        return samples
+        self._pending = chunk
 
     def record(
         self,
@@ -161,7 +185,8 @@ class DrawnSamples:
             "height": self.layout.height,
             "levels": self.layout.levels,
             "coarseShare": settings.coarse_share,
-            "footprintPlaces": settings.footprint_places,
+            "coarsePlaces": settings.coarse_places,
+            "finestPlaces": max(1, settings.finest_places),
             "slopeStep": settings.slope_step,
             "shares": {
                 "mirror": settings.mirror_share,

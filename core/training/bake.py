@@ -36,10 +36,12 @@ from verdigris.core.training.events import (
 )
 from verdigris.core.training.measure import (
     HeldOut,
+    detail_below_texels,
     draw_held_out,
     draw_sphere,
     measure_pictures,
     measure_student,
+    texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.trainers import choose_trainer, open_trainer
@@ -55,6 +57,8 @@ _RUN_SECONDS = 0.2
 _FIRST_RUN = 20
 _CALIBRATION_SECONDS = 1.0
 _CANDIDATE_STEPS_JUDGED = 0.25
+# Mean log difference inside a texel -> places that are averaged.
+_PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,7 @@ class _Run:
     step_base_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
     student: Student | None = None
+    digest: str = ""
     stopped_by: str = ""
 
     @property
@@ -131,17 +136,21 @@ def bake(
     check_memory(teachers[0].device, settings, len(teachers), kind)
     options.folder.mkdir(parents=True, exist_ok=True)
     saved = _find_state(teachers, settings, options, kind)
-    settings = saved.settings if saved else settings
+    settings = saved.settings if saved else _with_places(teachers, settings)
     if saved is None and options.time_limit:
         settings = _fit_to_time(teachers, settings, options, kind)
     trainer = _open(teachers, settings, options, kind, settings.seed)
     run = _Run(teachers, settings, options, control, kind, trainer, [])
+    run.digest = source_digest(teachers, options.importance)
     try:
         if saved:
             run.trainer.restore(saved.parameters, saved.state)
             run.step_base_seconds = saved.seconds
         yield _started(run)
-        run.held_out = [draw_held_out(teacher, _QUICK_SAMPLES) for teacher in teachers]
+        run.held_out = [
+            draw_held_out(teacher, _QUICK_SAMPLES, footprint=texel_footprint(settings.resolution))
+            for teacher in teachers
+        ]
         if saved is None and settings.candidates > 1:
             yield Phase("candidates", 1, 3)
             yield from _choose_candidate(run)
@@ -162,6 +171,16 @@ def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) 
     if importance is not None:
         digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
     return digest.hexdigest()
+
+
+def _with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
+    """Averages more places of a texel where the material has detail that is smaller."""
+    if settings.draw.finest_places:
+        return settings
+    detail = max(detail_below_texels(teacher, settings.resolution) for teacher in teachers)
+    wanted = next(places for limit, places in _PLACES_FOR_DETAIL if detail < limit)
+    places = min(wanted, settings.most_places)
+    return replace(settings, draw=replace(settings.draw, finest_places=places))
 
 
 def _open(
@@ -321,7 +340,7 @@ def _facts(run: _Run) -> dict[str, Any]:
     return {
         "materials": [teacher.material.name for teacher in run.teachers],
         "documents": [teacher.document.name for teacher in run.teachers],
-        "source": source_digest(run.teachers, run.options.importance),
+        "source": run.digest,
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
         "step": run.trainer.step,
@@ -349,8 +368,10 @@ def _find_state(
             "bake without --resume"
         )
     stored = BakeSettings.from_json(facts["settings"])
-    # A time limit has chosen the number of steps, so that may differ.
-    wanted = replace(settings, iterations=stored.iterations) if options.time_limit else settings
+    # What the first run has chosen by itself is taken over.
+    wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
+    if options.time_limit:
+        wanted = replace(wanted, iterations=stored.iterations)
     if stored != wanted or facts.get("trainer") != kind:
         raise CheckpointError(
             f"{path}: was begun with other settings or another trainer: "
@@ -363,11 +384,13 @@ def _finish(run: _Run) -> Finished:
     student = _current_student(run)
     samples: list[SampleMetrics] = []
     pictures: list[PictureMetrics] = []
+    footprint = texel_footprint(run.settings.resolution)
     for number, teacher in enumerate(run.teachers):
         student.material = number
         count = 1 << 17 if teacher.device.is_software else 1 << 20
-        samples.append(measure_student(student, draw_held_out(teacher, count)))
-        pictures.append(measure_pictures(student, draw_sphere(teacher)))
+        held_out = draw_held_out(teacher, count, footprint=footprint)
+        samples.append(measure_student(student, held_out))
+        pictures.append(measure_pictures(student, draw_sphere(teacher, footprint=footprint)))
     path = checkpoint.result_path(run.options.folder, run.options.name)
     facts = {
         **_facts(run),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.training.metrics import (
     PictureMetrics,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 SAMPLES = 1 << 20
 HELD_OUT_SEED = 1_000_003
 LEAST_COSINE = 0.05
+PLACES = 16
+_DETAIL_SAMPLES = 1 << 14
 PICTURE_SIZE = 256
 # One light that a white surface facing it returns as 1, and nothing else.
 PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
@@ -41,12 +44,22 @@ class HeldOut:
     response: Floats
 
 
-def draw_held_out(teacher: DeviceMaterial, count: int = SAMPLES, seed: int = 0) -> HeldOut:
+def texel_footprint(resolution: int) -> Footprint:
+    """The patch that a texel of the finest level stands for: what a student can be right about."""
+    return Footprint(1.0 / resolution, PLACES)
+
+
+def draw_held_out(
+    teacher: DeviceMaterial,
+    count: int = SAMPLES,
+    seed: int = 0,
+    footprint: Footprint = POINT,
+) -> HeldOut:
     """Uniform uv; directions uniform on the hemisphere, with cosines above 0.05."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
     wi, wo = _hemisphere(random, count), _hemisphere(random, count)
-    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo))
+    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, footprint=footprint))
 
 
 def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics:
@@ -54,9 +67,19 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
     return measure_samples(prediction, held_out.response)
 
 
-def draw_sphere(material: DeviceMaterial, size: int = PICTURE_SIZE) -> Floats:
+def draw_sphere(
+    material: DeviceMaterial, size: int = PICTURE_SIZE, footprint: Footprint = POINT
+) -> Floats:
     """The picture that students are compared on: a sphere under one light, one sample a pixel."""
-    picture = render(material, "sphere", size, lighting=PICTURE_LIGHTING, subpixels=1, is_flat=True)
+    picture = render(
+        material,
+        "sphere",
+        size,
+        lighting=PICTURE_LIGHTING,
+        subpixels=1,
+        is_flat=True,
+        footprint=footprint,
+    )
     return np.ascontiguousarray(picture[..., :3])
 
 
@@ -69,6 +92,19 @@ def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
     prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
     errors = texel_errors(held_out.uv, prediction, held_out.response, size, size)
     return np.nan_to_num(errors).astype(np.float32)
+
+
+def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
+    """Mean log difference of the response at two places of one texel: what a texel cannot hold."""
+    random = np.random.default_rng(HELD_OUT_SEED)
+    count = _DETAIL_SAMPLES
+    corner = random.integers(0, resolution, (count, 2))
+    wi, wo = _hemisphere(random, count), _hemisphere(random, count)
+    first, second = (
+        teacher.response(((corner + random.random((count, 2))) / resolution).astype("f4"), wi, wo)
+        for _ in range(2)
+    )
+    return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 
 def _hemisphere(random: np.random.Generator, count: int) -> Floats:

@@ -74,15 +74,19 @@ def first_sample(file: str, device: str, search: list[str]) -> dict[str, float |
 def samples_a_second(file: str, device: str, search: list[str], count: int) -> float:
     from verdigris.core.device import open_device
     from verdigris.core.material.document import load_document
-    from verdigris.core.material.teacher import DEFAULT_SLOPE_STEP, EVALUATE, Teacher
+    from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, EVALUATE, POINT
+    from verdigris.core.material.teacher import Teacher
 
-    teacher = Teacher(
-        load_document(file, search, allow_outside=True), device=open_device(device)
-    )
+    teacher = Teacher(load_document(file, search, allow_outside=True), device=open_device(device))
     random = np.random.default_rng(0)
     kernel = teacher.kernel(EVALUATE, "evaluateResponse")
     variables = {
-        "gParameters": {"count": count, "slopeStep": DEFAULT_SLOPE_STEP, "hasFrames": 0},
+        "gParameters": {
+            "count": count,
+            "slopeStep": DEFAULT_SLOPE_STEP,
+            "hasFrames": 0,
+            "footprint": POINT.uniform(),
+        },
         "gUv": teacher.buffer(2 * count, random.random((count, 2), np.float32)),
         "gFrames": teacher.buffer(12, np.zeros(12, np.float32)),
         "gIncoming": teacher.buffer(3 * count, hemisphere(random, count)),

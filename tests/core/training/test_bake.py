@@ -1,0 +1,244 @@
+"""The bake as its callers meet it: events, files, and what happens when it is cut short."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.settings import PRESETS, BakeSettings
+from verdigris.core.training import checkpoint
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Finished, Metrics, Phase, Started, Step
+from verdigris.core.training.measure import draw_held_out
+from verdigris.core.training.memory import check_memory, needed_bytes
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="{colour}"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+
+
+def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
+    document = parse_document(TEXT.format(colour=colour, name=name), name=name)
+    return Teacher(document, device=open_device("software"))
+
+
+@pytest.fixture(scope="module")
+def clay():
+    return plain_teacher()
+
+
+def run(teachers, folder, settings=TINY, control=None, **options):
+    options = {"name": "out", "folder": folder, "trainer": "numpy", **options}
+    return list(bake(teachers, settings, BakeOptions(**options), control))
+
+
+def of_kind(events, kind):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_a_bake_tells_its_phases_learns_and_writes_its_result(clay, tmp_path):
+    settings = replace(TINY, iterations=600)
+    events = run([clay], tmp_path, settings, metrics_seconds=0.0)
+    assert isinstance(events[0], Started)
+    assert [event.name for event in of_kind(events, Phase)] == ["training", "measuring"]
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    assert finished.stopped_by == "steps"
+    assert finished.step == 600
+    errors = [event.samples[0].log_mae for event in of_kind(events, Metrics)]
+    assert errors[-1] < errors[0] / 2
+    assert finished.samples[0].smape < 0.25
+    assert [path.name for path in tmp_path.iterdir()] == ["out.neural.npz"]
+
+
+def test_the_result_holds_what_was_trained(clay, tmp_path):
+    finished = run([clay], tmp_path, replace(TINY, iterations=400))[-1]
+    saved = checkpoint.load(Path(finished.result))
+    assert saved.names == ("clay",)
+    assert saved.facts["step"] == 400
+    assert BakeSettings.from_json(saved.facts["settings"]).iterations == 400
+    from verdigris.core.network.numpy_mlp import evaluate
+    from verdigris.core.training.metrics import measure_samples
+
+    held_out = draw_held_out(clay, 4096)
+    values = evaluate(
+        saved.parameters.spec, saved.parameters, held_out.uv, 0, held_out.wi, held_out.wo
+    )
+    # the numpy oracle of the file agrees with what the device measured on other samples
+    assert measure_samples(np.asarray(values), held_out.response).log_mae == pytest.approx(
+        finished.samples[0].log_mae, rel=0.1
+    )
+
+
+def test_two_bakes_with_the_same_seed_are_equal_to_the_bit(clay, tmp_path):
+    for folder in ("a", "b"):
+        run([clay], tmp_path / folder)
+    first, second = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("a", "b"))
+    np.testing.assert_array_equal(first.parameters.latents, second.parameters.latents)
+    np.testing.assert_array_equal(first.parameters.decoder, second.parameters.decoder)
+
+
+def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path):
+    settings = replace(TINY, candidates=2, candidate_share=0.1)
+    run([clay], tmp_path / "whole", settings)
+    options = {"checkpoint_seconds": 0.0}
+    events = bake([clay], settings, BakeOptions("out", tmp_path / "cut", "numpy", **options))
+    for event in events:
+        if isinstance(event, Checkpointed) and 30 < event.step < settings.iterations:
+            break
+    events.close()
+    assert (tmp_path / "cut" / "out.bake.npz").exists()
+    resumed = run([clay], tmp_path / "cut", settings, resume=True)
+    assert resumed[0].step == event.step
+    whole, cut = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("whole", "cut"))
+    np.testing.assert_array_equal(whole.parameters.latents, cut.parameters.latents)
+    np.testing.assert_array_equal(whole.parameters.decoder, cut.parameters.decoder)
+    assert not (tmp_path / "cut" / "out.bake.npz").exists()
+
+
+def test_resuming_what_was_begun_differently_is_refused(clay, tmp_path):
+    settings = replace(TINY, iterations=100_000)
+    events = bake([clay], settings, BakeOptions("out", tmp_path, "numpy", checkpoint_seconds=0.0))
+    next(event for event in events if isinstance(event, Checkpointed))
+    events.close()
+    with pytest.raises(VerdigrisError, match="another material, texture or importance map"):
+        run([plain_teacher("0.1, 0.1, 0.9")], tmp_path, settings, resume=True)
+    with pytest.raises(VerdigrisError, match="begun with other settings"):
+        run([clay], tmp_path, replace(settings, seed=5), resume=True)
+
+
+def test_a_request_to_stop_keeps_what_there_is(clay, tmp_path):
+    control = BakeControl()
+    options = BakeOptions("out", tmp_path, "numpy")
+    events = []
+    for event in bake([clay], replace(TINY, iterations=100_000), options, control):
+        events.append(event)
+        if isinstance(event, Step) and event.step > 40:
+            control.stop()
+    assert events[-1].stopped_by == "request"
+    assert (tmp_path / "out.neural.npz").exists()
+
+
+def test_a_target_error_ends_the_bake_when_it_is_reached(clay, tmp_path):
+    settings = replace(TINY, iterations=100_000)
+    finished = run([clay], tmp_path, settings, target_error=0.02, metrics_seconds=0.0)[-1]
+    assert finished.stopped_by == "target error"
+    assert finished.samples[0].log_mae < 0.025
+
+
+def test_a_time_limit_is_kept(clay, tmp_path):
+    begun = time.monotonic()
+    settings = replace(TINY, iterations=1_000_000)
+    events = run([clay], tmp_path, settings, time_limit=2.0)
+    steps = of_kind(events, Step)
+    assert steps[-1].step == events[-1].step < 1_000_000
+    assert time.monotonic() - begun < 12.0
+
+
+def test_several_materials_share_one_decoder(clay, tmp_path):
+    slate = plain_teacher("0.1, 0.15, 0.2", "slate")
+    finished = run([clay, slate], tmp_path, replace(TINY, iterations=900))[-1]
+    saved = checkpoint.load(Path(finished.result))
+    assert saved.names == ("clay", "slate")
+    assert saved.parameters.level(0).shape[0] == 2
+    assert all(found.smape < 0.35 for found in finished.samples)
+
+
+def test_every_preset_is_valid_and_fits_its_batch():
+    for presets in PRESETS.values():
+        assert set(presets) == {"draft", "standard", "final"}
+        for settings in presets.values():
+            assert BakeSettings.from_json(settings.to_json()) == settings
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"resolution": 300}, "resolution is 300: use a power of two"),
+        ({"network": "9x9"}, "'9x9'"),
+        ({"iterations": 0}, "iterations is 0"),
+        ({"activation": "square"}, "'square'"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_by_name(changes, message):
+    with pytest.raises(SettingsError, match=message):
+        replace(TINY, **changes).spec  # noqa: B018 - the activation is checked by the network
+
+
+def test_what_does_not_fit_is_refused_with_the_largest_that_does(clay):
+    settings = replace(TINY, resolution=1024)
+    fits = needed_bytes(replace(settings, resolution=256), 1, "numpy")
+    with pytest.raises(SettingsError, match="the largest that fits is 256"):
+        check_memory(clay.device, settings, 1, "numpy", available=int(fits / 0.8) + 1)
+
+
+def test_killing_a_bake_leaves_a_checkpoint_that_goes_on(tmp_path):
+    command = [
+        *(sys.executable, "-m", "verdigris.core", "bake", EXAMPLES / "brushed_steel.mtlx"),
+        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", tmp_path),
+        *("--iterations", "100000", "--json", "--checkpoint-seconds", "0.2"),
+    ]
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        if '"checkpointed"' in line:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    path = tmp_path / "brushed_steel.bake.npz"
+    step = checkpoint.load(path).facts["step"]
+    assert step > 0
+    document = load_document(EXAMPLES / "brushed_steel.mtlx")
+    teacher = Teacher(document, device=open_device("software"))
+    settings = BakeSettings.from_json(checkpoint.load(path).facts["settings"])
+    options = BakeOptions("brushed_steel", tmp_path, "numpy", resume=True)
+    started = next(bake([teacher], settings, options))
+    assert started.step == step
+
+
+def test_ctrl_c_ends_the_command_with_a_result(tmp_path):
+    command = [
+        *(sys.executable, "-m", "verdigris.core", "bake", EXAMPLES / "brushed_steel.mtlx"),
+        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", tmp_path),
+        *("--iterations", "1000000", "--json"),
+    ]
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        if '"step"' in line:
+            break
+    process.send_signal(signal.SIGINT)
+    rest = process.stdout.read()
+    assert process.wait(60) == 0
+    assert '"stopped_by": "request"' in rest
+    assert (tmp_path / "brushed_steel.neural.npz").exists()
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypatch):
+    path = tmp_path / "state.npz"
+    from verdigris.core.network.parameters import initialise
+
+    parameters = initialise(TINY.spec, TINY.layout(), 1)
+    checkpoint.save(path, parameters, {"materials": ["clay"]})
+    before = path.read_bytes()
+
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(VerdigrisError, match="No space left"):
+        checkpoint.save(path, parameters, {"materials": ["slate"]})
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
