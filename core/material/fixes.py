@@ -15,6 +15,7 @@ _PRIVATE_BLOCK = re.compile(
 )
 _UNIFORM = re.compile(r"    uniform (\w+) (\w+);")
 _LIGHTS = re.compile(r"\n?    uniform LightData u_lightData\[MAX_LIGHT_SOURCES\];\n")
+_MIX_VARIABLE = re.compile(r"\blerp\b(?!\s*\()")
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
 _VALUES = {
@@ -51,6 +52,15 @@ def lift_private_uniforms(code: str) -> str:
     code = _LIGHTS.sub("\n", code)
     start = code.index("cbuffer pixelCB")
     return code[:start] + "\n".join(declared) + "\n\n" + code[start:]
+
+
+def rename_mix_variables(code: str) -> str:
+    """Gives variables called `mix` their name back.
+
+    The generator turns GLSL's functions into Slang's by name, and `mix` into `lerp` also where it
+    is an input (overlay and LamaMix have one): there it hides the function, or is not found.
+    """
+    return _MIX_VARIABLE.sub("mix", code)
 
 
 def _static(kind: str, name: str) -> str:

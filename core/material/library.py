@@ -17,6 +17,9 @@ _OVERRIDES = {
     "IM_directional_light_genslang": "mx_directional_light",
     "IM_uniform_edf_genglsl": "mx_uniform_edf",
     "IM_surface_unlit_genglsl": "mx_surface_unlit",
+    "IM_blackbody_genglsl": "mx_blackbody",
+    "IM_burn_float_genglsl": "mx_burn_float",
+    "IM_dodge_float_genglsl": "mx_dodge_float",
     "IM_oren_nayar_diffuse_bsdf_genglsl": "mx_oren_nayar_diffuse_bsdf",
     "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
@@ -35,6 +38,8 @@ def standard_library() -> mx.Document:
         if implementation is None:
             raise RuntimeError(f"MaterialX {mx.getVersionString()} has no implementation {name}")
         implementation.setFile((OVERRIDE_FOLDER / "nodes" / f"{stem}.slang").as_posix())
+    # Outside of this group, MaterialX 1.39.5 writes the name of its file where the image goes.
+    library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     return library
 
 
