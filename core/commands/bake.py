@@ -81,7 +81,7 @@ def bake(
         document = load_document(file, search or (), allow_outside)
         teachers.append(Teacher(document, document.require_material(material), opened))
     options = BakeOptions(
-        name=name or teachers[0].material.name.replace("/", "_"),
+        name=name or teachers[0].material.file_name,
         folder=out,
         trainer=kind,
         resume=resume,

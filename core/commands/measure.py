@@ -40,8 +40,8 @@ def measure(
 ) -> None:
     """Measures a result against the material that it was baked from.
 
-    The reference is the material's mean over a texel of the result, which is the most that the result
-    can hold; `point_…` are errors against single points, where detail finer than a texel counts too.
+    The reference is the material's mean over a texel of the result, which is the most that the
+    result can hold; `point_…` are errors against single points, where finer detail counts too.
     """
     from verdigris.core.device import open_device
     from verdigris.core.network.student import Student

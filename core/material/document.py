@@ -32,6 +32,11 @@ class Material:
     def path(self) -> str:
         return str(self.element.getNamePath())
 
+    @property
+    def file_name(self) -> str:
+        """The name in letters that every file system takes."""
+        return "".join(c if c.isalnum() or c in "-_." else "_" for c in self.name)
+
 
 @dataclass(frozen=True)
 class Document:

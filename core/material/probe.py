@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from verdigris.core.material.teacher import Teacher
 
     Doubles = NDArray[np.float64]

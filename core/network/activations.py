@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LEAKY_SLOPE, SMELU_WIDTH
 

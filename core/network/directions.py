@@ -8,6 +8,7 @@ This file spells out the definition instead.
 from __future__ import annotations
 
 import numpy as np
+
 from verdigris.core.network.frames import dot, normalise, normalise_backward
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import HALF_Z_MINIMUM

@@ -6,6 +6,7 @@ Vectors are [3, N]; a frame is [3 axes, 3 components, N]: tangent, bitangent, no
 from __future__ import annotations
 
 import numpy as np
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import FRAME_ROWS, LENGTH_EPSILON
 

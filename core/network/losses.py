@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import OUTPUTS, RESPONSE_LIMIT, NetworkSpec
 

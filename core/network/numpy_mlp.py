@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions, encode_directions_backward
 from verdigris.core.network.frames import build_frame, build_frame_backward

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 

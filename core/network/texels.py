@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
 

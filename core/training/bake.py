@@ -112,14 +112,15 @@ class _Run:
     held_out: list[HeldOut]
     step_base_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
+    ended: float | None = None
     student: Student | None = None
     digest: str = ""
     stopped_by: str = ""
 
     @property
     def seconds(self) -> float:
-        """Since the start, with those of the runs that this one resumes."""
-        return self.step_base_seconds + time.monotonic() - self.started
+        """Of training, with those of the runs that this one resumes."""
+        return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
 
 
 def bake(
@@ -151,11 +152,13 @@ def bake(
             draw_held_out(teacher, _QUICK_SAMPLES, footprint=texel_footprint(settings.resolution))
             for teacher in teachers
         ]
+        run.started = time.monotonic()
         if saved is None and settings.candidates > 1:
             yield Phase("candidates", 1, 3)
             yield from _choose_candidate(run)
         yield Phase("training", 2, 3)
         yield from _train(run)
+        run.ended = time.monotonic()
         yield Phase("measuring", 3, 3)
         yield _finish(run)
     finally:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.errors import SettingsError
 
 FloatArray = NDArray[np.floating[Any]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LEAKY_SLOPE, SMELU_WIDTH
 

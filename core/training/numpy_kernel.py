@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from verdigris.core.network import losses
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.blas import single_threaded_blas

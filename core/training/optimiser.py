@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.texels import IndexArray
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from verdigris.core.network.parameters import Parameters
 
 # One training sample: 14 tightly packed 32-bit words, the same in shaders/training.

@@ -2,9 +2,9 @@
 
     python docs/benchmarks/bench_teacher.py [FILE ...] [--device D] [--samples N] [--search DIR]
 
-For each material: seconds from opening the document to the first sample in a new process with an empty
-cache (cold) and with a full one (warm), the device open already, and samples a second with all data on
-the device. Without FILE, a Standard Surface with two textures that it writes itself.
+For each material: seconds from opening the document to the first sample in a new process with an
+empty cache (cold) and with a full one (warm), the device open already, and samples a second with
+all data on the device. Without FILE, a Standard Surface with two textures that it writes itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import numpy as np
 TWO_TEXTURES = """<materialx version="1.39" colorspace="lin_rec709">
   <image name="colour" type="color3"><input name="file" type="filename" value="colour.png"
     colorspace="srgb_texture"/></image>
-  <image name="roughness" type="float"><input name="file" type="filename" value="rough.png"/></image>
+  <image name="roughness" type="float">
+    <input name="file" type="filename" value="rough.png"/></image>
   <standard_surface name="shader" type="surfaceshader">
     <input name="base_color" type="color3" nodename="colour"/>
     <input name="specular_roughness" type="float" nodename="roughness"/>

@@ -1,6 +1,7 @@
 """Documents: what is found in them, what they may refer to, and what is refused."""
 
 import pytest
+
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
 

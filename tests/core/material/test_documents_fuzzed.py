@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import numpy as np
+
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.generate import generate

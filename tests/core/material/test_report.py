@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.report import describe
 

@@ -1,0 +1,116 @@
+"""Error and seconds of bakes.
+
+    python docs/benchmarks/bench_bake.py --preset standard [FILE ...] [--seeds N] [--corpus DIR]
+        [--device D] [--set resolution=256 ...]
+
+Without FILE: the six examples that are measured, and six documents of MaterialX's own below --corpus.
+Seconds are those of training, compilation aside; the error measures are those of `verdigris measure`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Finished, Started
+from verdigris.core.training.trainers import choose_trainer
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OWN = (
+    "copper_tray",
+    "glazed_tile",
+    "brushed_steel",
+    "car_paint",
+    "two_tone_velvet",
+    "painted_wood",
+)
+FOREIGN = (
+    "StandardSurface/standard_surface_wood_tiled",
+    "StandardSurface/standard_surface_marble_solid",
+    "StandardSurface/standard_surface_brick_procedural",
+    "OpenPbr/open_pbr_carpaint",
+    "StandardSurface/standard_surface_velvet",
+    "GltfPbr/gltf_pbr_boombox",
+)
+
+
+def files(options: argparse.Namespace) -> Iterator[Path]:
+    if options.files:
+        yield from map(Path, options.files)
+        return
+    if options.corpus:
+        folder = Path(options.corpus) / "resources" / "Materials" / "Examples"
+        yield from (folder / f"{name}.mtlx" for name in FOREIGN)
+    yield from (EXAMPLES / f"{name}.mtlx" for name in OWN)
+
+
+def run(path: Path, settings: BakeSettings, device: str, name: str) -> dict[str, float]:
+    opened = open_device(device)
+    teacher = Teacher(load_document(path, allow_outside=True), device=opened)
+    begun = time.perf_counter()
+    started = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for event in bake([teacher], settings, BakeOptions(name, Path(folder))):
+            if isinstance(event, Started):
+                started = time.perf_counter() - begun
+    assert isinstance(event, Finished)
+    samples, picture = event.samples[0], event.pictures[0]
+    return {
+        "log MAE": samples.log_mae,
+        "SMAPE": samples.smape,
+        "rel. L1": samples.relative_l1,
+        "sphere dB": picture.psnr,
+        "FLIP": picture.ldr_flip,
+        "prepare s": started,
+        "train s": event.seconds,
+        "ms/step": 1000 * event.seconds / settings.iterations,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--preset", default="standard")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--corpus")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--set", nargs="*", default=[], dest="changes")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    settings = require_settings(options.preset, choose_trainer(device))
+    for change in options.changes:
+        name, _, text = change.partition("=")
+        value = json.loads(text) if text[:1].isdigit() or text[:1] == "-" else text
+        if name.startswith("draw."):
+            settings = replace(settings, draw=replace(settings.draw, **{name[5:]: value}))
+        else:
+            settings = replace(settings, **{name: value})
+    print(f"{device}: {options.preset}, {settings.text()}")
+    rows: list[dict[str, float]] = []
+    for path in files(options):
+        for seed in range(options.seeds):
+            row = run(path, replace(settings, seed=seed), options.device, path.stem)
+            if not rows:
+                print(f"| material | {' | '.join(row)} |\n{'| --- ' * (len(row) + 1)}|")
+            rows.append(row)
+            cells = " | ".join(f"{value:.4f}" for value in row.values())
+            print(
+                f"| {path.stem}{f' #{seed}' if options.seeds > 1 else ''} | {cells} |", flush=True
+            )
+    medians = (statistics.median(row[name] for row in rows) for name in rows[0])
+    print(f"| median | {' | '.join(f'{value:.4f}' for value in medians)} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""The public API: what the README shows works."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from verdigris.core import api
+from verdigris.core.training.events import Finished, Preview
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_a_document_is_baked_and_its_result_evaluated(tmp_path):
+    document = api.load(EXAMPLES / "brushed_steel.mtlx")
+    tiny = {"resolution": 16, "iterations": 150, "batch": 512}
+    events = list(api.bake(document, tmp_path, device="software", preset="draft", **tiny))
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    first = next(event for event in events if isinstance(event, Preview))
+    assert first.picture.shape == (128, 128, 4)
+
+    result = api.open_result(finished.result)
+    student = api.evaluate(result, device="software")
+    up = np.float32([[0.0, 0.6, 0.8]])
+    value = student.response(np.float32([[0.5, 0.5]]), up, up)
+    assert np.isfinite(value).all()
+    assert (value > 0).all()
+    assert result.facts["metrics"][0] == asdict(finished.samples[0])
