@@ -1,0 +1,160 @@
+"""What is wrong in MaterialX 1.39.5, and repaired by this project.
+
+Each test passes while the fault is there. One that fails says that MaterialX has mended it: remove
+the repair that the test names, then the test.
+"""
+
+from pathlib import Path
+
+import MaterialX as mx
+import pytest
+from MaterialX import PyMaterialXGenShader as Gen
+from MaterialX import PyMaterialXGenSlang as GenSlang
+
+from .surfaces import UV, closure, document, node, probe, shader, surface_material
+
+LIBRARIES = Path(mx.__file__).parent / "libraries"
+
+
+def raw(made):
+    """What MaterialX itself writes for the only material of a document, without any repair."""
+    untouched = mx.createDocument()
+    folders = mx.getDefaultDataLibraryFolders()
+    mx.loadLibraries(folders, mx.getDefaultDataSearchPath(), untouched)
+    made.root.setDataLibrary(untouched)
+    generator = GenSlang.SlangShaderGenerator.create()
+    context = Gen.GenContext(generator)
+    context.registerSourceCodeSearchPath(mx.getDefaultDataSearchPath())
+    options = context.getOptions()
+    options.shaderInterfaceType = Gen.ShaderInterfaceType.SHADER_INTERFACE_REDUCED
+    none = Gen.HwSpecularEnvironmentMethod.SPECULAR_ENVIRONMENT_NONE
+    options.hwSpecularEnvironmentMethod = none
+    options.hwMaxActiveLightSources = 1
+    options.hwTransparency = True
+    light = untouched.getNodeDef("ND_directional_light")
+    Gen.HwShaderGenerator.bindLightShader(light, 1, context)
+    material = made.require_material()
+    shader_code = generator.generate("material", material.element, context)
+    return shader_code.getSourceCode("pixel")
+
+
+def source(path):
+    return (LIBRARIES / path).read_text()
+
+
+@pytest.fixture(scope="module")
+def lambert():
+    return raw(closure("oren_nayar_diffuse_bsdf", {}))
+
+
+def test_the_view_position_is_a_uniform_that_no_sample_can_set(lambert):
+    """fixes.lift_private_uniforms"""
+    assert "uniform float3 u_viewPosition;" in lambert
+
+
+def test_the_lights_are_a_uniform_block_of_their_own(lambert):
+    """fixes.lift_private_uniforms"""
+    assert "uniform LightData u_lightData[MAX_LIGHT_SOURCES];" in lambert
+
+
+def test_the_function_of_a_surface_is_an_entry_point(lambert):
+    """prelude.slang, `shader`: an entry point that is called as a function brings lavapipe down."""
+    assert '[shader("fragment")]\nfloat4 fragmentMain(' in lambert
+
+
+def test_refraction_reads_a_name_that_is_declared_with_an_environment_only():
+    """prelude.slang, u_refractionTwoSided"""
+    code = raw(shader("standard_surface", {"transmission": ("float", "0.5")}))
+    assert "u_refractionTwoSided" in code
+    assert "bool u_refractionTwoSided" not in code
+
+
+def test_subsurface_takes_its_curvature_from_neighbouring_pixels():
+    """overrides/nodes/mx_subsurface_bsdf.slang"""
+    assert "fwidth(N)" in source("pbrlib/genglsl/lib/mx_microfacet_diffuse.glsl")
+
+
+def test_textures_are_sampled_with_implicit_derivatives():
+    """overrides/libraries/stdlib/genslang/lib/mx_texture.slang"""
+    assert "tex.tex.Sample(tex.sampler, uv)" in source("stdlib/genslang/lib/mx_texture.slang")
+
+
+@pytest.mark.parametrize("kind", ["float", "color3", "color4", "vector2", "vector3", "vector4"])
+def test_an_image_reads_neither_its_address_modes_nor_its_default(kind):
+    """overrides/nodes/mx_image_*.slang"""
+    code = source(f"stdlib/genglsl/mx_image_{kind}.glsl")
+    for name in ("uaddressmode", "vaddressmode", "defaultval", "filtertype"):
+        assert code.count(name) == 1
+
+
+def test_the_energy_preserving_lobe_clamps_the_angle_between_light_and_view():
+    """overrides/nodes/mx_oren_nayar_diffuse_bsdf.slang"""
+    code = source("pbrlib/genglsl/mx_oren_nayar_diffuse_bsdf.glsl")
+    assert "LdotV = clamp(dot(L, V), M_FLOAT_EPS, 1.0)" in code
+
+
+def test_emission_cannot_be_left_out_of_what_a_surface_gives():
+    """overrides/nodes/mx_uniform_edf.slang and mx_surface_unlit.slang: no fault, but no option."""
+    assert "result = color;" in source("pbrlib/genglsl/mx_uniform_edf.glsl")
+    assert "result.color = emission" in source("stdlib/genglsl/mx_surface_unlit.glsl")
+
+
+def test_blackbody_has_a_global_constant_that_is_not_static():
+    """overrides/nodes/mx_blackbody.slang"""
+    body = node("blackbody", "shown", "color3", {"temperature": ("float", "4000")})
+    assert "\nconst float3x3 XYZ_to_RGB" in raw(probe(body, "shown"))
+
+
+@pytest.mark.parametrize("category", ["burn", "dodge"])
+def test_a_function_that_two_nodes_share_is_there_twice(category):
+    """overrides/nodes/mx_burn_float.slang and mx_dodge_float.slang"""
+    body = node(category, "a", "float", {"fg": ("float", "@u"), "bg": ("float", "@v")})
+    body += node("convert", "grey", "color3", {"in": ("float", "@a")})
+    inputs = {"fg": ("color3", "@uv_colour"), "bg": ("color3", "@grey")}
+    code = raw(probe(body + node(category, "shown", "color3", inputs), "shown"))
+    assert code.count(f"void mx_{category}_float(") == 2
+
+
+def test_a_flakes_matrix_is_multiplied_as_glsl_does():
+    """prelude.slang, operator*"""
+    assert "return m * p;" in source("stdlib/genglsl/lib/mx_flake.glsl")
+
+
+def test_an_edge_without_width_is_a_smoothstep_between_equal_values():
+    """prelude.slang, smoothstep"""
+    code = source("stdlib/genglsl/mx_aastep.glsl")
+    assert "smoothstep(threshold-afwidth, threshold+afwidth, value)" in code
+
+
+def test_an_input_called_mix_becomes_a_variable_called_lerp():
+    """fixes.rename_mix_variables"""
+    inputs = {"fg": ("float", "@u"), "bg": ("float", "@v"), "mix": ("float", "@u")}
+    body = node("overlay", "a", "float", inputs)
+    body += node("convert", "shown", "color3", {"in": ("float", "@a")})
+    assert "float lerp" in raw(probe(body, "shown"))
+
+
+def test_a_hex_tiled_normal_map_is_given_the_name_of_its_file():
+    """library.standard_library: the node group"""
+    body = node("hextilednormalmap", "tilted", "vector3", {"file": ("filename", "bumps.png")})
+    lobe = {"normal": ("vector3", "@tilted")}
+    body += node("oren_nayar_diffuse_bsdf", "lobe", "BSDF", lobe)
+    body += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", "@lobe")})
+    code = raw(document(UV + body + surface_material("surf")))
+    assert "mx_hextilednormalmap_vector3(bumps.png" in code
+
+
+def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
+    """library._OVERRIDES: a replacement for another target than Slang would be ignored."""
+    from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
+
+    library = standard_library()
+    replaced = [
+        implementation
+        for implementation in library.getImplementations()
+        if implementation.getFile().startswith(OVERRIDE_FOLDER.as_posix())
+    ]
+    assert {Path(i.getFile()) for i in replaced} == set((OVERRIDE_FOLDER / "nodes").iterdir())
+    for implementation in replaced:
+        used = implementation.getNodeDef().getImplementation("genslang")
+        assert used.getName() == implementation.getName()
