@@ -37,15 +37,21 @@ def samples():
 def test_every_material_is_finite_and_not_negative(path, samples):
     uv, wi, wo = samples
     document = load_document(path, [CORPUS / "resources"])
+    text = path.read_text()
     assert document.materials
     for material in document.materials:
         teacher = Teacher(document, material)
-        response, emission = teacher.response(uv, wi, wo), teacher.emission(uv, wo)
-        opacity = teacher.opacity(uv, wo)
-        for values in (response, emission, opacity):
-            assert np.isfinite(values).all() and (values >= 0).all(), material.name
-        assert (opacity <= 1).all()
+        response = teacher.response(uv, wi, wo)
+        assert np.isfinite(response).all() and (response >= 0).all(), material.name
+        # a kernel that compiles for a document that does not ask for it is time lost
+        if "emissi" in text:
+            emission = teacher.emission(uv, wo)
+            assert np.isfinite(emission).all() and (emission >= 0).all(), material.name
+        solid = np.ones(SAMPLES, bool)
+        if "opacity" in text or "alpha" in text:
+            opacity = teacher.opacity(uv, wo)
+            assert (opacity >= 0).all() and (opacity <= 1).all(), material.name
+            solid = opacity > 0.5
         # the teacher turns what is not finite to zero: it must be next to nothing
         if not any(word in path.stem for word in CLEAR):
-            solid = opacity > 0.5
             assert (response[solid].max(1) == 0).mean() < 1e-3, material.name

@@ -30,39 +30,30 @@ def cover(teacher, samples):
 
 
 COLOUR = ("color3", "0.9,0.4,0.1")
+COLOUR_VALUE = np.array([0.9, 0.4, 0.1])
+# Each glows where u is above a half, and nowhere else.
 GLOWING = {
-    "standard_surface": (
-        {"base": ("float", "0.8"), "specular_roughness": ("float", "0.3")},
-        {"emission": ("float", "2"), "emission_color": COLOUR},
-        2 * np.array([0.9, 0.4, 0.1]),
-    ),
-    "gltf_pbr": (
-        {"roughness": ("float", "0.4")},
-        {"emissive": COLOUR, "emissive_strength": ("float", "3")},
-        3 * np.array([0.9, 0.4, 0.1]),
-    ),
-    "UsdPreviewSurface": (
-        {"roughness": ("float", "0.4")},
-        {"emissiveColor": COLOUR},
-        np.array([0.9, 0.4, 0.1]),
-    ),
-    "open_pbr_surface": (
-        {"specular_roughness": ("float", "0.4")},
-        {"emission_luminance": ("float", "500"), "emission_color": COLOUR},
-        500 * np.array([0.9, 0.4, 0.1]),
-    ),
+    "standard_surface": {"emission": ("float", "2"), "emission_color": ("color3", "@half")},
+    "gltf_pbr": {"emissive": ("color3", "@half"), "emissive_strength": ("float", "2")},
+    "UsdPreviewSurface": {"emissiveColor": ("color3", "@half")},
+    "open_pbr_surface": {
+        "emission_luminance": ("float", "2"),
+        "emission_color": ("color3", "@half"),
+    },
 }
 
 
 @pytest.mark.parametrize("category", GLOWING)
 def test_emission_is_colour_times_weight_and_no_part_of_the_response(samples, category):
-    inputs, glowing, expected = GLOWING[category]
-    dark, bright = Teacher(shader(category, inputs)), Teacher(shader(category, inputs | glowing))
-    np.testing.assert_allclose(respond(bright, *samples), respond(dark, *samples), rtol=1e-6)
-    assert not emit(dark, samples).any()
-    np.testing.assert_allclose(
-        emit(bright, samples), np.broadcast_to(expected, (COUNT, 3)), rtol=1e-4
-    )
+    ports = {"value1": ("float", "@u"), "value2": ("float", "0.5"), "in1": COLOUR}
+    half = node("ifgreater", "half", "color3", ports)
+    teacher = Teacher(shader(category, GLOWING[category], half))
+    uv, wi, wo = samples
+    dark, bright = np.tile([0.25, 0.5], (COUNT, 1)), np.tile([0.75, 0.5], (COUNT, 1))
+    np.testing.assert_array_equal(respond(teacher, bright, wi, wo), respond(teacher, dark, wi, wo))
+    weight = 1 if category == "UsdPreviewSurface" else 2
+    expected = np.where(uv[:, :1] > 0.5, weight * COLOUR_VALUE, 0)
+    np.testing.assert_allclose(emit(teacher, samples), expected, rtol=1e-4)
 
 
 def test_a_mirror_like_surface_still_glows_straight_up():
@@ -143,13 +134,13 @@ OPACITY = {
 @pytest.mark.parametrize("category", OPACITY)
 def test_coverage_multiplies_the_response(samples, category):
     before = node("convert", "grey", "color3", {"in": ("float", "@u")})
-    solid = Teacher(shader(category, {}))
-    thin = Teacher(shader(category, OPACITY[category], before))
-    u = samples[0][:, :1]
-    np.testing.assert_allclose(cover(thin, samples), u[:, 0], atol=COVERAGE_ERROR)
-    assert (cover(solid, samples) == 1).all()
-    expected = respond(solid, *samples) * u
-    np.testing.assert_allclose(respond(thin, *samples), expected, rtol=1e-4, atol=1e-7)
+    teacher = Teacher(shader(category, OPACITY[category], before))
+    uv, wi, wo = samples
+    np.testing.assert_allclose(cover(teacher, samples), uv[:, 0], atol=COVERAGE_ERROR)
+    solid = respond(teacher, np.ones((COUNT, 2)), wi, wo)
+    np.testing.assert_allclose(
+        respond(teacher, uv, wi, wo), solid * uv[:, :1], rtol=1e-4, atol=1e-7
+    )
 
 
 def test_an_alpha_mask_is_solid_or_a_hole(samples):
