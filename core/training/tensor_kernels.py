@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.device import Device, Source
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
-from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,61 +29,45 @@ class Bound:
         encoder.dispatch_compute([groups, 1, 1])
 
 
-@dataclass(frozen=True)
-class Kernel:
-    gpu: slangpy.Device
-    program: slangpy.ShaderProgram
-    pipeline: slangpy.ComputePipeline
-
-    def bind(self, arguments: Mapping[str, Any]) -> Bound:
-        """Raises KeyError for a name that the kernel does not have."""
-        import slangpy
-
-        root = self.gpu.create_root_shader_object(self.program)
-        cursor = slangpy.ShaderCursor(root).find_entry_point(0)
-        for name, value in arguments.items():
-            if not cursor.has_field(name):
-                raise KeyError(f"the kernel has no argument {name!r}")
-            cursor[name] = value
-        return Bound(self.pipeline, root)
-
-
 class StudentKernels:
-    """Compiles kernels for one specification and loss; each is a file and an entry point."""
+    """Compiles kernels for one specification and loss."""
 
     def __init__(
         self,
-        gpu: slangpy.Device,
+        device: Device,
         spec: NetworkSpec,
         loss: str = "cbrt_l1",
         constants: Mapping[str, int | float] | None = None,
         defines: Mapping[str, str] | None = None,
     ) -> None:
-        self._gpu = gpu
-        self._session = gpu.create_slang_session(
-            compiler_options={
-                "include_paths": [SHADER_FOLDER],
-                "defines": {
-                    "ACTIVATION": ACTIVATIONS[spec.activation],
-                    "LOSS": LOSSES[loss],
-                    **(defines or {}),
-                },
-            }
-        )
+        names = {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss]}
+        self._gpu = device.gpu
+        self._kernels = device.new_kernels({**names, **(defines or {})})
         # Every later import of these names finds the modules that are already there.
-        self._define("network_constants", spec.slang_constants())
-        self._define("trainer_constants", constants or {})
+        self._kernels.load(_constants("network_constants", spec.slang_constants()))
+        self._kernels.load(_constants("trainer_constants", constants or {}))
 
-    def load(self, module: str, entry: str) -> Kernel:
-        program = self._session.load_program(module, [entry])
-        return Kernel(self._gpu, program, self._gpu.create_compute_pipeline(program))
+    def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> Bound:
+        """Raises KeyError for a name that the kernel does not have."""
+        import slangpy
 
-    def _define(self, module: str, constants: Mapping[str, int | float]) -> None:
-        lines = [f"module {module};"]
-        for name, value in constants.items():
-            kind = "int" if isinstance(value, int) else "float"
-            lines.append(f"public static const {kind} {name} = {value!r};")
-        self._session.load_module_from_source(module, "\n".join(lines) + "\n")
+        kernel = self._kernels.get((source,), entry)
+        root = self._gpu.create_root_shader_object(kernel.program)
+        # Arguments of the entry point: a kernel's own `dispatch` leaves these out, silently.
+        cursor = slangpy.ShaderCursor(root).find_entry_point(0)
+        for name, value in arguments.items():
+            if not cursor.has_field(name):
+                raise KeyError(f"{entry} has no argument {name!r}")
+            cursor[name] = value
+        return Bound(kernel.pipeline, root)
+
+
+def _constants(module: str, values: Mapping[str, int | float]) -> Source:
+    lines = [f"module {module};"]
+    for name, value in values.items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {name} = {value!r};")
+    return Source(module, "\n".join(lines) + "\n")
 
 
 def create_buffer(

@@ -39,6 +39,9 @@ class GroupPlan:
     parts: int = 2
     """Threads that work on a sample."""
 
+    unrolls: bool = True
+    """Loops are written out: faster on a GPU, minutes to compile on a software device."""
+
     def constants(self) -> dict[str, int | float]:
         return {
             "kTile": TILE,
@@ -51,6 +54,7 @@ class GroupPlan:
         return {
             "ELEMENT": "half" if self.uses_tensor else "float",
             "TENSOR_MATRICES": "1" if self.uses_tensor else "0",
+            "UNROLL": "[ForceUnroll]" if self.unrolls else "[loop]",
         }
 
     @property
@@ -93,7 +97,7 @@ def has_matrix_hardware(gpu: slangpy.Device) -> bool:
     )
 
 
-def plan_groups(spec: NetworkSpec, uses_tensor: bool) -> GroupPlan:
+def plan_groups(spec: NetworkSpec, uses_tensor: bool, unrolls: bool = True) -> GroupPlan:
     """The largest groups that fit; raises SettingsError for a network that no group can hold."""
     if spec.latent_channels not in (4, 8, 16, 32, 64):
         raise SettingsError(
@@ -106,7 +110,7 @@ def plan_groups(spec: NetworkSpec, uses_tensor: bool) -> GroupPlan:
     parts = MOST_PARTS if has_much_to_do else MOST_PARTS // 2
     samples = MOST_SAMPLES
     while samples >= least:
-        plan = GroupPlan(uses_tensor, samples, parts)
+        plan = GroupPlan(uses_tensor, samples, parts, unrolls)
         if group_bytes(spec, plan) <= limit:
             return plan
         samples //= 2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.device import Device, Source
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 
     import slangpy
 
-    from verdigris.core.device import Device
-
 # Lifts the gradients of single samples into the range of half floats; 128 as published.
-LOSS_SCALE = 128.0
+LOSS_SCALE = 16.0
 # Samples of many steps are drawn at once: enough to fill a device, little memory.
 CHUNK_STEPS = 32
 # A submission is this many steps, so that the device starts while Python records the next.
 SUBMISSION_STEPS = 16
+_TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
+# As in update.slang.
 _UPDATE_THREADS = 256
 _PARAMETERS_PER_GROUP = 8
 
@@ -70,21 +71,23 @@ class TensorTrainer:
     ) -> None:
         self._gpu, self._source, self._settings = device.gpu, source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
-        self.plan = plan or plan_groups(self._spec, has_matrix_hardware(self._gpu))
+        self.plan = plan or plan_groups(
+            self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
+        )
         self._memory = TensorMemory.allocate(
             self._gpu, parameters, self.plan, settings.batch, CHUNK_STEPS
         )
         self._step, self._drawn_chunk = 0, -1
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
-        self._bind_kernels()
+        self._bind_kernels(device)
         nothing = np.zeros_like(parameters.latents)
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
         self._store(parameters, moments, (nothing, nothing), 0)
 
-    def _bind_kernels(self) -> None:
+    def _bind_kernels(self, device: Device) -> None:
         memory, batch = self._memory, self._settings.batch
         kernels = StudentKernels(
-            self._gpu, self._spec, self._settings.loss, self.plan.constants(), self.plan.defines()
+            device, self._spec, self._settings.loss, self.plan.constants(), self.plan.defines()
         )
         layout = self._layout
         arguments = {
@@ -110,8 +113,10 @@ class TensorTrainer:
             "samples": memory.samples,
             "state": memory.state,
         }
-        self._train = kernels.load("training.train_step", "trainStep").bind(shared)
-        self._update = kernels.load("training.update", "updateStep").bind(
+        self._train = kernels.bind(_TRAIN, "trainStep", shared)
+        self._update = kernels.bind(
+            _UPDATE,
+            "updateStep",
             {
                 **shared,
                 "adamArguments": {"beta1": BETA_1, "beta2": BETA_2, "epsilon": EPSILON},
@@ -119,10 +124,12 @@ class TensorTrainer:
                 "moments": memory.moments,
                 "visits": memory.visits,
                 "losses": memory.losses,
-            }
+            },
         )
-        self._copy = kernels.load("training.update", "copyDecoder").bind(
-            {name: shared[name] for name in ("decoder", "weights", "biases")}
+        self._copy = kernels.bind(
+            _UPDATE,
+            "copyDecoder",
+            {name: shared[name] for name in ("decoder", "weights", "biases")},
         )
         self._update_groups = (
             self._spec.parameter_count // _PARAMETERS_PER_GROUP

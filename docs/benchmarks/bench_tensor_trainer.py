@@ -143,7 +143,7 @@ def copy_bandwidth(gpu, size=1 << 30):
 
 def variants(spec, quick):
     if quick:
-        return [plan_groups(spec, False)]
+        return [plan_groups(spec, False, unrolls=False)]
     tensor = [GroupPlan(True, n, parts) for n in (64, 32, 128) for parts in (2, 4, 1)]
     plans = [plan_groups(spec, True), *tensor, plan_groups(spec, False), GroupPlan(False, 64, 4)]
     return list(dict.fromkeys(plan for plan in plans if group_bytes(spec, plan) <= 48 << 10))

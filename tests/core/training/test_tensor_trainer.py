@@ -1,0 +1,312 @@
+"""The device's trainer computes what the oracle does, and the same bits every time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import Source, open_device
+from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
+from verdigris.core.network.parameters import CheckpointError, initialise
+from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
+from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.schedule import Schedule, TrainingSettings
+from verdigris.core.training.tensor_kernels import StudentKernels, create_buffer, read_buffer
+from verdigris.core.training.tensor_plan import (
+    GroupPlan,
+    group_bytes,
+    has_matrix_hardware,
+    plan_groups,
+    slot_count,
+)
+from verdigris.core.training.tensor_trainer import TensorTrainer
+
+LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
+SMALL = NetworkSpec(hidden_width=16)
+# No group of any plan is full with it.
+ODD_BATCH = 230
+FP32, FP16 = 1e-3, 1e-2
+
+
+class Samples:
+    """Implements SampleSource: random samples, and what a test changes of them."""
+
+    pairs = 1
+
+    def __init__(self, change=lambda batch: None):
+        self._change = change
+
+    def draw(self, step, count):
+        random = np.random.default_rng(step)
+        batch = np.zeros(count, TRAINING_SAMPLE)
+        batch["uv"] = random.uniform(-1, 2, (count, 2))
+        batch["level"] = random.integers(0, LAYOUT.levels, count)
+        batch["material"] = random.integers(0, LAYOUT.materials, count)
+        for name in ("wi", "wo"):
+            vectors = random.standard_normal((count, 3))
+            vectors[:, 2] = np.abs(vectors[:, 2])
+            batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        batch["response"] = random.exponential(0.3, (count, 3))
+        batch["weight"] = random.uniform(0.5, 2, count)
+        self._change(batch)
+        return batch
+
+
+def open_or_skip(choice):
+    try:
+        device = open_device(choice)
+    except DeviceError as error:
+        pytest.skip(str(error))
+    if device.is_software and choice != "software":
+        pytest.skip(f"{device} is no hardware GPU")
+    return device
+
+
+@pytest.fixture(params=["software", pytest.param("auto", marks=pytest.mark.gpu)])
+def device(request):
+    return open_or_skip(request.param)
+
+
+@pytest.fixture(params=["portable", pytest.param("tensor", marks=pytest.mark.gpu)])
+def uses_tensor(request, device):
+    if request.param == "tensor" and not has_matrix_hardware(device.gpu):
+        pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
+    return request.param == "tensor"
+
+
+def random_parameters(spec, seed=0):
+    parameters = initialise(spec, LAYOUT, seed)
+    random = np.random.default_rng(seed)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
+    return parameters
+
+
+def frozen(batch=ODD_BATCH, loss="cbrt_l1"):
+    """Settings under which gradients reach the moments but nothing moves."""
+    return TrainingSettings(batch, loss, Schedule(decoder_rate=0, latent_rate=0))
+
+
+def open_trainer(device, parameters, source, settings, uses_tensor=False):
+    plan = plan_groups(parameters.spec, uses_tensor, unrolls=not device.is_software)
+    return TensorTrainer(parameters, source, settings, device, plan)
+
+
+def without_kinks(spec, parameters):
+    """Gives samples no weight whose gradient half floats may take from the kink's other side."""
+
+    def change(batch):
+        columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
+        uv, wi, wo = columns
+        level, material = batch["level"].astype(int), batch["material"].astype(int)
+        _, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material)
+        nearest = np.min([np.abs(x).min(0) for x in tape.pre_activations[:-1]], axis=0)
+        batch["weight"][nearest < 4e-3] = 0
+
+    return change
+
+
+def relative_error(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+def assert_gradients(device, uses_tensor, spec, loss="cbrt_l1"):
+    parameters = random_parameters(spec)
+    has_kinks = spec.activation in ("relu", "leaky_relu")
+    change = without_kinks(spec, parameters) if has_kinks and uses_tensor else lambda batch: None
+    source = Samples(change)
+    trainer = open_trainer(device, parameters, source, frozen(loss=loss), uses_tensor)
+    report = trainer.step_many(1)
+    state = trainer.state()
+    batch = source.draw(0, ODD_BATCH)
+    expected = loss_and_gradients(spec, parameters.astype("f8"), batch, loss)
+    tolerance = FP16 if uses_tensor else FP32
+    assert np.count_nonzero(batch["weight"]) > ODD_BATCH // 3
+    assert report.loss == pytest.approx(expected.loss, rel=2e-3 if uses_tensor else 1e-4)
+    assert report.skipped == report.rejected == 0
+    # the first step leaves a tenth of the gradient in the first moment
+    size = spec.frame_size
+    for name, part in (("frames", slice(0, size)), ("layers", slice(size, None))):
+        found = state["decoder_m"][part] * 10
+        assert relative_error(found, expected.decoder[part]) < tolerance, name
+    assert relative_error(state["latents_m"] * 10, expected.latents) < tolerance
+    trainer.close()
+
+
+CASES = {
+    **{preset: (spec, "cbrt_l1") for preset, spec in PRESETS.items()},
+    "relu": (replace(SMALL, activation="relu"), "cbrt_l1"),
+    "silu-log_l1": (replace(SMALL, activation="silu"), "log_l1"),
+    "leaky_smelu-l1": (replace(SMALL, activation="leaky_smelu"), "l1"),
+    "one-layer": (NetworkSpec(24, 1, "silu", latent_channels=4, frame_count=1), "cbrt_l1"),
+    "three-frames": (NetworkSpec(16, 2, "silu", latent_channels=16, frame_count=3), "cbrt_l1"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_given_a_network_and_loss_when_a_step_is_done_then_gradients_are_the_oracles(
+    device, uses_tensor, case
+):
+    spec, loss = CASES[case]
+    assert_gradients(device, uses_tensor, spec, loss)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_given_matrix_hardware_when_a_step_is_done_then_every_preset_has_the_oracles_gradients(
+    preset, activation, loss
+):
+    device = open_or_skip("auto")
+    if not has_matrix_hardware(device.gpu):
+        pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
+    assert_gradients(device, True, replace(PRESETS[preset], activation=activation), loss)
+
+
+def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
+    parameters = random_parameters(SMALL)
+    settings = TrainingSettings(64, schedule=Schedule(steps=40, warm_up=2))
+    expected, found = (
+        NumpyTrainer(parameters, Samples(), settings),
+        open_trainer(device, parameters, Samples(), settings),
+    )
+    for steps in (1, 9):
+        assert found.step_many(steps).loss == pytest.approx(
+            expected.step_many(steps).loss, rel=1e-3
+        )
+    moved = expected.parameters().decoder - parameters.decoder
+    difference = found.parameters().decoder - expected.parameters().decoder
+    assert np.linalg.norm(difference) < 0.02 * np.linalg.norm(moved)
+    expected.close()
+
+
+def test_given_a_run_when_it_is_interrupted_and_resumed_then_it_ends_with_the_same_bits(
+    device, uses_tensor
+):
+    parameters = random_parameters(SMALL)
+    settings = TrainingSettings(256, schedule=Schedule(steps=80))
+    whole = open_trainer(device, parameters, Samples(), settings, uses_tensor)
+    whole.step_many(80)
+    first = open_trainer(device, parameters, Samples(), settings, uses_tensor)
+    first.step_many(37)
+    resumed = open_trainer(device, random_parameters(SMALL, 1), Samples(), settings, uses_tensor)
+    resumed.restore(first.parameters(), first.state())
+    assert resumed.step == 37
+    resumed.step_many(43)
+    assert np.array_equal(resumed.parameters().decoder, whole.parameters().decoder)
+    assert np.array_equal(resumed.parameters().latents, whole.parameters().latents)
+
+
+def test_given_a_step_when_texels_are_not_touched_then_they_keep_their_bits(device):
+    def in_one_corner(batch):
+        batch["uv"], batch["level"], batch["material"] = 0.5 / 16, 0, 0
+
+    parameters = random_parameters(SMALL)
+    trainer = open_trainer(device, parameters, Samples(in_one_corner), TrainingSettings(64))
+    trainer.step_many(3)
+    moved = (trainer.parameters().latents != parameters.latents).any(1)
+    # the middle of a column, and between the first row and, across the edge, the last
+    assert set(np.flatnonzero(moved)) == {0, 16 * 7}
+
+
+def test_given_a_response_that_is_no_number_when_stepping_then_its_sample_alone_is_left_out(device):
+    def damage(batch):
+        batch["response"][5, 1] = np.nan
+
+    def leave_out(batch):
+        batch["weight"][5] = 0
+
+    parameters = random_parameters(SMALL)
+    damaged = open_trainer(device, parameters, Samples(damage), frozen())
+    whole = open_trainer(device, parameters, Samples(leave_out), frozen())
+    report = damaged.step_many(2)
+    expected = whole.step_many(2)
+    assert (report.rejected, report.skipped) == (2, 0)
+    assert report.loss == expected.loss
+    assert np.array_equal(damaged.state()["latents_m"], whole.state()["latents_m"])
+
+
+def test_given_an_infinite_gradient_when_stepping_then_the_step_is_skipped_and_the_next_is_not(
+    device, uses_tensor
+):
+    draws = []
+
+    def break_the_second(batch):
+        draws.append(0)
+        if len(draws) == 2:
+            batch["weight"][7] = np.inf
+
+    parameters = random_parameters(SMALL)
+    settings = TrainingSettings(256)
+    trainer = open_trainer(device, parameters, Samples(break_the_second), settings, uses_tensor)
+    trainer.step_many(1)
+    before, moments = trainer.parameters(), trainer.state()
+    report = trainer.step_many(1)
+    assert report.skipped == 1
+    assert np.isnan(report.loss)
+    assert np.array_equal(trainer.parameters().decoder, before.decoder)
+    assert np.array_equal(trainer.parameters().latents, before.latents)
+    assert np.array_equal(trainer.state()["latents_v"], moments["latents_v"])
+    report = trainer.step_many(1)
+    assert report.skipped == 0
+    assert np.isfinite(trainer.parameters().latents).all()
+    assert not np.array_equal(trainer.parameters().decoder, before.decoder)
+
+
+def test_given_a_state_of_another_network_when_restoring_then_the_error_names_it(device):
+    trainer = open_trainer(device, random_parameters(SMALL), Samples(), frozen())
+    parameters, state = trainer.parameters(), trainer.state()
+    with pytest.raises(CheckpointError, match="latents_v"):
+        trainer.restore(parameters, {**state, "latents_v": state["latents_v"][1:]})
+    with pytest.raises(CheckpointError, match="decoder_m"):
+        trainer.restore(parameters, {k: v for k, v in state.items() if k != "decoder_m"})
+    with pytest.raises(CheckpointError, match="another network"):
+        trainer.restore(initialise(PRESETS["2x32"], LAYOUT, 0), state)
+
+
+COUNTS = """
+import trainer_constants;
+import network.latents;
+import training.group_memory;
+import training.slots;
+import training.latent_gradients;
+[shader("compute")]
+[numthreads(1, 1, 1)]
+void count(uniform RWStructuredBuffer<uint> counts)
+{
+    counts[0] = kSlotCount;
+    counts[1] = gElements.getCount() * sizeof(Element) + gRaw.getCount() * 4 + 4
+        + kGroupSamples * kCornerCount * 8;
+}
+"""
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_given_a_plan_when_the_shader_counts_then_python_counts_the_same(device, preset):
+    spec = PRESETS[preset]
+    plan = plan_groups(spec, False)
+    kernels = StudentKernels(device, spec, "l1", plan.constants(), plan.defines())
+    counts = create_buffer(device.gpu, size=8)
+    bound = kernels.bind(Source("counts", COUNTS), "count", {"counts": counts})
+    encoder = device.gpu.create_command_encoder()
+    with encoder.begin_compute_pass() as compute:
+        bound.record(compute, 1)
+    device.gpu.submit_command_buffer(encoder.finish())
+    assert list(read_buffer(counts, np.uint32)) == [slot_count(spec), group_bytes(spec, plan)]
+
+
+def test_given_a_network_that_no_group_holds_when_planning_then_the_error_names_a_remedy():
+    with pytest.raises(SettingsError, match="numpy trainer"):
+        plan_groups(NetworkSpec(hidden_width=256, hidden_layers=8), True)
+    with pytest.raises(SettingsError, match="latent_channels is 6"):
+        plan_groups(NetworkSpec(latent_channels=6), False)
+
+
+def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(device):
+    plan = GroupPlan(False, 8)
+    kernels = StudentKernels(device, SMALL, "l1", plan.constants(), plan.defines())
+    with pytest.raises(KeyError, match="nonsense"):
+        kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
