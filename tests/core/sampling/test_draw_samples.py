@@ -1,0 +1,139 @@
+"""Samples that are drawn on the device lie where they should and hold the material's response."""
+
+import numpy as np
+import pytest
+from analytic_material import AnalyticTeacher, respond
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.network.spec import LatentLayout
+from verdigris.core.sampling.draw_samples import (
+    DrawnSamples,
+    DrawSettings,
+    cumulative_importance,
+)
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
+
+LAYOUT = LatentLayout(64, 64, levels=4)
+COUNT = 8000
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    try:
+        return AnalyticTeacher(open_device("software"))
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+def draw(teacher, step=0, seed=0, layout=LAYOUT, importance=None, **settings):
+    source = DrawnSamples([teacher] * layout.materials, layout, seed, DrawSettings(**settings))
+    if importance is not None:
+        source = DrawnSamples([teacher], layout, seed, DrawSettings(**settings), importance)
+    return source.draw(step, COUNT).copy()
+
+
+def test_given_a_seed_and_step_when_drawn_again_then_samples_are_the_same_bits(teacher):
+    source = DrawnSamples([teacher], LAYOUT, seed=3)
+    first = source.draw(11, COUNT).copy()
+    source.draw(2, COUNT)
+    assert np.array_equal(source.draw(11, COUNT), first)
+    assert not np.array_equal(draw(teacher, 12, 3)["wi"], first["wi"])
+    assert not np.array_equal(draw(teacher, 11, 4)["wi"], first["wi"])
+
+
+def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(teacher):
+    source = DrawnSamples([teacher], LAYOUT, seed=3)
+    samples = create_buffer(teacher.device.gpu, size=5 * 1000 * TRAINING_SAMPLE.itemsize)
+    encoder = teacher.device.gpu.create_command_encoder()
+    source.record(encoder, samples, 7, 5, 1000)
+    teacher.device.gpu.submit_command_buffer(encoder.finish())
+    together = read_buffer(samples, TRAINING_SAMPLE).reshape(5, 1000)
+    for step in range(5):
+        assert np.array_equal(together[step], source.draw(7 + step, 1000))
+
+
+def test_given_the_finest_level_when_drawn_then_responses_are_the_materials(teacher):
+    batch = draw(teacher, coarse_share=0)
+    expected = respond(*(batch[name].astype("f8") for name in ("uv", "wi", "wo")))
+    assert (batch["level"] == 0).all()
+    assert (batch["weight"] == 1).all()
+    error = np.abs(batch["response"] - expected).max(1) / expected.max(1)
+    # where a stripe's edge falls between two floats, either side is right
+    assert np.quantile(error, 0.999) < 1e-3
+
+
+def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_texels(teacher):
+    batch = draw(teacher, coarse_share=0.5, coarse_places=256)
+    shares = np.bincount(batch["level"].astype(int)) / COUNT
+    assert shares == pytest.approx([0.5, 0.25, 0.125, 0.125], abs=0.02)
+    coarse = batch[batch["level"] == 3][:200]
+    grid = (np.stack(np.meshgrid(np.arange(24), np.arange(24)), -1).reshape(-1, 2) + 0.5) / 24
+    wi, wo = coarse["wi"].astype("f8"), coarse["wo"].astype("f8")
+    places = [coarse["uv"] + (part - 0.5) / 8 for part in grid]
+    expected = np.mean([respond(place.astype("f8"), wi, wo) for place in places], axis=0)
+    middle = respond(coarse["uv"].astype("f8"), wi, wo)
+    error = np.abs(coarse["response"] - expected).mean()
+    assert error < 0.1 * np.abs(middle - expected).mean()
+
+
+def test_given_no_importance_when_drawn_then_every_part_of_the_square_gets_its_share(teacher):
+    uv = draw(teacher)["uv"]
+    counts, _, _ = np.histogram2d(*uv.T, bins=10, range=[[0, 1], [0, 1]])
+    # spread evenly: far closer to equal than independent draws, whose deviation is 9
+    assert np.abs(counts - COUNT / 100).max() <= 6
+
+
+def test_given_an_importance_map_when_drawn_then_density_follows_it(teacher):
+    importance = np.zeros((4, 8))
+    importance[0, 1], importance[2, 3:5] = 1, [2, 5]
+    uv = draw(teacher, importance=importance)["uv"]
+    counts, _, _ = np.histogram2d(uv[:, 1], uv[:, 0], bins=(4, 8), range=[[0, 1], [0, 1]])
+    assert counts / COUNT == pytest.approx(importance / 8, abs=0.01)
+    in_brightest = uv[(uv[:, 1] > 0.5) & (uv[:, 0] > 0.5)]
+    assert in_brightest.mean(0) == pytest.approx([4.5 / 8, 2.5 / 4], abs=0.005)
+
+
+@pytest.mark.parametrize("importance", [np.zeros((2, 2)), np.array([[1, np.nan]]), np.ones(3)])
+def test_given_an_importance_map_that_has_none_when_summed_then_the_error_says_so(importance):
+    with pytest.raises(SettingsError, match="importance map"):
+        cumulative_importance(importance)
+
+
+@pytest.mark.parametrize(
+    "shares", [{"mirror_share": 0.0}, {"mirror_share": 0.9}, {"half_difference_share": 0.9}]
+)
+def test_given_any_shares_when_drawn_then_directions_are_unit_and_above_the_horizon(
+    teacher, shares
+):
+    batch = draw(teacher, least_cosine=0.05, **{"mirror_share": 0.1, **shares})
+    for name in ("wi", "wo"):
+        assert np.linalg.norm(batch[name], axis=1) == pytest.approx(1, abs=1e-6)
+        assert batch[name][:, 2].min() > 0.0499
+
+
+def test_given_a_mirror_share_when_drawn_then_more_half_vectors_are_near_the_normal(teacher):
+    def near_normal(batch):
+        half = batch["wi"] + batch["wo"]
+        return (half[:, 2] > 0.999 * np.linalg.norm(half, axis=1)).mean()
+
+    even = near_normal(draw(teacher, mirror_share=0.0))
+    some = near_normal(draw(teacher, mirror_share=0.3))
+    assert even < 0.02
+    assert some > even + 0.04
+
+
+def test_given_pairs_when_drawn_then_neighbours_share_their_place_and_not_their_directions(teacher):
+    batch = draw(teacher, pairs=2)
+    for name in ("uv", "level", "material"):
+        assert np.array_equal(batch[name][0::2], batch[name][1::2])
+    assert (batch["wi"][0::2] != batch["wi"][1::2]).any(1).mean() > 0.99
+
+
+def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(teacher):
+    batch = draw(teacher, layout=LatentLayout(64, 64, levels=1, materials=3))
+    assert np.array_equal(np.unique(batch["material"]), [0, 1, 2])
+    assert np.bincount(batch["material"]).min() >= COUNT // 3
+    with pytest.raises(SettingsError, match="1 materials for 3"):
+        DrawnSamples([teacher], LatentLayout(8, 8, materials=3))
