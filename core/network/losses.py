@@ -43,11 +43,14 @@ def l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArr
 FUNCTIONS: dict[str, Loss] = {"cbrt_l1": cbrt_l1, "log_l1": log_l1, "l1": l1}
 
 
-def limited_exponent(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The exponent of the output, and where it still follows the raw output (1) or not (0)."""
-    exponent = raw - spec.output_shift
-    follows = (exponent < spec.output_limit).astype(raw.dtype)
-    return np.minimum(exponent, spec.output_limit), follows
+def limited_exponent(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
+    """The exponent of the output.
+
+    Its derivative counts as 1 beyond the limit, too: responses end below exp(limit), so the
+    gradient there always leads back. Were it 0, an output that shot past would stay there.
+    """
+    exponent: FloatArray = np.minimum(raw - spec.output_shift, spec.output_limit)
+    return exponent
 
 
 def limited_response(response: FloatArray) -> FloatArray:

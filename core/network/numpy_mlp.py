@@ -130,7 +130,7 @@ def evaluate(
         raw, _ = forward(
             spec, parameters, uv[:, part], level[part], wi[:, part], wo[:, part], material[part]
         )
-        exponent, _ = losses.limited_exponent(spec, raw)
+        exponent = losses.limited_exponent(spec, raw)
         result[part] = np.exp(exponent).T
     return result
 
@@ -143,11 +143,11 @@ def loss_and_gradients(
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
     raw, tape = forward(spec, parameters, uv, level, wi, wo, material)
-    exponent, follows = losses.limited_exponent(spec, raw)
+    exponent = losses.limited_exponent(spec, raw)
     target = losses.limited_response(response)
     values, gradient = losses.FUNCTIONS[loss](exponent, target)
     share = batch["weight"].astype(dtype) / len(batch)
-    decoder, latents = backward(spec, parameters, tape, gradient * follows * share)
+    decoder, latents = backward(spec, parameters, tape, gradient * share)
     return Gradients(float((values * share).sum()), decoder, latents)
 
 

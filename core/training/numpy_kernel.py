@@ -213,12 +213,11 @@ class Kernel:
         np.matmul(decoder.layers[-1], x, out=self._output)
 
     def _run_loss(self, share: np.float32) -> FloatArray:
-        exponent, follows = losses.limited_exponent(self.spec, self._output)
+        exponent = losses.limited_exponent(self.spec, self._output)
         target = losses.limited_response(self._columns[_RESPONSE : _RESPONSE + OUTPUTS])
         values, gradient = self.loss_function(exponent, target)
         share_of_each = self._columns[_WEIGHT] * share
         self.loss = float(values @ share_of_each)
-        gradient *= follows
         gradient *= share_of_each
         return gradient
 

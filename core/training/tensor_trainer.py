@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     import slangpy
 
-# Lifts the gradients of single samples into the range of half floats; 128 as published.
+# Lifts the gradients of single samples into the range of half floats. The published 128 overflows
+# on sharp highlights, whose gradients are a hundred times those of dark places.
 LOSS_SCALE = 16.0
 # Samples of many steps are drawn at once: enough to fill a device, little memory.
 CHUNK_STEPS = 32
