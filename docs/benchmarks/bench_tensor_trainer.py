@@ -1,22 +1,27 @@
 """Times training steps on the device, all in and by kernel, and checks each variant's gradients.
 
-python3 docs/benchmarks/bench_tensor_trainer.py [--device vulkan] [--quick] [--out results.json]
+    PYTHONPATH=tests/fakes python3 docs/benchmarks/bench_tensor_trainer.py [FILE ...]
+        [--device vulkan] [--sweep] [--quick] [--out results.json]
+
+All in: fresh samples of the material with their responses, latents, frames, decoder, Adam.
+Without FILE the material is a cheap analytic one; `--sweep` times every way to cut up a step.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import traceback
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import slangpy
+from analytic_material import AnalyticTeacher
 
 from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
 from verdigris.core.network import numpy_mlp
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
@@ -24,9 +29,6 @@ from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
 from verdigris.core.training.schedule import Schedule, TrainingSettings
 from verdigris.core.training.tensor_plan import GroupPlan, group_bytes, plan_groups
 from verdigris.core.training.tensor_trainer import TensorTrainer
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "fakes"))
-from analytic_material import AnalyticTeacher
 
 BATCH = 16384
 
@@ -79,11 +81,10 @@ def split_times(trainer, gpu):
     return float(np.median(times[0::2])), float(np.median(times[1::2]))
 
 
-def time_steps(device, spec, plan, size, batch, levels, steps, source_settings=None):
-    layout = LatentLayout(size, size, levels)
-    source = DrawnSamples(
-        [AnalyticTeacher(device)], layout, settings=source_settings or DrawSettings()
-    )
+def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None):
+    layout = LatentLayout(size, size, 5)
+    material = material or AnalyticTeacher(device)
+    source = DrawnSamples([material], layout, settings=draw or DrawSettings())
     settings = TrainingSettings(batch=batch, schedule=Schedule(steps=4 * steps))
     start = time.perf_counter()
     trainer = TensorTrainer(initialise(spec, layout, 1), source, settings, device, plan)
@@ -141,11 +142,13 @@ def copy_bandwidth(gpu, size=1 << 30):
     return 20 * size / seconds / 1e12
 
 
-def variants(spec, quick):
-    if quick:
+def variants(spec, options):
+    if options.quick:
         return [plan_groups(spec, False, unrolls=False)]
-    tensor = [GroupPlan(True, n, parts) for n in (64, 32, 128) for parts in (2, 4, 1)]
-    plans = [plan_groups(spec, True), *tensor, plan_groups(spec, False), GroupPlan(False, 64, 4)]
+    plans = [plan_groups(spec, True), plan_groups(spec, False)]
+    if options.sweep:
+        plans += [GroupPlan(True, n, parts) for n in (64, 32, 128) for parts in (2, 4, 1)]
+        plans += [GroupPlan(False, 64, parts) for parts in (2, 4)]
     return list(dict.fromkeys(plan for plan in plans if group_bytes(spec, plan) <= 48 << 10))
 
 
@@ -169,6 +172,8 @@ def check_repeat(device, spec, plan, steps=100):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--device", default="vulkan")
     parser.add_argument("--quick", action="store_true", help="tiny: for a processor")
     parser.add_argument("--out")
@@ -194,24 +199,26 @@ def main():
 
     size, batch, steps = (64, 512, 20) if options.quick else (512, BATCH, 2000)
     for preset, spec in PRESETS.items():
-        for plan in variants(spec, options.quick):
+        for plan in variants(spec, options):
             kind = "tensor" if plan.uses_tensor else "portable"
             name = f"{preset} {kind} {plan.samples} x {plan.parts}"
             attempt(f"check {name}", check_gradients, device, spec, plan)
-            attempt(f"time {name}", time_steps, device, spec, plan, size, batch, 5, steps)
+            attempt(f"time {name}", time_steps, device, spec, plan, size, batch, steps)
     if not options.quick:
         spec = PRESETS["2x32"]
         plan = plan_groups(spec, True)
-        for activation in ("silu", "leaky_smelu"):
-            for preset, spec in PRESETS.items():
-                name = f"check {preset} {activation}"
-                smooth = replace(spec, activation=activation)
-                attempt(name, check_gradients, device, smooth, plan_groups(smooth, True))
-        spec = PRESETS["2x32"]
         attempt("repeat 2x32", check_repeat, device, spec, plan)
         for other_size, other_batch in ((512, 8192), (512, 65536), (1024, 16384), (2048, 16384)):
             name = f"time 2x32 {other_size} {other_batch}"
-            attempt(name, time_steps, device, spec, plan, other_size, other_batch, 5, 1000)
+            attempt(name, time_steps, device, spec, plan, other_size, other_batch, 1000)
+    for file in options.files:
+        teacher = Teacher(load_document(file), device=device)
+        spec = PRESETS["2x32"]
+        plan = plan_groups(spec, not options.quick, unrolls=not options.quick)
+        for places in (1, 4):
+            draw = DrawSettings(finest_places=places)
+            name = f"time 2x32 {Path(file).stem} {places}"
+            attempt(name, time_steps, device, spec, plan, size, batch, steps, teacher, draw)
     if options.out:
         Path(options.out).write_text(json.dumps(results, indent=1))
 
