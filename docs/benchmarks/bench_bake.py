@@ -3,8 +3,9 @@
     python docs/benchmarks/bench_bake.py --preset standard [FILE ...] [--seeds N] [--corpus DIR]
         [--device D] [--set resolution=256 ...]
 
-Without FILE: the six examples that are measured, and six documents of MaterialX's own below --corpus.
-Seconds are those of training, compilation aside; the error measures are those of `verdigris measure`.
+Without FILE: the six examples that are measured, and six documents of MaterialX's own below
+--corpus. Seconds are those of training, compilation aside; the error measures are those of
+`verdigris measure`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+
 from verdigris.core import api
 from verdigris.core.training.events import Finished, Preview
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+
 from provision.console import Commands, Finished
 from provision.environment import Environment
 

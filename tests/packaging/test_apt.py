@@ -1,6 +1,7 @@
 """Carrying the plan out, with and without the rights to."""
 
 import pytest
+
 from provision import apt
 from provision.apt import carry_out
 from provision.console import Finished, SetupError

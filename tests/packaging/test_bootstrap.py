@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import bootstrap
 import pytest
+
+import bootstrap
 
 PACKAGING = Path(bootstrap.__file__).parent
 

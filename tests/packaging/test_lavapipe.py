@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+
 from provision.lavapipe import (
     BACKPORTS_FILE,
     INSTALL,

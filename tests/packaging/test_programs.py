@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from provision import cli
 from provision.console import NOT_FOUND, TIMED_OUT, Commands, Finished
 from provision.device import find_device, kinds_for, read_answer

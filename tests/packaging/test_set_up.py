@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+
 from provision import apt, search
 from provision import environment as environment_module
 from provision.cli import Request, parse, serve, set_up, worker_arguments

@@ -60,7 +60,8 @@ def test_inputs_that_vary_over_the_surface_are_named():
     )
     nodes = (
         '<noise2d name="noise" type="float"/>'
-        '<constant name="fixed" type="float"><input name="value" type="float" value="1"/></constant>'
+        '<constant name="fixed" type="float">'
+        '<input name="value" type="float" value="1"/></constant>'
     )
     assert report(with_surface(inputs, nodes)).varying_inputs == ("base",)
 

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import (
     PRESETS,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import corners, gather, scatter
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.training.metrics import (
     display,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
 from verdigris.core.training.schedule import Schedule, TrainingSettings
