@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     import slangpy
 
-# Lifts the gradients of single samples into the range of half floats. The published 128 overflows
-# on sharp highlights, whose gradients are a hundred times those of dark places.
-LOSS_SCALE = 16.0
+# Brings the gradients of single samples, which are not yet divided by the batch, to the middle of
+# the range of half floats: on sharp highlights they reach some hundreds, in dark places a
+# thousandth. The published 128 is for gradients of a mean; here it overflowed.
+LOSS_SCALE = 1.0
 # Samples of many steps are drawn at once: enough to fill a device, little memory.
 CHUNK_STEPS = 32
 # A submission is this many steps, so that the device starts while Python records the next.

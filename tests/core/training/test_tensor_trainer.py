@@ -127,10 +127,10 @@ def assert_gradients(device, uses_tensor, spec, loss="cbrt_l1"):
     assert report.loss == pytest.approx(expected.loss, rel=2e-3 if uses_tensor else 1e-4)
     assert report.skipped == report.rejected == 0
     # the first step leaves a tenth of the gradient in the first moment
-    size = spec.frame_size
-    for name, part in (("frames", slice(0, size)), ("layers", slice(size, None))):
-        found = state["decoder_m"][part] * 10
-        assert relative_error(found, expected.decoder[part]) < tolerance, name
+    found, size = state["decoder_m"] * 10, spec.frame_size
+    assert relative_error(found, expected.decoder) < tolerance
+    # the frames' gradients are small sums of large numbers
+    assert relative_error(found[:size], expected.decoder[:size]) < 2 * tolerance
     assert relative_error(state["latents_m"] * 10, expected.latents) < tolerance
     trainer.close()
 
@@ -164,6 +164,41 @@ def test_given_matrix_hardware_when_a_step_is_done_then_every_preset_has_the_ora
     if not has_matrix_hardware(device.gpu):
         pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
     assert_gradients(device, True, replace(PRESETS[preset], activation=activation), loss)
+
+
+class HalfPlan(GroupPlan):
+    """The portable products on half floats: the matrix hardware's range without the hardware."""
+
+    element_bytes = 2
+
+    def defines(self):
+        return {**super().defines(), "ELEMENT": "half"}
+
+
+def test_given_highlights_beyond_half_floats_when_stepping_then_the_step_is_taken(device):
+    def blind(batch):
+        batch["weight"][:4] = 1e6
+
+    parameters = random_parameters(SMALL)
+    plan = HalfPlan(False, 32, 2, unrolls=False)
+    trainer = TensorTrainer(parameters, Samples(blind), frozen(), device, plan)
+    assert trainer.step_many(1).skipped == 0
+    state = trainer.state()
+    assert np.isfinite(state["decoder_m"]).all()
+    assert np.isfinite(state["latents_m"]).all()
+    assert np.abs(state["latents_m"]).max() > 0
+
+
+def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracles(device):
+    spec = replace(SMALL, activation="silu")
+    parameters = random_parameters(spec)
+    plan = HalfPlan(False, 32, 2, unrolls=False)
+    trainer = TensorTrainer(parameters, Samples(), frozen(), device, plan)
+    trainer.step_many(1)
+    state, batch = trainer.state(), Samples().draw(0, ODD_BATCH)
+    expected = loss_and_gradients(spec, parameters.astype("f8"), batch)
+    assert 1e-5 < relative_error(state["decoder_m"] * 10, expected.decoder) < FP16
+    assert relative_error(state["latents_m"] * 10, expected.latents) < FP16
 
 
 def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
