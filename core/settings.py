@@ -112,10 +112,10 @@ _ON_PROCESSOR = BakeSettings(
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
-        "draft": BakeSettings(iterations=6_000, resolution=512),
-        "standard": BakeSettings(iterations=40_000, candidates=4),
+        "draft": BakeSettings(iterations=10_000),
+        "standard": BakeSettings(iterations=80_000, candidates=2, candidate_share=0.03),
         "final": BakeSettings(
-            network="3x64", resolution=1024, iterations=80_000, candidates=4, batch=16_384
+            network="3x64", resolution=1024, iterations=120_000, candidates=4, candidate_share=0.03
         ),
     },
     "numpy": {
