@@ -155,7 +155,13 @@ class DrawnSamples:
         count: int,
     ) -> None:
         """Draws the batches of some steps to the start of the buffer."""
-        ends = [count * (index + 1) // len(self.materials) for index in range(len(self.materials))]
+        # samples that share their place are of one material
+        points, parts = count // self.pairs, len(self.materials)
+        if points < parts:
+            raise SettingsError(
+                f"batch is {count}: use at least {parts * self.pairs} for {parts} materials"
+            )
+        ends = [points * (index + 1) // parts * self.pairs for index in range(parts)]
         first = 0
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
             arguments = self._arguments(index, step, steps, count)

@@ -137,3 +137,16 @@ def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(
     assert np.bincount(batch["material"]).min() >= COUNT // 3
     with pytest.raises(SettingsError, match="1 materials for 3"):
         DrawnSamples([teacher], LatentLayout(8, 8, materials=3))
+
+
+def test_given_pairs_of_materials_that_do_not_divide_the_batch_when_drawn_then_none_is_torn(teacher):
+    batch = draw(teacher, layout=LatentLayout(64, 64, levels=1, materials=3), pairs=2)
+    for name in ("uv", "material"):
+        assert np.array_equal(batch[name][0::2], batch[name][1::2])
+    assert np.bincount(batch["material"]).min() >= COUNT // 3 - 2
+
+
+def test_given_fewer_samples_than_materials_when_drawn_then_the_error_says_how_many(teacher):
+    source = DrawnSamples([teacher] * 3, LatentLayout(8, 8, materials=3), 0, DrawSettings(pairs=2))
+    with pytest.raises(SettingsError, match="batch is 4: use at least 6 for 3 materials"):
+        source.draw(0, 4)
