@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
 
     Doubles = NDArray[np.float64]
+    Floats = NDArray[np.float32]
 
 NEARLY_NOTHING = 0.01
 _SAMPLES = 1 << 15
@@ -37,22 +38,32 @@ class Probe:
 
 def probe(teacher: Teacher) -> Probe:
     """Samples a material at random places, views and lights, mirror directions among them."""
-    rng = np.random.default_rng(_SEED)
-    uv = rng.random((_SAMPLES, 2)).astype(np.float32)
-    wo = _cosine_lobe(rng.random((_SAMPLES, 2)))
+    _, uv, wo = _draw_views()
+    emission = teacher.emission(uv, wo.astype(np.float32)).mean(0)
+    opacity = teacher.opacity(uv, wo.astype(np.float32))
+    return Probe(
+        mean_albedo(teacher),
+        (float(emission[0]), float(emission[1]), float(emission[2])),
+        (float(opacity.min()), float(opacity.max())),
+    )
+
+
+def mean_albedo(teacher: Teacher) -> tuple[float, float, float]:
+    """The share of white light from all around that is reflected, without the rest of a probe."""
+    rng, uv, wo = _draw_views()
     wi = _draw_lights(rng, wo)
     lit = wi[:, 2] > 1e-4
     density = _density(wi, wo)
     response = teacher.response(uv, wi.astype(np.float32), wo.astype(np.float32))
     weight = np.divide(1.0, density, out=np.zeros_like(density), where=lit & (density > 0))
     albedo = (response * weight[:, None]).mean(0)
-    emission = teacher.emission(uv, wo.astype(np.float32)).mean(0)
-    opacity = teacher.opacity(uv, wo.astype(np.float32))
-    return Probe(
-        (float(albedo[0]), float(albedo[1]), float(albedo[2])),
-        (float(emission[0]), float(emission[1]), float(emission[2])),
-        (float(opacity.min()), float(opacity.max())),
-    )
+    return float(albedo[0]), float(albedo[1]), float(albedo[2])
+
+
+def _draw_views() -> tuple[np.random.Generator, Floats, Doubles]:
+    rng = np.random.default_rng(_SEED)
+    uv = rng.random((_SAMPLES, 2)).astype(np.float32)
+    return rng, uv, _cosine_lobe(rng.random((_SAMPLES, 2)))
 
 
 def _cosine_lobe(xi: Doubles) -> Doubles:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters, initialise
 from verdigris.core.network.student import Student
@@ -34,6 +34,7 @@ from verdigris.core.training.events import (
     Step,
     Warning,
 )
+from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
     HeldOut,
     detail_below_texels,
@@ -44,6 +45,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
+from verdigris.core.training.notices import notices, unique_names
 from verdigris.core.training.trainers import choose_trainer, open_trainer
 
 if TYPE_CHECKING:
@@ -88,6 +90,14 @@ class BakeOptions:
     preview_size: int = 128
     """Pixels a side of that picture."""
 
+    def __post_init__(self) -> None:
+        if Path(self.name).name != self.name or self.name in ("", ".."):
+            raise SettingsError(f"the name {self.name!r} is no name of a file: leave out folders")
+        for name in ("time_limit", "target_error"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise SettingsError(f"{name} is {value}: use more than 0, or leave it out")
+
 
 @dataclass
 class BakeControl:
@@ -109,7 +119,9 @@ class _Run:
     control: BakeControl
     trainer_kind: str
     trainer: Trainer
+    names: tuple[str, ...]
     held_out: list[HeldOut]
+    checkpoint_step: int | None = None
     step_base_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
@@ -135,34 +147,73 @@ def bake(
         raise SettingsError("there is nothing to bake: name at least one material")
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    saved = _find_state(teachers, settings, options, kind)
-    settings = saved.settings if saved else _with_places(teachers, settings)
-    if saved is None and options.time_limit:
-        settings = _fit_to_time(teachers, settings, options, kind)
-    trainer = _open(teachers, settings, options, kind, settings.seed)
-    run = _Run(teachers, settings, options, control, kind, trainer, [])
-    run.digest = source_digest(teachers, options.importance)
+    _make_folder(options.folder)
+    with locked(options.folder, options.name):
+        saved = _find_state(teachers, settings, options, kind)
+        settings = saved.settings if saved else _with_places(teachers, settings)
+        if saved is None and options.time_limit:
+            settings = _fit_to_time(teachers, settings, options, kind)
+        trainer = _open(teachers, settings, options, kind, settings.seed)
+        names = unique_names([teacher.material.name for teacher in teachers])
+        run = _Run(teachers, settings, options, control, kind, trainer, names, [])
+        run.digest = source_digest(teachers, options.importance)
+        try:
+            try:
+                yield from _bake_and_tell(run, saved)
+            finally:
+                run.trainer.close()
+        except RuntimeError as failure:
+            raise _device_failed(run, failure) from failure
+
+
+def _bake_and_tell(run: _Run, saved: _State | None) -> Iterator[Event]:
+    settings = run.settings
+    if saved:
+        run.trainer.restore(saved.parameters, saved.state)
+        run.step_base_seconds = saved.seconds
+        run.checkpoint_step = run.trainer.step
+    yield _started(run)
+    if run.options.resume and saved is None:
+        yield Warning("there is no checkpoint to go on from: the bake starts afresh")
+    for teacher, name in zip(run.teachers, run.names, strict=True):
+        yield from notices(teacher, name)
+    footprint = texel_footprint(settings.resolution)
+    run.held_out = [
+        draw_held_out(teacher, _QUICK_SAMPLES, footprint=footprint) for teacher in run.teachers
+    ]
+    run.started = time.monotonic()
+    if saved is None and settings.candidates > 1:
+        yield Phase("candidates", 1, 3)
+        yield from _choose_candidate(run)
+    yield Phase("training", 2, 3)
+    yield from _train(run)
+    run.ended = time.monotonic()
+    yield Phase("measuring", 3, 3)
+    yield _finish(run)
+
+
+def _make_folder(folder: Path) -> None:
     try:
-        if saved:
-            run.trainer.restore(saved.parameters, saved.state)
-            run.step_base_seconds = saved.seconds
-        yield _started(run)
-        run.held_out = [
-            draw_held_out(teacher, _QUICK_SAMPLES, footprint=texel_footprint(settings.resolution))
-            for teacher in teachers
-        ]
-        run.started = time.monotonic()
-        if saved is None and settings.candidates > 1:
-            yield Phase("candidates", 1, 3)
-            yield from _choose_candidate(run)
-        yield Phase("training", 2, 3)
-        yield from _train(run)
-        run.ended = time.monotonic()
-        yield Phase("measuring", 3, 3)
-        yield _finish(run)
-    finally:
-        run.trainer.close()
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None
+    except OSError as failure:
+        raise SettingsError(
+            f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
+        ) from None
+
+
+def _device_failed(run: _Run, failure: RuntimeError) -> DeviceError:
+    step = run.checkpoint_step
+    remedy = (
+        "no checkpoint was written yet: start the bake again"
+        if step is None
+        else f"the checkpoint at step {step} is whole: start again with --resume to go on from it"
+    )
+    return DeviceError(
+        f"{run.teachers[0].device}: was lost or failed at step {run.trainer.step} ({failure}); "
+        f"{remedy}, or choose another --device"
+    )
 
 
 def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
@@ -202,7 +253,7 @@ def _open(
 def _started(run: _Run) -> Started:
     settings = run.settings
     return Started(
-        materials=tuple(teacher.material.name for teacher in run.teachers),
+        materials=run.names,
         device=str(run.teachers[0].device),
         trainer=run.trainer_kind,
         network=settings.network,
@@ -328,7 +379,7 @@ def _maybe_preview(run: _Run) -> Iterator[Event]:
     picture = render(
         student, "sphere", run.options.preview_size, lighting=lighting, subpixels=1, is_flat=True
     )
-    yield Preview(run.trainer.step, run.teachers[0].material.name, picture)
+    yield Preview(run.trainer.step, run.names[0], picture)
 
 
 @dataclass(frozen=True)
@@ -341,7 +392,8 @@ class _State:
 
 def _facts(run: _Run) -> dict[str, Any]:
     return {
-        "materials": [teacher.material.name for teacher in run.teachers],
+        "materials": list(run.names),
+        "sources": [teacher.material.name for teacher in run.teachers],
         "documents": [teacher.document.name for teacher in run.teachers],
         "source": run.digest,
         "settings": run.settings.to_json(),
@@ -354,6 +406,7 @@ def _facts(run: _Run) -> dict[str, Any]:
 def _write_state(run: _Run) -> Checkpointed:
     path = checkpoint.state_path(run.options.folder, run.options.name)
     checkpoint.save(path, run.trainer.parameters(), _facts(run), run.trainer.state())
+    run.checkpoint_step = run.trainer.step
     return Checkpointed(run.trainer.step, str(path))
 
 

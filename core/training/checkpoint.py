@@ -39,7 +39,12 @@ class Saved:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the materials, in the order of their latent textures."""
-        return tuple(self.facts.get("materials", ()))
+        return tuple(self.facts["materials"])
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """What the materials are called in their documents, where two may have the same name."""
+        return tuple(self.facts.get("sources", self.names))
 
     def require_material(self, name: str | None = None) -> int:
         """The number of the material of this name, or of the only one."""
@@ -80,18 +85,34 @@ def load(path: Path) -> Saved:
         raise CheckpointError(f"{path}: there is no such file")
     arrays = load_arrays(path)
     parameters = from_arrays(arrays, path)
+    if _FACTS not in arrays:
+        raise CheckpointError(f"{path}: {_FACTS} is missing")
     try:
         facts = json.loads(arrays[_FACTS].tobytes().decode())
-    except (KeyError, ValueError) as failure:
+    except ValueError as failure:
         raise CheckpointError(f"{path}: {_FACTS}: {failure}") from None
     if not isinstance(facts, dict) or facts.get("version") != VERSION:
         found = facts.get("version") if isinstance(facts, dict) else facts
         raise CheckpointError(
             f"{path}: is of version {found!r}; this reads version {VERSION}: bake it again"
         )
+    for name in ("materials", "sources"):
+        _check_names(path, name, facts.get(name, facts.get("materials")), parameters)
     state = {
         name.removeprefix(_STATE): array
         for name, array in arrays.items()
         if name.startswith(_STATE)
     }
     return Saved(parameters, facts, state)
+
+
+def _check_names(path: Path, field: str, names: object, parameters: Parameters) -> None:
+    count = parameters.layout.materials
+    if (
+        not isinstance(names, list)
+        or len(names) != count
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise CheckpointError(
+            f"{path}: {_FACTS}: {field} is {names!r}: it must name {count} latent texture(s)"
+        )

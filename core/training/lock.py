@@ -1,0 +1,85 @@
+"""Keeps two bakes from writing the same result at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from verdigris.core.errors import SettingsError
+
+# Beyond the text, which others must be able to read where locks keep readers out too.
+_LOCKED_BYTE = 1 << 30
+
+
+@contextlib.contextmanager
+def locked(folder: Path, name: str) -> Iterator[None]:
+    """Holds the lock of a result's name. The system lets go of it if the process dies."""
+    path = folder / f".{name}.lock"
+    file = _acquire(path, name)
+    try:
+        yield
+    finally:
+        # Before it is let go, so that nobody else holds a file that is about to vanish.
+        with contextlib.suppress(OSError):
+            path.unlink()
+        file.close()
+
+
+def _acquire(path: Path, name: str) -> IO[bytes]:
+    while True:
+        try:
+            file = path.open("a+b")
+        except OSError as failure:
+            raise SettingsError(
+                f"{path.parent}: cannot be written to ({failure.strerror}): choose another folder"
+            ) from None
+        if not _try_lock(file):
+            file.seek(0)
+            owner = file.read(80).decode(errors="replace").strip() or "not known"
+            file.close()
+            raise SettingsError(
+                f"{path.parent}: another bake of {name!r} is running here (process {owner}): "
+                "wait for it, or choose another folder or name"
+            )
+        if _is_still_there(file, path):
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
+            file.flush()
+            return file
+        file.close()
+
+
+def _is_still_there(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        file.seek(_LOCKED_BYTE)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            # a network folder without locks: better a bake than none
+            return True
+        return True

@@ -1,0 +1,38 @@
+"""What the artist should know of a material before it is baked, and what to call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.features import KEPT
+from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
+from verdigris.core.material.report import describe_material
+from verdigris.core.training.events import Warning
+
+if TYPE_CHECKING:
+    from verdigris.core.material.teacher import Teacher
+
+
+def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
+    """A warning for each part that is approximated or dropped, and if there is nothing to learn."""
+    for part in describe_material(teacher.document, teacher.material, probe=False).parts:
+        if part.fate != KEPT:
+            yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
+    albedo = max(mean_albedo(teacher))
+    if albedo < NEARLY_NOTHING:
+        yield Warning(
+            f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
+            "to learn, and the result is black"
+        )
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names with a number behind each that is there already: clay, clay-2."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 2
+        while unique in found or (unique != name and unique in names):
+            unique, number = f"{name}-{number}", number + 1
+        found.append(unique)
+    return tuple(found)

@@ -1,0 +1,220 @@
+"""What a bake says of its materials, and how it fails."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training import bake as bake_module
+from verdigris.core.training import checkpoint
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Started, Warning
+from verdigris.core.training.notices import unique_names
+from verdigris.core.training.numpy_trainer import NumpyTrainer
+
+TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">{inputs}
+</standard_surface><surfacematerial name="{name}" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+CLAY = {"base_color": "0.7, 0.3, 0.1", "specular_roughness": "0.5"}
+
+
+def make_teacher(name="clay", **inputs):
+    lines = [
+        f'<input name="{key}" type="{"color3" if "," in value else "float"}" value="{value}"/>'
+        for key, value in (inputs or CLAY).items()
+    ]
+    document = parse_document(TEXT.format(inputs="".join(lines), name=name), name=name)
+    return Teacher(document, device=open_device("software"))
+
+
+@pytest.fixture(scope="module")
+def clay():
+    return make_teacher()
+
+
+def run(teachers, folder, settings=TINY, **options):
+    return list(
+        bake(teachers, settings, BakeOptions(**{"name": "out", "folder": folder, **options}))
+    )
+
+
+def warnings(events):
+    return [event.text for event in events if isinstance(event, Warning)]
+
+
+def test_a_material_that_is_kept_whole_is_baked_without_a_warning(clay, tmp_path):
+    assert warnings(run([clay], tmp_path)) == []
+
+
+def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_step(tmp_path):
+    skin = make_teacher("skin", base_color="0.5, 0.2, 0.1", subsurface="0.4", transmission="0.2")
+    events = run([skin], tmp_path)
+    assert isinstance(events[0], Started)
+    told = [event.text for event in events[1:3]]
+    assert told[0].startswith("skin: subsurface is approximated: as diffuse light")
+    assert told[1].startswith("skin: transmission is dropped: light that passes through is left")
+    assert warnings(events) == told
+
+
+def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
+    soot = make_teacher("soot", base="0", specular="0")
+    told = warnings(run([clay, soot], tmp_path))
+    assert len(told) == 1
+    assert re.match(r"soot: reflects almost nothing \(0% of the light\)", told[0])
+
+
+def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(clay, tmp_path):
+    events = run([clay], tmp_path / "resumed", resume=True)
+    assert events[0].step == 0
+    assert warnings(events) == ["there is no checkpoint to go on from: the bake starts afresh"]
+    run([clay], tmp_path / "plain")
+    resumed, plain = (
+        checkpoint.load(tmp_path / name / "out.neural.npz") for name in ("resumed", "plain")
+    )
+    np.testing.assert_array_equal(resumed.parameters.latents, plain.parameters.latents)
+
+
+def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
+    first = bake([clay], TINY, BakeOptions("out", tmp_path))
+    next(first)
+    with pytest.raises(SettingsError, match="another bake of 'out' is running here"):
+        run([clay], tmp_path)
+    run([clay], tmp_path, name="other")
+    first.close()
+    run([clay], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"out.neural.npz", "other.neural.npz"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "../out"}, "'../out' is no name of a file"),
+        ({"name": ""}, "'' is no name of a file"),
+        ({"name": ".."}, "'..' is no name of a file"),
+        ({"time_limit": 0.0}, "time_limit is 0.0: use more than 0"),
+        ({"time_limit": float("nan")}, "time_limit is nan"),
+        ({"target_error": -1.0}, "target_error is -1.0: use more than 0"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_by_name(options, message, tmp_path):
+    with pytest.raises(SettingsError, match=re.escape(message)):
+        BakeOptions(**{"name": "out", "folder": tmp_path, **options})
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_training(clay, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    with pytest.raises(SettingsError, match=r"file: is a file: choose a folder"):
+        next(bake([clay], TINY, BakeOptions("out", file)))
+    with pytest.raises(SettingsError, match=r"below: the folder cannot be made \(Not a directory"):
+        next(bake([clay], TINY, BakeOptions("out", file / "below")))
+
+
+def test_names_that_are_there_already_get_a_number():
+    assert unique_names(["clay", "slate", "clay"]) == ("clay", "slate", "clay-2")
+    assert unique_names(["clay", "clay", "clay-2", "clay"]) == (
+        "clay",
+        "clay-3",
+        "clay-2",
+        "clay-4",
+    )
+
+
+def test_materials_of_one_name_can_be_told_apart_in_the_result(clay, tmp_path):
+    blue = make_teacher(base_color="0.1, 0.2, 0.8", specular_roughness="0.5")
+    events = run([clay, blue], tmp_path, replace(TINY, iterations=300))
+    assert events[0].materials == ("clay", "clay-2")
+    saved = checkpoint.load(Path(events[-1].result))
+    assert (saved.names, saved.source_names) == (("clay", "clay-2"), ("clay", "clay"))
+    from verdigris.core.network.student import Student
+
+    random = np.random.default_rng(1)
+    uv = random.random((512, 2)).astype("f4")
+    up = np.tile(np.array([0, 0.6, 0.8], "f4"), (512, 1))
+    for name, brightest in (("clay", 0), ("clay-2", 2)):
+        student = Student(saved.parameters, clay.device, saved.require_material(name))
+        assert student.response(uv, up, up * [1, -1, 1]).mean(0).argmax() == brightest
+
+
+class FailingTrainer:
+    """A trainer whose device is lost after some steps. Implements Trainer."""
+
+    def __init__(self, trainer: NumpyTrainer, lost_after: int) -> None:
+        self._trainer, self._lost_after = trainer, lost_after
+
+    @property
+    def step(self) -> int:
+        return self._trainer.step
+
+    def step_many(self, steps: int):
+        left = self._lost_after - self._trainer.step
+        report = self._trainer.step_many(min(steps, max(left, 0)))
+        if steps > left:
+            raise RuntimeError("Call failed: device lost")
+        return report
+
+    def parameters(self):
+        self._require_device()
+        return self._trainer.parameters()
+
+    def state(self):
+        self._require_device()
+        return self._trainer.state()
+
+    def restore(self, parameters, state) -> None:
+        self._trainer.restore(parameters, state)
+
+    def close(self) -> None:
+        self._trainer.close()
+        self._require_device()
+
+    def _require_device(self) -> None:
+        if self._trainer.step >= self._lost_after:
+            raise RuntimeError("Call failed: device lost")
+
+
+def lose_device_after(steps, monkeypatch):
+    open_trainer = bake_module.open_trainer
+
+    def failing(*arguments):
+        return FailingTrainer(open_trainer(*arguments), steps)
+
+    monkeypatch.setattr(bake_module, "open_trainer", failing)
+
+
+def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
+    clay, tmp_path, monkeypatch
+):
+    run([clay], tmp_path / "whole", checkpoint_seconds=0.0)
+    written = []
+    with monkeypatch.context() as patched, pytest.raises(DeviceError) as failure:
+        lose_device_after(110, patched)
+        for event in bake(
+            [clay], TINY, BakeOptions("out", tmp_path / "lost", checkpoint_seconds=0.0)
+        ):
+            written += [event.step] if isinstance(event, Checkpointed) else []
+    assert written and 0 < written[-1] < 110
+    message = str(failure.value)
+    assert "device lost" in message
+    assert f"the checkpoint at step {written[-1]} is whole" in message
+    assert "--resume" in message
+    resumed = run([clay], tmp_path / "lost", resume=True)
+    assert resumed[0].step == written[-1]
+    lost, whole = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("lost", "whole"))
+    np.testing.assert_array_equal(lost.parameters.latents, whole.parameters.latents)
+    np.testing.assert_array_equal(lost.parameters.decoder, whole.parameters.decoder)
+
+
+def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, monkeypatch):
+    lose_device_after(30, monkeypatch)
+    with pytest.raises(DeviceError, match="no checkpoint was written yet: start the bake again"):
+        run([clay], tmp_path)
+    assert list(tmp_path.iterdir()) == []
