@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verdigris.core.commands.options import AllowOutside, AsJson, DeviceChoice, MaterialName, Search
+from verdigris.core.commands.options import (
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    MaterialNames,
+    Search,
+)
 
 if TYPE_CHECKING:
     from verdigris.core.settings import BakeSettings
@@ -46,7 +52,7 @@ def bake(
         float, typer.Option(help="How often the state is written, for --resume.")
     ] = 5.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from a checkpoint.")] = False,
-    material: MaterialName = None,
+    material: MaterialNames = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     as_json: AsJson = False,
@@ -57,6 +63,7 @@ def bake(
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.document import load_document
+    from verdigris.core.material.selection import select_materials
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.settings import require_settings
     from verdigris.core.training.bake import BakeControl, BakeOptions
@@ -76,10 +83,10 @@ def bake(
         "seed": seed,
     }
     settings = _changed(require_settings(preset, kind), changes)
-    teachers = []
-    for file in files:
-        document = load_document(file, search or (), allow_outside)
-        teachers.append(Teacher(document, document.require_material(material), opened))
+    weights = read_importance(importance) if importance else None
+    documents = [load_document(file, search or (), allow_outside) for file in files]
+    chosen = select_materials(documents, material or ())
+    teachers = [Teacher(document, each, opened) for document, each in chosen]
     options = BakeOptions(
         name=name or teachers[0].material.file_name,
         folder=out,
@@ -88,7 +95,7 @@ def bake(
         checkpoint_seconds=checkpoint_seconds,
         time_limit=time_limit,
         target_error=target_error,
-        importance=read_importance(importance) if importance else None,
+        importance=weights,
     )
     control = BakeControl()
     from verdigris.core.commands.progress import json_lines, live_line, result_only

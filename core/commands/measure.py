@@ -51,13 +51,14 @@ def measure(
     from verdigris.core.training.checkpoint import load
 
     count = int(at_least(samples, 1, "--samples"))
+    at_least(seed, 0, "--seed")
     if error_map:
         check_picture_path(error_map)
     opened = open_device(device)
     saved = load(result)
     number = saved.require_material(material)
     student = Student(saved.parameters, opened, number)
-    teacher = _teacher(source, saved.names[number], search, allow_outside, opened)
+    teacher = _teacher(source, saved.source_names[number], search, allow_outside, opened)
     footprint = measures.texel_footprint(saved.parameters.layout.width)
     held_out = measures.draw_held_out(teacher, count, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
@@ -99,39 +100,34 @@ def compare(
     import numpy as np
 
     from verdigris.core.device import open_device
+    from verdigris.core.network.student import Student
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
     from verdigris.core.pictures.render import Lighting, over_backdrop, render
+    from verdigris.core.training.checkpoint import load
     from verdigris.core.training.metrics import ldr_flip, psnr
 
     check_picture_path(output)
     opened = open_device(device)
     lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
+    results = {path: load(path) for path in (first, second) if path.suffix == ".npz"}
+    in_document = material
+    for saved in results.values():
+        # a document may call by another name what a result holds
+        in_document = saved.source_names[saved.require_material(material)]
     pictures = []
     for path in (first, second):
-        shown = _material(path, material, search, allow_outside, opened)
+        if path in results:
+            number = results[path].require_material(material)
+            shown: DeviceMaterial = Student(results[path].parameters, opened, number)
+        else:
+            shown = _teacher(path, in_document, search, allow_outside, opened)
         picture = render(shown, view, size, lighting=lighting, is_flat=True)
         pictures.append(over_backdrop(picture))
     reference, other = pictures
     flip, heat = ldr_flip(other, reference)
     write_picture(output, np.concatenate([reference, other, heat_colours(heat)], axis=1))
     print(f"{output}: PSNR {psnr(other, reference):.1f} dB, FLIP {flip:.4f}")
-
-
-def _material(
-    path: Path,
-    name: str | None,
-    search: list[Path] | None,
-    allow_outside: bool,
-    device: Device,
-) -> DeviceMaterial:
-    from verdigris.core.network.student import Student
-    from verdigris.core.training.checkpoint import load
-
-    if path.suffix != ".npz":
-        return _teacher(path, name, search, allow_outside, device)
-    saved = load(path)
-    return Student(saved.parameters, device, saved.require_material(name))
 
 
 def _teacher(

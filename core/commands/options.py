@@ -11,6 +11,10 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document
 MaterialName = Annotated[
     str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
 ]
+MaterialNames = Annotated[
+    list[str] | None,
+    typer.Option("--material", "-m", help="Which material, when a FILE has several; repeatable."),
+]
 Search = Annotated[
     list[Path] | None,
     typer.Option(

@@ -46,7 +46,9 @@ def live_line(events: Iterable[Event]) -> None:
                 names = ", ".join(event.materials)
                 console.print(
                     f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
-                    f"on {event.device}"
+                    f"on {event.device}",
+                    markup=False,
+                    soft_wrap=True,
                 )
                 if event.step:
                     console.print(f"going on from step {event.step}")
@@ -57,7 +59,7 @@ def live_line(events: Iterable[Event]) -> None:
                 mean = sum(found.log_mae for found in event.samples) / len(event.samples)
                 error = f"  error {mean:.4f}"
             elif isinstance(event, Warning):
-                console.print(f"warning: {event.text}")
+                console.print(f"warning: {event.text}", markup=False, soft_wrap=True)
             elif isinstance(event, Step):
                 live.update(Text(_step_line(event, phase, error)))
             elif isinstance(event, Finished):

@@ -37,7 +37,9 @@ def read_importance(path: Path) -> Floats:
             f"{path}: {spec.width} x {spec.height} texels; an importance map has at most "
             f"{LARGEST_SIDE} a side: scale it down"
         )
-    texels = source.read_image(0, 0, 0, min(spec.nchannels, 3), "float")
+    # of grey with coverage, the grey
+    channels = 1 if spec.nchannels < 3 else 3
+    texels = source.read_image(0, 0, 0, channels, "float")
     problem = source.geterror()
     source.close()
     if texels is None or problem:
