@@ -92,6 +92,22 @@ class Device:
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session)
 
+    def dispatch(
+        self,
+        kernel: slangpy.ComputeKernel,
+        threads: int,
+        variables: Mapping[str, Any],
+        encoder: slangpy.CommandEncoder | None = None,
+    ) -> None:
+        """Runs a kernel, or records it. A pipeline is built when it first runs, and can fail then."""
+        try:
+            kernel.dispatch([threads, 1, 1], vars=dict(variables), command_encoder=encoder)
+        except RuntimeError as failure:
+            raise DeviceError(
+                f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
+                "compiler unable to take this graph; try another with --device"
+            ) from failure
+
 
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept, or None where nothing can be written."""

@@ -127,9 +127,10 @@ class DeviceMaterial(ABC):
         count = len(uv)
         frames = np.zeros(12, np.float32) if packed is None else packed
         output = self.buffer(3 * count, None)
-        kernel.dispatch(
-            thread_count=[count * self.lanes_per_sample, 1, 1],
-            vars={
+        self.device.dispatch(
+            kernel,
+            count * self.lanes_per_sample,
+            {
                 "gParameters": {
                     "count": count,
                     "slopeStep": DEFAULT_SLOPE_STEP,

@@ -103,9 +103,10 @@ def _shade(
     count = len(uv)
     output = material.buffer(4 * count, None, stride=16)
     direction = normalized(np.array(lighting.direction, np.float32))
-    kernel.dispatch(
-        thread_count=[count * material.lanes_per_sample, 1, 1],
-        vars={
+    material.device.dispatch(
+        kernel,
+        count * material.lanes_per_sample,
+        {
             "gParameters": {
                 "count": count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,

@@ -166,15 +166,16 @@ class DrawnSamples:
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
             arguments = self._arguments(index, step, steps, count)
             arguments |= {"firstSlot": first, "slots": end - first}
-            self._kernels[index].dispatch(
-                thread_count=[steps * (end - first) * material.lanes_per_sample, 1, 1],
-                vars={
+            self._device.dispatch(
+                self._kernels[index],
+                steps * (end - first) * material.lanes_per_sample,
+                {
                     "gDraw": arguments,
                     "gImportanceSums": self._sums,
                     "gSamples": samples,
                     **material.bindings(),
                 },
-                command_encoder=encoder,
+                encoder,
             )
             first = end
 
