@@ -99,7 +99,7 @@ class Device:
         variables: Mapping[str, Any],
         encoder: slangpy.CommandEncoder | None = None,
     ) -> None:
-        """Runs a kernel, or records it. A pipeline is built when it first runs, and can fail then."""
+        """Runs a kernel, or records it. Its pipeline is built then, and can fail."""
         try:
             kernel.dispatch([threads, 1, 1], vars=dict(variables), command_encoder=encoder)
         except RuntimeError as failure:

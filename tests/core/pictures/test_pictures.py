@@ -1,0 +1,127 @@
+"""Views, lights and files, against geometry and closed forms."""
+
+import numpy as np
+import OpenImageIO as oiio
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.pictures.files import srgb_from_linear, write_picture
+from verdigris.core.pictures.mesh import Mesh
+from verdigris.core.pictures.raster import rasterize
+from verdigris.core.pictures.render import Lighting, make_view, over_backdrop, render
+
+WHITE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="b" type="BSDF">
+<input name="color" type="color3" value="0.5, 0.25, 1.0"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="b"/></surface>
+<surfacematerial name="m" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+COLOUR = np.array([0.5, 0.25, 1.0])
+
+
+@pytest.fixture(scope="module")
+def diffuse():
+    return Teacher(parse_document(WHITE), device=open_device("software"))
+
+
+def test_a_diffuse_sphere_under_one_light_is_its_cosine(diffuse):
+    light = np.array([0.3, 0.5, 0.8])
+    lighting = Lighting(direction=tuple(light), colour=(np.pi,) * 3, environment=0.0)
+    picture = render(diffuse, "sphere", 48, lighting=lighting, subpixels=1)
+    view = make_view("sphere", 48)
+    cosine = np.maximum(view.normal @ (light / np.linalg.norm(light)), 0)
+    found = picture.reshape(-1, 4)[view.pixel]
+    np.testing.assert_allclose(found[:, :3], cosine[:, None] * COLOUR, atol=2e-4)
+    np.testing.assert_allclose(found[:, 3], 1.0, atol=2e-4)
+    assert picture[0, 0].tolist() == [0, 0, 0, 0]
+
+
+def test_the_sum_over_the_studio_does_not_depend_on_how_many_directions(diffuse):
+    few, many = (
+        render(diffuse, "plane", 24, lighting=Lighting(colour=(0, 0, 0), samples=n)).mean((0, 1))
+        for n in (16, 256)
+    )
+    np.testing.assert_allclose(few[:3], many[:3], rtol=0.02)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "plane"])
+def test_frames_are_orthonormal_and_right_handed(kind):
+    view = make_view(kind, 32)
+    frames = np.stack([view.tangent, view.bitangent, view.normal], axis=1)
+    np.testing.assert_allclose(
+        frames @ frames.transpose(0, 2, 1), [np.eye(3)] * len(frames), atol=1e-5
+    )
+    np.testing.assert_allclose(np.linalg.det(frames), 1.0, atol=1e-5)
+    assert ((view.to_eye * view.normal).sum(1) > 0).all()
+
+
+def test_uv_grows_along_the_tangents_of_the_sphere():
+    view = make_view("sphere", 256)
+    picture = np.full((256 * 256, 2), np.nan)
+    picture[view.pixel] = view.uv
+    uv = picture.reshape(256, 256, 2)
+    right, up = uv[128, 129] - uv[128, 128], uv[127, 128] - uv[128, 128]
+    assert right[0] > abs(right[1])
+    assert up[1] > abs(up[0])
+
+
+def test_the_nearest_triangle_is_seen_and_its_weights_interpolate():
+    far = [[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]]
+    corners = np.float32([far, far[::-1]])
+    depth = np.float32([[2, 2, 2], [1, 1, 1]])
+    cover = rasterize(corners, depth, 8, 8)
+    inside = np.add.outer(np.arange(8) + 0.5, np.arange(8) + 0.5) <= 8
+    np.testing.assert_array_equal(cover.triangle, np.where(inside, 1, -1))
+    y, x = np.nonzero(inside)
+    place = (cover.weights[y, x][:, :, None] * corners[1]).sum(1)
+    np.testing.assert_allclose(place, np.stack([x, y], 1) + 0.5, atol=1e-4)
+
+
+def test_a_mesh_view_finds_the_uv_under_each_pixel():
+    quad = np.float32([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])
+    uv = np.float32([[0, 1], [1, 1], [1, 0], [0, 0]])
+    faces = [[0, 2, 1], [0, 3, 2]]
+    up = np.broadcast_to(np.float32([0, 1, 0]), (2, 3, 3))
+    view = make_view("mesh", 64, Mesh(quad[faces], up, uv[faces]))
+    # the surface is flat, so uv is a linear function of the place
+    np.testing.assert_allclose(view.uv[:, 0], view.position[:, 0] / 2 + 0.5, atol=1e-4)
+    np.testing.assert_allclose(view.uv[:, 1], 0.5 - view.position[:, 2] / 2, atol=1e-4)
+    assert len(view.pixel) > 500
+
+
+def test_files_hold_srgb_in_png_and_linear_light_in_exr(tmp_path):
+    linear = np.linspace(0, 1, 16 * 3, dtype=np.float32).reshape(4, 4, 3)
+    write_picture(tmp_path / "a.png", linear)
+    write_picture(tmp_path / "a.exr", linear)
+    png = np.asarray(oiio.ImageBuf(str(tmp_path / "a.png")).get_pixels("float"))
+    exr = np.asarray(oiio.ImageBuf(str(tmp_path / "a.exr")).get_pixels("float"))
+    encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    np.testing.assert_allclose(png, encoded, atol=0.5 / 255 + 1e-6)
+    np.testing.assert_allclose(exr, linear, atol=1e-3)
+    np.testing.assert_allclose(srgb_from_linear(linear), encoded, atol=1e-6)
+
+
+def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
+    with pytest.raises(VerdigrisError, match=r"pictures are written as \.png or \.exr"):
+        write_picture(tmp_path / "a.bmp", np.zeros((2, 2, 3), np.float32))
+    with pytest.raises(VerdigrisError, match="is not there"):
+        write_picture(tmp_path / "gone" / "a.png", np.zeros((2, 2, 3), np.float32))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_view_or_size_that_is_none_is_refused():
+    with pytest.raises(SettingsError, match="'cube' is not known"):
+        make_view("cube", 32)
+    with pytest.raises(SettingsError, match="choose 1 to 4096"):
+        make_view("plane", 0)
+    with pytest.raises(SettingsError, match="needs a mesh"):
+        make_view("mesh", 32)
+
+
+def test_the_backdrop_shows_where_nothing_covers_it():
+    empty = np.zeros((4, 4, 4), np.float32)
+    solid = np.concatenate([np.full((4, 4, 3), 0.5), np.ones((4, 4, 1))], -1).astype(np.float32)
+    assert (over_backdrop(empty) > 0).all()
+    np.testing.assert_allclose(over_backdrop(solid), 0.5)

@@ -1,0 +1,68 @@
+"""Devices: chosen by name, and what they compiled is found again."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.device import CACHE_VARIABLE, CHOICE_VARIABLE, cache_folder, open_device
+from verdigris.core.errors import DeviceError
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "car_paint.mtlx"
+LOAD = """
+import json, sys
+import numpy as np
+from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+teacher = Teacher(load_document(sys.argv[1]), device=open_device("software"))
+up = np.float32([[0.0, 0.6, 0.8]])
+value = teacher.response(np.float32([[0.3, 0.7]]), up, up)
+stats = teacher.device.gpu.shader_cache_stats
+print(json.dumps({"value": value.tolist(), "hits": stats.hit_count, "misses": stats.miss_count}))
+"""
+
+
+def load_in_a_new_process(cache):
+    environment = {**os.environ, CACHE_VARIABLE: str(cache)}
+    command = [sys.executable, "-c", LOAD, str(EXAMPLE)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_a_second_load_of_a_material_compiles_nothing(tmp_path):
+    first = load_in_a_new_process(tmp_path)
+    second = load_in_a_new_process(tmp_path)
+    assert first["misses"] > 0
+    assert second["misses"] == 0
+    assert second["hits"] > 0
+    assert second["value"] == first["value"]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    assert cache_folder() is None
+
+
+def test_a_device_is_opened_once():
+    assert open_device("software") is open_device("software")
+
+
+def test_the_environment_chooses_a_device(monkeypatch):
+    monkeypatch.setenv(CHOICE_VARIABLE, "software")
+    assert open_device() is open_device("software")
+
+
+@pytest.mark.parametrize("choice", ["abacus", "vulkan:x", "vulkan:-1"])
+def test_an_unknown_device_is_refused_with_those_there_are(choice):
+    with pytest.raises(DeviceError, match="choose one of auto, software, vulkan"):
+        open_device(choice)
+
+
+def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
+    with pytest.raises(DeviceError, match=r"no usable device for 'vulkan:99'.*install a Vulkan"):
+        open_device("vulkan:99")
