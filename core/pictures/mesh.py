@@ -188,7 +188,7 @@ def _usd_mesh(mesh: Any, path: Path) -> Mesh:
 def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
     from pxr import UsdGeom
 
-    primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvars()
+    primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
     found = [
         p for p in primvars if "texCoord2" in str(p.GetTypeName()) or p.GetPrimvarName() == "st"
     ]
