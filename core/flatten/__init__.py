@@ -1,0 +1,1 @@
+"""What an artist would use instead of a student: one set of fitted textures, shaded as games do."""

@@ -1,0 +1,93 @@
+"""Fits flattened textures to a teacher: by the samples, the loss and the number of steps that a
+student of the same settings gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.flatten.model import CHANNELS, F0, shade, shade_backward
+from verdigris.core.flatten.textures import (
+    FlatTextures,
+    keep_in_range,
+    start_textures,
+    with_mips,
+)
+from verdigris.core.network import losses
+from verdigris.core.network.texels import corners, gather
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.training.optimiser import adam, adam_rate
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.parameters import FloatArray
+    from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.protocols import SampleArray
+
+PEAK_RATE = 1e-2
+# Added to both sides of the loss: a cube root's slope has no bound at black.
+_DARKEST = 1e-4
+# Pairs of directions that each texel's first albedo is taken from.
+_LOOKS = 4
+
+
+@dataclass
+class Gradients:
+    """Of the mean loss, laid out like the texels."""
+
+    loss: float
+    texels: FloatArray
+
+
+def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
+    """Textures of the settings' resolution with all their mips, of which the finest is fitted."""
+    textures = start_textures(settings.resolution, settings.resolution)
+    textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
+    draw = replace(settings.draw, coarse_share=0.0)
+    source = DrawnSamples([teacher], textures.layout, settings.seed, draw)
+    schedule = settings.training().schedule
+    m, v = np.zeros_like(textures.texels), np.zeros_like(textures.texels)
+    for step in range(settings.iterations):
+        found = loss_and_gradients(textures, source.draw(step, settings.batch))
+        rate = PEAK_RATE * adam_rate(schedule.factor(step), step)
+        adam(textures.texels, m, v, found.texels, rate)
+        keep_in_range(textures.texels)
+    return with_mips(textures)
+
+
+def loss_and_gradients(
+    textures: FlatTextures, batch: SampleArray, loss: str = "cbrt_l1"
+) -> Gradients:
+    """Mean loss over a batch of TRAINING_SAMPLE, in the textures' precision."""
+    dtype = textures.texels.dtype
+    uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
+    indices, weights = corners(textures.layout, uv, 0)
+    tape = shade(gather(textures.texels, indices, weights), wi, wo)
+    value = tape.value + dtype.type(_DARKEST)
+    target = losses.limited_response(response) + dtype.type(_DARKEST)
+    each, gradient = losses.FUNCTIONS[loss](np.log(value), target)
+    g_texel = shade_backward(tape, gradient / value / dtype.type(len(batch)))
+
+    texels = np.empty_like(textures.texels)
+    for channel in range(CHANNELS):
+        parts = (weights * g_texel[channel]).ravel()
+        texels[:, channel] = np.bincount(indices.ravel(), parts, len(texels))
+    return Gradients(float(each.mean()), texels)
+
+
+def _first_albedo(teacher: DeviceMaterial, textures: FlatTextures) -> FloatArray:
+    """What a white surface would have to be multiplied by, seen from where mirrors are dark."""
+    height, width = textures.layout.level_size(0)
+    v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
+    uv = np.stack([u, v], 1).astype(np.float32)
+    looks = []
+    for turn in 2 * np.pi * np.arange(_LOOKS) / _LOOKS:
+        wi = np.array([np.cos(turn), np.sin(turn), 1.5]) / np.sqrt(1 + 1.5**2)
+        wo = np.array([np.sin(turn), np.cos(turn), 4.0]) / np.sqrt(1 + 4.0**2)
+        to_light, to_eye = (np.tile(w.astype(np.float32), (len(uv), 1)) for w in (wi, wo))
+        looks.append(np.pi * teacher.response(uv, to_light, to_eye) / np.float32(wi[2]))
+    # The darkest look is the one with the least of a highlight in it.
+    result: FloatArray = np.clip(np.min(looks, axis=0), 0, 1)
+    return result

@@ -1,0 +1,65 @@
+"""Flattened textures on a device: the twin of flattened.slang."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.device import Device, Source, open_device
+from verdigris.core.flatten.model import CHANNELS, LARGEST_SLANT, LEAST_VIEW_COSINE
+from verdigris.core.material.evaluator import DeviceMaterial
+
+if TYPE_CHECKING:
+    import slangpy
+
+    from verdigris.core.flatten.textures import FlatTextures
+
+_FLATTENED = Source("flatten/flattened")
+# Texels are read four channels at a time.
+_PADDED = -(-CHANNELS // 4) * 4
+_TEXELS = Source(
+    "network_constants",
+    f"module network_constants;\npublic static const int kLatentChannels = {_PADDED};\n",
+)
+_CONSTANTS = Source(
+    "flattened_constants",
+    "module flattened_constants;\n"
+    f"public static const float kLargestSlant = {LARGEST_SLANT};\n"
+    f"public static const float kLeastViewCosine = {LEAST_VIEW_COSINE};\n",
+)
+
+
+class Flattened(DeviceMaterial):
+    """One mip level of the textures as a material that any evaluating kernel can take."""
+
+    def __init__(
+        self, textures: FlatTextures, device: Device | None = None, level: int = 0
+    ) -> None:
+        self.device = device or open_device()
+        self.level = level
+        self._layout = textures.layout
+        self._kernels = self.device.new_kernels()
+        self._kernels.load(_TEXELS)
+        self._kernels.load(_CONSTANTS)
+        padded = np.zeros((len(textures.texels), _PADDED), np.float32)
+        padded[:, :CHANNELS] = textures.texels
+        self._texels = self.buffer(padded.size, padded, stride=16)
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get((source, _FLATTENED), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        layout = self._layout
+        return {
+            "gFlattened": {
+                "layout": {
+                    "width": layout.width,
+                    "height": layout.height,
+                    "levels": layout.levels,
+                    "materials": layout.materials,
+                },
+                "level": self.level,
+            },
+            "gTexels": self._texels,
+        }

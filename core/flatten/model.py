@@ -1,0 +1,121 @@
+"""How flattened textures shade, with gradients: the metallic-roughness model of glTF 2.0.
+
+With the stored normal n, h halfway between wi and wo, and alpha = roughness^2, the response is
+
+    (n.wi) ((1 - F) albedo / pi + F D V)
+
+where D is the isotropic GGX distribution, V the height-correlated Smith visibility (shadowing and
+masking over 4 (n.wi) (n.wo)), and F = F0 + (1 - F0) (1 - h.wi)^5 Schlick's Fresnel factor. Albedo
+and F0 are colours of their own, where glTF makes both of one colour and a metalness: what can be
+stored here contains what can be stored there. flattened.slang is the twin.
+
+Arrays are channel-first, as in core/network/numpy_mlp.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from verdigris.core.network.directions import into_frame
+from verdigris.core.network.frames import dot, normalise
+from verdigris.core.network.parameters import FloatArray
+
+# What a texel holds, each channel stored in eight bits: the normal as x and y of a unit vector.
+ALBEDO, F0, ROUGHNESS, NORMAL = slice(0, 3), slice(3, 6), 6, slice(7, 9)
+CHANNELS = 9
+
+LEAST_ROUGHNESS = 0.05
+# Of a stored normal: keeps z, which is worked out from x and y, away from zero.
+LARGEST_SLANT = 0.98
+# Of n.wo, where the stored normal looks away from a viewer who sees the surface.
+LEAST_VIEW_COSINE = 1e-3
+
+
+@dataclass
+class Tape:
+    """What the forward pass keeps for the backward pass; scalars are [N], colours [3, N]."""
+
+    texel: FloatArray
+    wi: FloatArray
+    wo: FloatArray
+    half: FloatArray
+    normal: FloatArray
+    light: FloatArray
+    view: FloatArray
+    middle: FloatArray
+    fresnel: FloatArray
+    grazing: FloatArray
+    density: FloatArray
+    visibility: FloatArray
+    value: FloatArray
+
+
+def shade(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> Tape:
+    """The response, as `value` of the tape; texels are [9, N], directions [3, N]."""
+    normal = stored_normal(texel[NORMAL])
+    half = normalise(wi + wo)
+    light, view, middle = into_frame(np.stack([wi, wo, half]), normal)
+    light, middle = np.maximum(light, 0), np.maximum(middle, 0)
+    view = np.maximum(view, LEAST_VIEW_COSINE)
+
+    squared_alpha = texel[ROUGHNESS] ** 4
+    density = squared_alpha / (np.pi * _lobe(middle, squared_alpha) ** 2)
+    visibility = 0.5 / (view * _reach(light, squared_alpha) + light * _reach(view, squared_alpha))
+    grazing = (1 - np.minimum(dot(half, wi), 1)) ** 5
+    fresnel = texel[F0] + (1 - texel[F0]) * grazing
+    diffuse = (1 - fresnel) * texel[ALBEDO] / np.pi
+    value = light * (diffuse + fresnel * density * visibility)
+    return Tape(
+        texel, wi, wo, half, normal, light, view, middle, fresnel, grazing, density, visibility,
+        value,
+    )  # fmt: skip
+
+
+def shade_backward(tape: Tape, gradient: FloatArray) -> FloatArray:
+    """Gradient by the texels [9, N], given the one by the response."""
+    albedo, squared_alpha = tape.texel[ALBEDO] / np.pi, tape.texel[ROUGHNESS] ** 4
+    light, view, middle = tape.light, tape.view, tape.middle
+    lobe = tape.density * tape.visibility
+    result = np.empty_like(tape.texel)
+    result[ALBEDO] = gradient * light * (1 - tape.fresnel) / np.pi
+    result[F0] = gradient * light * (lobe - albedo) * (1 - tape.grazing)
+
+    g_light = (gradient * ((1 - tape.fresnel) * albedo + tape.fresnel * lobe)).sum(0)
+    g_lobe = (gradient * tape.fresnel).sum(0) * light
+    # by the visibility's divisor: 0.5 / divisor is the visibility
+    g_divisor = -2 * g_lobe * tape.density * tape.visibility**2
+    reach_i, reach_o = _reach(light, squared_alpha), _reach(view, squared_alpha)
+    g_light += g_divisor * (reach_o + view * light * (1 - squared_alpha) / reach_i)
+    g_view = g_divisor * (reach_i + light * view * (1 - squared_alpha) / reach_o)
+    g_squared = (
+        0.5 * g_divisor * (view * (1 - light**2) / reach_i + light * (1 - view**2) / reach_o)
+    )
+    g_density = g_lobe * tape.visibility * tape.density
+    g_width = -2 * g_density / _lobe(middle, squared_alpha)
+    g_squared += g_density / squared_alpha + g_width * middle**2
+    g_middle = g_width * 2 * middle * (squared_alpha - 1)
+    result[ROUGHNESS] = g_squared * 4 * tape.texel[ROUGHNESS] ** 3
+
+    g_light *= light > 0
+    g_view *= view > LEAST_VIEW_COSINE
+    g_normal = g_light * tape.wi + g_view * tape.wo + g_middle * tape.half
+    result[NORMAL] = g_normal[:2] - g_normal[2] * tape.normal[:2] / tape.normal[2]
+    return result
+
+
+def stored_normal(slant: FloatArray) -> FloatArray:
+    """The unit vector [3, ...] of its first two components."""
+    squared = np.minimum((slant**2).sum(0), LARGEST_SLANT**2)
+    return np.stack([*slant, np.sqrt(1 - squared)])
+
+
+def _lobe(middle: FloatArray, squared_alpha: FloatArray) -> FloatArray:
+    result: FloatArray = middle**2 * (squared_alpha - 1) + 1
+    return result
+
+
+def _reach(cosine: FloatArray, squared_alpha: FloatArray) -> FloatArray:
+    result: FloatArray = np.sqrt(cosine**2 * (1 - squared_alpha) + squared_alpha)
+    return result

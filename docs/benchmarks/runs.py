@@ -1,0 +1,49 @@
+"""What benchmarks of bakes share: the settings of a command line, and a bake that is kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from verdigris.core.device import Device
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.training import checkpoint
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Finished
+from verdigris.core.training.trainers import choose_trainer
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", default="draft")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
+
+
+def chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings:
+    settings = require_settings(options.preset, choose_trainer(device))
+    for change in options.changes:
+        name, _, text = change.partition("=")
+        value = json.loads(text) if text[:1].isdigit() or text[:1] == "-" else text
+        if name.startswith("draw."):
+            settings = replace(settings, draw=replace(settings.draw, **{name[5:]: value}))
+        else:
+            settings = replace(settings, **{name: value})
+    return settings
+
+
+def bake_and_load(
+    teacher: Teacher, settings: BakeSettings
+) -> tuple[Finished, Parameters, BakeSettings]:
+    """The end of a bake, what it trained, and the settings that it settled on."""
+    with tempfile.TemporaryDirectory() as folder:
+        *_, event = bake([teacher], settings, BakeOptions("result", Path(folder)))
+        assert isinstance(event, Finished)
+        saved = checkpoint.load(Path(event.result))
+    return event, saved.parameters, BakeSettings.from_json(saved.facts["settings"])
