@@ -1,0 +1,343 @@
+"""`bake`, `measure` and `compare` as their user meets them: output, messages, exit codes."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from verdigris.core import cli
+from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.training import checkpoint
+from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
+
+# Two materials; the first is kept whole, of the second something is dropped.
+TEXT = """<materialx version="1.39">
+<standard_surface name="a" type="surfaceshader">
+<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="clay" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="a"/></surfacematerial>
+<standard_surface name="b" type="surfaceshader">
+<input name="base_color" type="color3" value="0.1, 0.2, 0.6"/>
+<input name="specular_roughness" type="float" value="0.5"/>
+<input name="transmission" type="float" value="0.2"/></standard_surface>
+<surfacematerial name="pane" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="b"/></surfacematerial></materialx>"""
+SMALL = ("--device", "software", "--network", "2x16", "--resolution", 16, "--batch", 256)
+QUICK = (*SMALL, "--iterations", 60)
+CONTROL = "\x1b"
+
+
+def verdigris(*arguments):
+    """In a process of its own, where streams are pipes."""
+    command = [sys.executable, "-m", "verdigris.core", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """In this process, which has a device open: exit code, output, errors."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, " ".join(captured.err.split())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("source") / "two.mtlx"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def result(source):
+    """Of both materials, with a folder of its own."""
+    out = source.parent / "out"
+    ran = verdigris("bake", source, *QUICK, "-m", "clay", "-m", "pane", "-o", out, "-q")
+    assert ran.returncode == 0, ran.stderr
+    # quiet: the path on one stream, what is dropped on the other
+    assert ran.stdout == f"{out / 'clay.neural.npz'}\n"
+    assert ran.stderr.startswith("verdigris: pane: transmission is dropped: ")
+    assert ran.stderr.count("\n") == 1
+    return out / "clay.neural.npz"
+
+
+def test_json_prints_a_line_for_each_event(source, tmp_path):
+    ran = verdigris("bake", source, *QUICK, "-m", "pane", "-o", tmp_path, "--json")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds[:2] == ["started", "warning"]
+    assert kinds[-1] == "finished"
+    assert {"phase", "step"} < set(kinds)
+    assert events[0]["materials"] == ["pane"]
+    assert events[-1]["result"] == str(tmp_path / "pane.neural.npz")
+    assert events[-1]["step"] == 60
+
+
+def test_the_live_line_leaves_pipes_readable(source, tmp_path):
+    ran = verdigris("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
+    assert ran.returncode == 0
+    assert CONTROL not in ran.stdout + ran.stderr
+    first, *measures = ran.stdout.splitlines()
+    assert first.startswith(f"{tmp_path / 'pane.neural.npz'}: 60 steps in ")
+    assert len(measures) == 1 and "log error" in measures[0]
+    assert "warning: pane: transmission is dropped: light that passes through" in ran.stderr
+    # what is told is not broken where a terminal would end
+    assert all("warning" in line or "2x16 at 16" in line for line in ran.stderr.splitlines())
+
+
+def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result, command):
+    options = ("--samples", 5000, "--seed", 3, "--size", 24, "--device", "software")
+    code, out, _ = command("measure", result, "--source", source, "-m", "pane", *options, "--json")
+    assert code == 0
+    found = json.loads(out)
+    document = load_document(source)
+    teacher = Teacher(document, document.require_material("pane"), open_device("software"))
+    parameters = checkpoint.load(result).parameters
+
+    class Oracle:
+        def response(self, uv, wi, wo):
+            return evaluate(parameters.spec, parameters, uv, 0, wi, wo, material=1)
+
+    for prefix, footprint in (("", [texel_footprint(16)]), ("point_", [])):
+        held_out = draw_held_out(teacher, 5000, 3, *footprint)
+        for name, value in asdict(measure_student(Oracle(), held_out)).items():
+            assert found[prefix + name] == pytest.approx(value, rel=1e-4), prefix + name
+    assert (found["material"], found["samples"], found["seed"]) == ("pane", 5000, 3)
+
+
+def test_a_result_of_several_materials_asks_for_a_name(source, result, command):
+    code, _, errors = command("measure", result, "--source", source, "--device", "software")
+    assert code == 1
+    assert "holds several materials: name one with --material: clay, pane" in errors
+
+
+def test_materials_of_one_name_are_measured_each_by_its_own(source, tmp_path, command):
+    twin = tmp_path / "twin.mtlx"
+    twin.write_text(TEXT.replace("0.7, 0.3, 0.1", "0.1, 0.6, 0.1"))
+    options = ("-m", "clay", "-o", tmp_path, "--name", "both", "-q")
+    code, out, _ = command("bake", source, twin, *SMALL, "--iterations", 300, *options)
+    assert code == 0
+    errors = []
+    for name in ("clay", "clay-2"):
+        code, printed, _ = command(
+            *("measure", out.strip(), "--source", source, "-m", name, "--json"),
+            *("--samples", 4000, "--size", 16, "--device", "software"),
+        )
+        assert code == 0
+        errors.append(json.loads(printed)["log_mae"])
+    # the second has learnt the other document's colour
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_compare_draws_reference_result_and_heat_side_by_side(source, result, tmp_path, command):
+    import OpenImageIO as oiio
+
+    def pixels(path):
+        return np.asarray(oiio.ImageBuf(str(path)).get_pixels("uint8"))
+
+    options = ("-m", "pane", "--size", 32, "--device", "software")
+    code, out, _ = command("compare", source, result, "-o", tmp_path / "all.png", *options)
+    assert code == 0
+    assert re.search(r"all.png: PSNR \d+\.\d dB, FLIP 0\.\d{4}", out)
+    command("render", source, "-o", tmp_path / "reference.png", *options)
+    command("render", result, "-o", tmp_path / "neural.png", *options)
+    panels = pixels(tmp_path / "all.png")
+    assert panels.shape == (32, 96, 3)
+    np.testing.assert_array_equal(panels[:, :32], pixels(tmp_path / "reference.png"))
+    np.testing.assert_array_equal(panels[:, 32:64], pixels(tmp_path / "neural.png"))
+    # heat: none far from the sphere, much on it
+    heat = panels[:, 64:].astype(int).sum(-1)
+    assert heat[0, 0] < 0.5 * heat[8:24, 8:24].max()
+
+
+def write_map(path, values):
+    import OpenImageIO as oiio
+
+    values = np.asarray(values, np.float32)
+    spec = oiio.ImageSpec(values.shape[1], values.shape[0], 1, "float")
+    image = oiio.ImageOutput.create(str(path))
+    image.open(str(path), spec)
+    image.write_image(values[..., None])
+    image.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.zeros((8, 8)), "is zero everywhere"),
+        (np.where(np.eye(8), np.nan, 1), "8 texels are not numbers"),
+        (np.where(np.eye(8), -1, 1), "8 texels are negative"),
+        (np.ones((1, 9000)), "9000 x 1 texels; an importance map has at most 8192"),
+    ],
+)
+def test_an_importance_map_that_cannot_be_is_refused(values, message, source, tmp_path, command):
+    path = write_map(tmp_path / "map.exr", values)
+    out = tmp_path / "out"
+    code, _, errors = command("bake", source, *QUICK, "-m", "clay", "-o", out, "--importance", path)
+    assert code == 1
+    assert f"verdigris: {path}: " in errors
+    assert message in errors
+    assert not out.exists()
+
+
+def test_an_importance_map_that_is_no_image_is_refused(source, tmp_path, command):
+    path = tmp_path / "map.png"
+    path.write_text("not a picture")
+    for file, message in ((path, "not an image that can be read"), ("gone.png", "no such file")):
+        code, _, errors = command("bake", source, *QUICK, "-m", "clay", "--importance", file)
+        assert code == 1
+        assert f"{file}: " in errors and message in errors
+
+
+def test_an_importance_map_of_another_size_works(source, tmp_path, command):
+    path = write_map(tmp_path / "map.exr", np.linspace(0, 1, 7 * 3).reshape(3, 7))
+    options = ("-m", "clay", "-o", tmp_path, "--importance", path, "-q")
+    code, out, _ = command("bake", source, *QUICK, *options)
+    assert (code, out) == (0, f"{tmp_path / 'clay.neural.npz'}\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "code", "message"),
+    [
+        ("--preset", "fast", 1, "'fast' is not known: use one of draft, standard, final"),
+        ("--network", "9x9", 1, "2x16, 2x32, 3x64"),
+        ("--trainer", "abacus", 1, "'abacus' is not known: use one of tensor, numpy"),
+        ("--resolution", "100", 1, "resolution is 100: use a power of two from 4 to 8192"),
+        ("--resolution", "wide", 2, "Invalid value for '--resolution'"),
+        ("--activation", "square", 1, "leaky_relu"),
+        ("--batch", "3", 1, "batch is 3: use a multiple of 2"),
+        ("--seed", "-1", 1, "seed is -1: use 0 or more"),
+        ("--time-limit", "0", 1, "time_limit is 0.0: use more than 0"),
+        ("--target-error", "-1", 1, "target_error is -1.0: use more than 0"),
+        ("--name", "a/b", 1, "'a/b' is no name of a file"),
+        ("--material", "slate", 1, "no material 'slate'; there are: clay, pane"),
+        ("--device", "abacus", 1, "'abacus' is not known"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_those_that_are_right(
+    option, value, code, message, source, tmp_path, command
+):
+    out = tmp_path / "out"
+    found, _, errors = command("bake", source, *QUICK, "-m", "clay", "-o", out, option, value)
+    assert found == code
+    assert message in errors
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused(source, tmp_path, command):
+    file = tmp_path / "file"
+    file.write_text("")
+    for out, message in ((file, "is a file"), (file / "below", "the folder cannot be made")):
+        code, _, errors = command("bake", source, *QUICK, "-m", "clay", "-o", out)
+        assert code == 1
+        assert f"verdigris: {out}: {message}" in errors
+
+
+def test_resume_with_nothing_to_resume_starts_afresh(source, tmp_path, command):
+    code, out, errors = command(
+        "bake", source, *QUICK, "-m", "clay", "-o", tmp_path, "--resume", "-q"
+    )
+    assert (code, out) == (0, f"{tmp_path / 'clay.neural.npz'}\n")
+    assert "there is no checkpoint to go on from: the bake starts afresh" in errors
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "why"),
+    [("--time-limit", 1, "time limit"), ("--target-error", 0.5, "target error")],
+)
+def test_a_bake_ends_sooner_where_it_may(option, value, why, source, tmp_path, command):
+    options = ("-m", "clay", "-o", tmp_path, "--iterations", 30_000, option, value, "--json")
+    code, out, _ = command("bake", source, *SMALL, *options)
+    assert code == 0
+    finished = json.loads(out.splitlines()[-1])
+    assert finished["stopped_by"] == why
+    assert finished["step"] < 30_000
+
+
+def damage(name):
+    """A function that damages a file, and the field that is named."""
+
+    def edited(change):
+        def edit(path):
+            with np.load(path) as archive:
+                arrays = dict(archive)
+            change(arrays)
+            np.savez(path.with_suffix(""), **arrays)
+
+        return edit
+
+    def nan(arrays):
+        arrays["decoder"][5] = np.nan
+
+    def other_version(arrays):
+        facts = json.loads(arrays["facts"].tobytes())
+        facts["version"] = 99
+        arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+
+    def other_names(arrays):
+        facts = json.loads(arrays["facts"].tobytes())
+        facts["materials"] = ["clay"]
+        arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+
+    return {
+        "truncated": lambda path: path.write_bytes(path.read_bytes()[:3000]),
+        "empty": lambda path: path.write_bytes(b""),
+        "other file": lambda path: path.write_text("not an archive"),
+        "flipped": lambda path: path.write_bytes(path.read_bytes().replace(b"\0" * 8, b"\1" * 8)),
+        "nan": edited(nan),
+        "no latents": edited(lambda arrays: arrays.pop("latents")),
+        "no facts": edited(lambda arrays: arrays.pop("facts")),
+        "short": edited(lambda arrays: arrays.update(decoder=arrays["decoder"][:9])),
+        "version": edited(other_version),
+        "names": edited(other_names),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("truncated", "archive cannot be read"),
+        ("empty", "archive cannot be read"),
+        ("other file", "archive cannot be read"),
+        ("flipped", "cannot be read"),
+        ("nan", "decoder holds values that are not finite"),
+        ("no latents", "latents is missing"),
+        ("no facts", "facts is missing"),
+        ("short", "decoder has shape (9,)"),
+        ("version", "is of version 99; this reads version 1: bake it again"),
+        ("names", "facts: materials is ['clay']: it must name 2 latent texture(s)"),
+    ],
+)
+def test_a_damaged_result_is_refused_naming_file_and_field(
+    name, message, source, result, tmp_path, command
+):
+    path = tmp_path / "damaged.neural.npz"
+    path.write_bytes(result.read_bytes())
+    damage(name)(path)
+    picture = tmp_path / "out.png"
+    for arguments in (("measure", path, "--source", source), ("render", path, "-o", picture)):
+        code, out, errors = command(*arguments, "-m", "clay", "--device", "software")
+        assert (code, out) == (1, "")
+        assert f"verdigris: {path}: " in errors
+        assert message in errors
+    assert not picture.exists()
