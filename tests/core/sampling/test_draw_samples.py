@@ -139,7 +139,9 @@ def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(
         DrawnSamples([teacher], LatentLayout(8, 8, materials=3))
 
 
-def test_given_pairs_of_materials_that_do_not_divide_the_batch_when_drawn_then_none_is_torn(teacher):
+def test_given_pairs_of_materials_that_do_not_divide_the_batch_when_drawn_then_none_is_torn(
+    teacher,
+):
     batch = draw(teacher, layout=LatentLayout(64, 64, levels=1, materials=3), pairs=2)
     for name in ("uv", "material"):
         assert np.array_equal(batch[name][0::2], batch[name][1::2])

@@ -1,0 +1,76 @@
+"""What it costs in error that several materials share one decoder.
+
+    python docs/benchmarks/bench_sharing.py FILE FILE ... [--preset draft] [--device D]
+        [--set resolution=128 iterations=2500 ...]
+
+Bakes each document alone with N steps, then all K of them together with K times N steps of the same
+batch: each material is seen as often, and the total time is the same. The errors are those of
+`verdigris measure`; the ratio is that of sharing over alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Finished
+from verdigris.core.training.trainers import choose_trainer
+
+COLUMNS = ("alone", "shared", "ratio")
+
+
+def run(teachers: Sequence[Teacher], settings: BakeSettings) -> Finished:
+    with tempfile.TemporaryDirectory() as folder:
+        *_, last = bake(teachers, settings, BakeOptions("result", Path(folder)))
+    assert isinstance(last, Finished)
+    return last
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--preset", default="draft")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--set", nargs="*", default=[], dest="changes")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    settings = require_settings(options.preset, choose_trainer(device))
+    for change in options.changes:
+        name, _, text = change.partition("=")
+        value = json.loads(text) if text[:1].isdigit() else text
+        settings = replace(settings, **{name: value})
+    print(f"{device}: {options.preset}, {settings.text()}")
+
+    teachers = [Teacher(load_document(path), device=device) for path in options.files]
+    alone = [run([teacher], settings) for teacher in teachers]
+    steps = settings.iterations * len(teachers)
+    shared = run(teachers, replace(settings, iterations=steps))
+    print(
+        f"alone {sum(each.seconds for each in alone):.1f} s of training in all, "
+        f"shared {shared.seconds:.1f} s\n"
+    )
+    heads = [f"{measure}, {column}" for measure in ("log MAE", "SMAPE") for column in COLUMNS]
+    print(f"| material | {' | '.join(heads)} |\n{'| --- ' * (len(heads) + 1)}|")
+    ratios = []
+    for number, teacher in enumerate(teachers):
+        one, many = alone[number].samples[0], shared.samples[number]
+        cells = [one.log_mae, many.log_mae, many.log_mae / one.log_mae]
+        cells += [one.smape, many.smape, many.smape / one.smape]
+        ratios.append((cells[2], cells[5]))
+        print(f"| {teacher.material.name} | {' | '.join(f'{cell:.4f}' for cell in cells)} |")
+    means = [statistics.geometric_mean(column) for column in zip(*ratios, strict=True)]
+    print(f"\nmean ratio: log MAE {means[0]:.2f}, SMAPE {means[1]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
