@@ -30,7 +30,10 @@ def chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings
     settings = require_settings(options.preset, choose_trainer(device))
     for change in options.changes:
         name, _, text = change.partition("=")
-        value = json.loads(text) if text[:1].isdigit() or text[:1] == "-" else text
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
         if name.startswith("draw."):
             settings = replace(settings, draw=replace(settings.draw, **{name[5:]: value}))
         else:
