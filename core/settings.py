@@ -109,7 +109,7 @@ class BakeSettings:
 
 # Two pairs of directions a place cost nothing in quality and save a quarter of a step.
 _ON_PROCESSOR = BakeSettings(
-    resolution=256, batch=4_096, most_places=2, draw=DrawSettings(pairs=2, coarse_places=8)
+    resolution=256, batch=4_096, most_places=2, draw=DrawSettings(pairs=2, coarse_places=4)
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {

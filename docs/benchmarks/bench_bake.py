@@ -11,7 +11,6 @@ Without FILE: the six examples that are measured, and six documents of MaterialX
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -19,15 +18,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from runs import EXAMPLES, add_settings, chosen_settings
+
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Finished, Started
-from verdigris.core.training.trainers import choose_trainer
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 OWN = (
     "copper_tray",
     "glazed_tile",
@@ -82,21 +81,12 @@ def run(path: Path, settings: BakeSettings, device: str, name: str) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*")
-    parser.add_argument("--preset", default="standard")
-    parser.add_argument("--device", default="auto")
     parser.add_argument("--corpus")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--set", nargs="*", default=[], dest="changes")
+    add_settings(parser)
     options = parser.parse_args()
     device = open_device(options.device)
-    settings = require_settings(options.preset, choose_trainer(device))
-    for change in options.changes:
-        name, _, text = change.partition("=")
-        value = json.loads(text) if text[:1].isdigit() or text[:1] == "-" else text
-        if name.startswith("draw."):
-            settings = replace(settings, draw=replace(settings.draw, **{name[5:]: value}))
-        else:
-            settings = replace(settings, **{name: value})
+    settings = chosen_settings(options, device)
     print(f"{device}: {options.preset}, {settings.text()}")
     rows: list[dict[str, float]] = []
     for path in files(options):
