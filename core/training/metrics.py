@@ -86,11 +86,17 @@ def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
     return _flip(display(p), display(r), "LDR")
 
 
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+_DARK = 1e-6
+
+
 def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
     """Mean and map [height, width] of HDR-FLIP, on linear radiance."""
     p, r = _pair(prediction, reference)
-    if not r.any():
-        # HDR-FLIP chooses its exposures from the reference and finds none in the dark.
+    light = r @ _LUMINANCE
+    if light.max() <= 1.001 * max(float(np.median(light)), _DARK):
+        # HDR-FLIP takes its exposures from the median and the maximum of the reference; where they
+        # are one, or all is dark, it finds none and ends the process.
         return ldr_flip(prediction, reference)
     return _flip(p, r, "HDR")
 

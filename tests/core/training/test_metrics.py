@@ -88,3 +88,16 @@ def test_texel_errors_fall_into_the_texel_that_holds_the_sample():
 def test_pictures_of_different_sizes_are_refused():
     with pytest.raises(SettingsError, match=r"\(32, 32, 3\) and \(16, 16, 3\)"):
         measure_picture(picture(0), picture(0, 16))
+
+
+@pytest.mark.parametrize("light", [0.0, 1e-9, 0.5])
+def test_hdr_flip_of_a_reference_without_contrast_is_a_number(light):
+    reference = np.full((16, 16, 3), light, np.float32)
+    assert hdr_flip(reference, reference)[0] == 0
+    assert 0 < hdr_flip(reference + 0.2, reference)[0] <= 1
+
+
+def test_hdr_flip_of_a_dark_reference_with_one_faint_point_is_a_number():
+    reference = np.zeros((16, 16, 3), np.float32)
+    reference[8, 8] = 3e-8
+    assert 0 < hdr_flip(reference + 0.2, reference)[0] <= 1
