@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher import Teacher
 
     Doubles = NDArray[np.float64]
@@ -48,13 +49,13 @@ def probe(teacher: Teacher) -> Probe:
     )
 
 
-def mean_albedo(teacher: Teacher) -> tuple[float, float, float]:
+def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
     """The share of white light from all around that is reflected, without the rest of a probe."""
     rng, uv, wo = _draw_views()
     wi = _draw_lights(rng, wo)
     lit = wi[:, 2] > 1e-4
     density = _density(wi, wo)
-    response = teacher.response(uv, wi.astype(np.float32), wo.astype(np.float32))
+    response = material.response(uv, wi.astype(np.float32), wo.astype(np.float32))
     weight = np.divide(1.0, density, out=np.zeros_like(density), where=lit & (density > 0))
     albedo = (response * weight[:, None]).mean(0)
     return float(albedo[0]), float(albedo[1]), float(albedo[2])

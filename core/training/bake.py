@@ -45,7 +45,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
-from verdigris.core.training.notices import notices, unique_names
+from verdigris.core.training.notices import lost_light, notices, unique_names
 from verdigris.core.training.trainers import choose_trainer, open_trainer
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ def _bake_and_tell(run: _Run, saved: _State | None) -> Iterator[Event]:
     yield from _train(run)
     run.ended = time.monotonic()
     yield Phase("measuring", 3, 3)
+    for number, (teacher, name) in enumerate(zip(run.teachers, run.names, strict=True)):
+        yield from lost_light(teacher, _current_student(run, number), name)
     yield _finish(run)
 
 

@@ -12,6 +12,9 @@ from verdigris.core.training.events import Warning
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.student import Student
+
+_LEAST_LIGHT = 0.1
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -24,6 +27,17 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
         yield Warning(
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
             "to learn, and the result is black"
+        )
+
+
+def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:
+    """A warning if next to nothing of what the material reflects was learnt."""
+    wanted, found = max(mean_albedo(teacher)), max(mean_albedo(student))
+    if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
+        yield Warning(
+            f"{name}: reflects {100 * found:.2g}% of the light, and the material "
+            f"{100 * wanted:.2g}%: it is nearly a mirror, whose highlight is too narrow to be "
+            "learnt: make it rougher, or train longer"
         )
 
 

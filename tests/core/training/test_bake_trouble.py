@@ -71,6 +71,15 @@ def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
     assert re.match(r"soot: reflects almost nothing \(0% of the light\)", told[0])
 
 
+def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
+    mirror = make_teacher(
+        "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.08"
+    )
+    told = warnings(run([mirror], tmp_path, replace(TINY, iterations=400)))
+    assert len(told) == 1
+    assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", told[0])
+
+
 def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(clay, tmp_path):
     events = run([clay], tmp_path / "resumed", resume=True)
     assert events[0].step == 0
