@@ -6,37 +6,22 @@ checkpoint stays. It knows no command line, no panel and no process.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.parameters import CheckpointError, Parameters, initialise
-from verdigris.core.network.student import Student
-from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import checkpoint
-from verdigris.core.training.events import (
-    Checkpointed,
-    Event,
-    Finished,
-    Metrics,
-    Phase,
-    Preview,
-    Started,
-    Step,
-    Warning,
-)
+from verdigris.core.training.events import Event, Finished, Phase, Started, Step, Warning
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
-    HeldOut,
     detail_below_texels,
     draw_held_out,
     draw_sphere,
@@ -46,6 +31,15 @@ from verdigris.core.training.measure import (
 )
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.notices import lost_light, notices, unique_names
+from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
+from verdigris.core.training.resume import (
+    SavedState,
+    facts_of,
+    find_state,
+    source_digest,
+    write_state,
+)
+from verdigris.core.training.run import Run
 from verdigris.core.training.trainers import choose_trainer, open_trainer
 
 if TYPE_CHECKING:
@@ -54,6 +48,8 @@ if TYPE_CHECKING:
     from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.training.protocols import Trainer
 
+__all__ = ["BakeControl", "BakeOptions", "bake"]
+
 _QUICK_SAMPLES = 1 << 15
 _RUN_SECONDS = 0.2
 _FIRST_RUN = 20
@@ -61,78 +57,6 @@ _CALIBRATION_SECONDS = 1.0
 _CANDIDATE_STEPS_JUDGED = 0.25
 # Mean log difference inside a texel -> places that are averaged.
 _PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
-
-
-@dataclass(frozen=True)
-class BakeOptions:
-    """What does not shape the result: where it goes, when to stop, what to show meanwhile."""
-
-    name: str
-    """Of the result's file."""
-    folder: Path
-    """Where it goes."""
-    trainer: str | None = None
-    """`tensor` or `numpy`; by default what suits the device."""
-    resume: bool = False
-    """Go on from the checkpoint in the folder, if there is one."""
-    time_limit: float | None = None
-    """Seconds of training that the schedule is fitted into."""
-    target_error: float | None = None
-    """Stop at this log-space error on held-out samples."""
-    importance: NDArray[Any] | None = None
-    """How much each place matters, row 0 at v = 0; uniform without."""
-    checkpoint_seconds: float = 5.0
-    """How often the state is written."""
-    metrics_seconds: float = 2.0
-    """How often errors are measured."""
-    preview_seconds: float | None = None
-    """How often a picture is drawn; never by default."""
-    preview_size: int = 128
-    """Pixels a side of that picture."""
-
-    def __post_init__(self) -> None:
-        if Path(self.name).name != self.name or self.name in ("", ".."):
-            raise SettingsError(f"the name {self.name!r} is no name of a file: leave out folders")
-        for name in ("time_limit", "target_error"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise SettingsError(f"{name} is {value}: use more than 0, or leave it out")
-
-
-@dataclass
-class BakeControl:
-    """Lets another thread, or a signal handler, end a bake so that it keeps what it has."""
-
-    stop_requested: bool = False
-
-    def stop(self) -> None:
-        self.stop_requested = True
-
-
-@dataclass
-class _Run:
-    """What a bake in progress holds."""
-
-    teachers: Sequence[Teacher]
-    settings: BakeSettings
-    options: BakeOptions
-    control: BakeControl
-    trainer_kind: str
-    trainer: Trainer
-    names: tuple[str, ...]
-    held_out: list[HeldOut]
-    checkpoint_step: int | None = None
-    step_base_seconds: float = 0.0
-    started: float = field(default_factory=time.monotonic)
-    ended: float | None = None
-    student: Student | None = None
-    digest: str = ""
-    stopped_by: str = ""
-
-    @property
-    def seconds(self) -> float:
-        """Of training, with those of the runs that this one resumes."""
-        return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
 
 
 def bake(
@@ -147,15 +71,15 @@ def bake(
         raise SettingsError("there is nothing to bake: name at least one material")
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
-    _make_folder(options.folder)
+    make_folder(options.folder)
     with locked(options.folder, options.name):
-        saved = _find_state(teachers, settings, options, kind)
+        saved = find_state(teachers, settings, options, kind)
         settings = saved.settings if saved else _with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
         trainer = _open(teachers, settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
-        run = _Run(teachers, settings, options, control, kind, trainer, names, [])
+        run = Run(teachers, settings, options, control, kind, trainer, names, [])
         run.digest = source_digest(teachers, options.importance)
         try:
             try:
@@ -166,7 +90,7 @@ def bake(
             raise _device_failed(run, failure) from failure
 
 
-def _bake_and_tell(run: _Run, saved: _State | None) -> Iterator[Event]:
+def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     settings = run.settings
     if saved:
         run.trainer.restore(saved.parameters, saved.state)
@@ -190,22 +114,11 @@ def _bake_and_tell(run: _Run, saved: _State | None) -> Iterator[Event]:
     run.ended = time.monotonic()
     yield Phase("measuring", 3, 3)
     for number, (teacher, name) in enumerate(zip(run.teachers, run.names, strict=True)):
-        yield from lost_light(teacher, _current_student(run, number), name)
+        yield from lost_light(teacher, run.current_student(number), name)
     yield _finish(run)
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None
-    except OSError as failure:
-        raise SettingsError(
-            f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
-        ) from None
-
-
-def _device_failed(run: _Run, failure: RuntimeError) -> DeviceError:
+def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
     step = run.checkpoint_step
     remedy = (
         "no checkpoint was written yet: start the bake again"
@@ -216,17 +129,6 @@ def _device_failed(run: _Run, failure: RuntimeError) -> DeviceError:
         f"{run.teachers[0].device}: was lost or failed at step {run.trainer.step} ({failure}); "
         f"{remedy}, or choose another --device"
     )
-
-
-def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
-    """Tells whether two bakes learn from the same thing."""
-    digest = hashlib.sha256()
-    for teacher in teachers:
-        digest.update(teacher.generated.digest.encode())
-        digest.update(teacher.texture_digest().encode())
-    if importance is not None:
-        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
-    return digest.hexdigest()
 
 
 def _with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
@@ -252,7 +154,7 @@ def _open(
     return open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
 
 
-def _started(run: _Run) -> Started:
+def _started(run: Run) -> Started:
     settings = run.settings
     return Started(
         materials=run.names,
@@ -284,7 +186,7 @@ def _fit_to_time(
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 
-def _choose_candidate(run: _Run) -> Iterator[Event]:
+def _choose_candidate(run: Run) -> Iterator[Event]:
     """Trains a few starts for a while and goes on with the one whose loss is lowest."""
     settings = run.settings
     share = max(2, int(settings.iterations * settings.candidate_share))
@@ -317,11 +219,11 @@ def _choose_candidate(run: _Run) -> Iterator[Event]:
     run.trainer.restore(best[1], best[2])
 
 
-def _train(run: _Run) -> Iterator[Event]:
+def _train(run: Run) -> Iterator[Event]:
     settings, options = run.settings, run.options
     size = _FIRST_RUN
     last_metrics = last_checkpoint = last_preview = time.monotonic()
-    yield from _maybe_preview(run)
+    yield from run.preview()
     while run.trainer.step < settings.iterations:
         if run.control.stop_requested:
             run.stopped_by = "request"
@@ -338,7 +240,7 @@ def _train(run: _Run) -> Iterator[Event]:
             yield Warning(f"{report.skipped} steps were skipped: their gradients were not finite")
         now = time.monotonic()
         if now - last_metrics > options.metrics_seconds:
-            metrics = _measure(run)
+            metrics = run.measure()
             yield metrics
             error = float(np.mean([found.log_mae for found in metrics.samples]))
             if options.target_error is not None and error <= options.target_error:
@@ -346,100 +248,16 @@ def _train(run: _Run) -> Iterator[Event]:
                 return
             last_metrics = time.monotonic()
         if options.preview_seconds is not None and now - last_preview > options.preview_seconds:
-            yield from _maybe_preview(run)
+            yield from run.preview()
             last_preview = time.monotonic()
         if now - last_checkpoint > options.checkpoint_seconds:
-            yield _write_state(run)
+            yield write_state(run)
             last_checkpoint = time.monotonic()
     run.stopped_by = "time limit" if options.time_limit else "steps"
 
 
-def _current_student(run: _Run, material: int = 0) -> Student:
-    parameters = run.trainer.parameters()
-    if run.student is None:
-        run.student = Student(parameters, run.teachers[0].device)
-    else:
-        run.student.update(parameters)
-    run.student.material = material
-    return run.student
-
-
-def _measure(run: _Run) -> Metrics:
-    student = _current_student(run)
-    found = []
-    for number, held_out in enumerate(run.held_out):
-        student.material = number
-        found.append(measure_student(student, held_out))
-    return Metrics(run.trainer.step, tuple(found))
-
-
-def _maybe_preview(run: _Run) -> Iterator[Event]:
-    if run.options.preview_seconds is None:
-        return
-    student = _current_student(run)
-    lighting = Lighting(samples=8)
-    picture = render(
-        student, "sphere", run.options.preview_size, lighting=lighting, subpixels=1, is_flat=True
-    )
-    yield Preview(run.trainer.step, run.names[0], picture)
-
-
-@dataclass(frozen=True)
-class _State:
-    parameters: Parameters
-    state: dict[str, NDArray[Any]]
-    settings: BakeSettings
-    seconds: float
-
-
-def _facts(run: _Run) -> dict[str, Any]:
-    return {
-        "materials": list(run.names),
-        "sources": [teacher.material.name for teacher in run.teachers],
-        "documents": [teacher.document.name for teacher in run.teachers],
-        "source": run.digest,
-        "settings": run.settings.to_json(),
-        "trainer": run.trainer_kind,
-        "step": run.trainer.step,
-        "seconds": run.seconds,
-    }
-
-
-def _write_state(run: _Run) -> Checkpointed:
-    path = checkpoint.state_path(run.options.folder, run.options.name)
-    checkpoint.save(path, run.trainer.parameters(), _facts(run), run.trainer.state())
-    run.checkpoint_step = run.trainer.step
-    return Checkpointed(run.trainer.step, str(path))
-
-
-def _find_state(
-    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
-) -> _State | None:
-    path = checkpoint.state_path(options.folder, options.name)
-    if not options.resume or not path.is_file():
-        return None
-    saved = checkpoint.load(path)
-    facts = saved.facts
-    if facts.get("source") != source_digest(teachers, options.importance):
-        raise CheckpointError(
-            f"{path}: is of another material, texture or importance map than it is now: "
-            "bake without --resume"
-        )
-    stored = BakeSettings.from_json(facts["settings"])
-    # What the first run has chosen by itself is taken over.
-    wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
-    if options.time_limit:
-        wanted = replace(wanted, iterations=stored.iterations)
-    if stored != wanted or facts.get("trainer") != kind:
-        raise CheckpointError(
-            f"{path}: was begun with other settings or another trainer: "
-            "use the same, or bake without --resume"
-        )
-    return _State(saved.parameters, saved.state, stored, float(facts.get("seconds", 0.0)))
-
-
-def _finish(run: _Run) -> Finished:
-    student = _current_student(run)
+def _finish(run: Run) -> Finished:
+    student = run.current_student()
     samples: list[SampleMetrics] = []
     pictures: list[PictureMetrics] = []
     footprint = texel_footprint(run.settings.resolution)
@@ -451,7 +269,7 @@ def _finish(run: _Run) -> Finished:
         pictures.append(measure_pictures(student, draw_sphere(teacher, footprint=footprint)))
     path = checkpoint.result_path(run.options.folder, run.options.name)
     facts = {
-        **_facts(run),
+        **facts_of(run),
         "stopped_by": run.stopped_by,
         "metrics": [asdict(found) for found in samples],
         "pictures": [asdict(found) for found in pictures],

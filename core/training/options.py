@@ -1,0 +1,70 @@
+"""What a bake is asked for beside its settings, and how it is ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class BakeOptions:
+    """What does not shape the result: where it goes, when to stop, what to show meanwhile."""
+
+    name: str
+    """Of the result's file."""
+    folder: Path
+    """Where it goes."""
+    trainer: str | None = None
+    """`tensor` or `numpy`; by default what suits the device."""
+    resume: bool = False
+    """Go on from the checkpoint in the folder, if there is one."""
+    time_limit: float | None = None
+    """Seconds of training that the schedule is fitted into."""
+    target_error: float | None = None
+    """Stop at this log-space error on held-out samples."""
+    importance: NDArray[Any] | None = None
+    """How much each place matters, row 0 at v = 0; uniform without."""
+    checkpoint_seconds: float = 5.0
+    """How often the state is written."""
+    metrics_seconds: float = 2.0
+    """How often errors are measured."""
+    preview_seconds: float | None = None
+    """How often a picture is drawn; never by default."""
+    preview_size: int = 128
+    """Pixels a side of that picture."""
+
+    def __post_init__(self) -> None:
+        if Path(self.name).name != self.name or self.name in ("", ".."):
+            raise SettingsError(f"the name {self.name!r} is no name of a file: leave out folders")
+        for name in ("time_limit", "target_error"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise SettingsError(f"{name} is {value}: use more than 0, or leave it out")
+
+
+@dataclass
+class BakeControl:
+    """Lets another thread, or a signal handler, end a bake so that it keeps what it has."""
+
+    stop_requested: bool = False
+
+    def stop(self) -> None:
+        self.stop_requested = True
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder of the result, or says why it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None
+    except OSError as failure:
+        raise SettingsError(
+            f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
+        ) from None

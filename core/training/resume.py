@@ -1,0 +1,91 @@
+"""Writes the state of a bake, and finds it again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training import checkpoint
+from verdigris.core.training.events import Checkpointed
+from verdigris.core.training.options import BakeOptions
+from verdigris.core.training.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
+    """Tells whether two bakes learn from the same thing."""
+    digest = hashlib.sha256()
+    for teacher in teachers:
+        digest.update(teacher.generated.digest.encode())
+        digest.update(teacher.texture_digest().encode())
+    if importance is not None:
+        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """What a checkpoint holds for a bake to go on from."""
+
+    parameters: Parameters
+    state: dict[str, NDArray[Any]]
+    settings: BakeSettings
+    seconds: float
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """What a file says of the bake that wrote it."""
+    return {
+        "materials": list(run.names),
+        "sources": [teacher.material.name for teacher in run.teachers],
+        "documents": [teacher.document.name for teacher in run.teachers],
+        "source": run.digest,
+        "settings": run.settings.to_json(),
+        "trainer": run.trainer_kind,
+        "step": run.trainer.step,
+        "seconds": run.seconds,
+    }
+
+
+def write_state(run: Run) -> Checkpointed:
+    """Writes the checkpoint that a bake which is cut off goes on from."""
+    path = checkpoint.state_path(run.options.folder, run.options.name)
+    checkpoint.save(path, run.trainer.parameters(), facts_of(run), run.trainer.state())
+    run.checkpoint_step = run.trainer.step
+    return Checkpointed(run.trainer.step, str(path))
+
+
+def find_state(
+    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
+) -> SavedState | None:
+    """The checkpoint to go on from, if that is wanted and there is one of the same bake."""
+    path = checkpoint.state_path(options.folder, options.name)
+    if not options.resume or not path.is_file():
+        return None
+    saved = checkpoint.load(path)
+    facts = saved.facts
+    if facts.get("source") != source_digest(teachers, options.importance):
+        raise CheckpointError(
+            f"{path}: is of another material, texture or importance map than it is now: "
+            "bake without --resume"
+        )
+    stored = BakeSettings.from_json(facts["settings"])
+    # What the first run has chosen by itself is taken over.
+    wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
+    if options.time_limit:
+        wanted = replace(wanted, iterations=stored.iterations)
+    if stored != wanted or facts.get("trainer") != kind:
+        raise CheckpointError(
+            f"{path}: was begun with other settings or another trainer: "
+            "use the same, or bake without --resume"
+        )
+    return SavedState(saved.parameters, saved.state, stored, float(facts.get("seconds", 0.0)))

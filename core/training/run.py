@@ -1,0 +1,77 @@
+"""A bake in progress: what it holds, and what it can show of itself at any time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.events import Event, Metrics, Preview
+from verdigris.core.training.measure import HeldOut, measure_student
+from verdigris.core.training.options import BakeControl, BakeOptions
+from verdigris.core.training.protocols import Trainer
+
+
+@dataclass
+class Run:
+    """What a bake in progress holds."""
+
+    teachers: Sequence[Teacher]
+    settings: BakeSettings
+    options: BakeOptions
+    control: BakeControl
+    trainer_kind: str
+    trainer: Trainer
+    names: tuple[str, ...]
+    held_out: list[HeldOut]
+    checkpoint_step: int | None = None
+    step_base_seconds: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    student: Student | None = None
+    digest: str = ""
+    stopped_by: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Of training, with those of the runs that this one resumes."""
+        return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
+
+    def current_student(self, material: int = 0) -> Student:
+        """The parameters as they are, as a material on the device."""
+        parameters = self.trainer.parameters()
+        if self.student is None:
+            self.student = Student(parameters, self.teachers[0].device)
+        else:
+            self.student.update(parameters)
+        self.student.material = material
+        return self.student
+
+    def measure(self) -> Metrics:
+        """Errors on the held-out samples that are kept for it."""
+        student = self.current_student()
+        found = []
+        for number, held_out in enumerate(self.held_out):
+            student.material = number
+            found.append(measure_student(student, held_out))
+        return Metrics(self.trainer.step, tuple(found))
+
+    def preview(self) -> Iterator[Event]:
+        """A picture of the first material, if pictures are wanted."""
+        if self.options.preview_seconds is None:
+            return
+        student = self.current_student()
+        lighting = Lighting(samples=8)
+        picture = render(
+            student,
+            "sphere",
+            self.options.preview_size,
+            lighting=lighting,
+            subpixels=1,
+            is_flat=True,
+        )
+        yield Preview(self.trainer.step, self.names[0], picture)
