@@ -31,6 +31,11 @@ def open_trainer(
         from verdigris.core.training.numpy_trainer import NumpyTrainer
 
         return NumpyTrainer(parameters, source, settings)
+    if kind == "tensor" and device.is_software:
+        raise SettingsError(
+            f"trainer 'tensor' is for graphics cards, and {device} is the processor: it would take "
+            "minutes to start; use numpy"
+        )
     if kind == "tensor":
         from verdigris.core.training.tensor_trainer import TensorTrainer
 

@@ -242,3 +242,8 @@ def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypa
         checkpoint.save(path, parameters, {"materials": ["slate"]})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_the_trainer_for_graphics_cards_is_refused_on_the_processor(clay, tmp_path):
+    with pytest.raises(SettingsError, match=r"'tensor' is for graphics cards.*use numpy"):
+        run([clay], tmp_path, trainer="tensor")
