@@ -65,7 +65,7 @@ def bake(
     """
     from verdigris.core.device import open_device
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.settings import require_settings
+    from verdigris.core.settings import default_preset, require_settings
     from verdigris.core.training.bake import BakeOptions
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.trainers import choose_trainer
@@ -73,7 +73,7 @@ def bake(
     documents = [documents] if isinstance(documents, Document) else documents
     opened = open_device(device)
     kind = choose_trainer(opened)
-    settings = require_settings(preset or ("draft" if kind == "numpy" else "standard"), kind)
+    settings = require_settings(preset or default_preset(kind), kind)
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),

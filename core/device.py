@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,12 +80,8 @@ class Device:
     def __str__(self) -> str:
         return f"{self.name} ({self.backend})"
 
-    @cached_property
-    def kernels(self) -> Kernels:
-        """The kernels that know no material."""
-        return self.new_kernels()
-
     def new_kernels(self, defines: Mapping[str, str] | None = None) -> Kernels:
+        """Kernels of a session of their own, compiled with these definitions."""
         options = {**self.compiler_options, "defines": dict(defines or {})}
         # modules that were compiled with other definitions must not be taken from the cache
         cache = None if defines else _subfolder("modules")

@@ -135,6 +135,11 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
 }
 
 
+def default_preset(trainer: str) -> str:
+    """What a bake takes when nobody chooses: a processor would be long at more than a draft."""
+    return "draft" if trainer == "numpy" else "standard"
+
+
 def require_settings(preset: str, trainer: str) -> BakeSettings:
     """The preset of this name for a trainer."""
     if trainer not in TRAINERS:

@@ -65,14 +65,13 @@ def bake(
     from verdigris.core.material.document import load_document
     from verdigris.core.material.selection import select_materials
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.settings import require_settings
+    from verdigris.core.settings import default_preset, require_settings
     from verdigris.core.training.bake import BakeControl, BakeOptions
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.trainers import choose_trainer
 
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
-    preset = preset or ("draft" if kind == "numpy" else "standard")
     changes = {
         "network": network,
         "resolution": resolution,
@@ -82,7 +81,7 @@ def bake(
         "activation": activation,
         "seed": seed,
     }
-    settings = _changed(require_settings(preset, kind), changes)
+    settings = _changed(require_settings(preset or default_preset(kind), kind), changes)
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())

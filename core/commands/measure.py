@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verdigris.core.commands.opening import open_teacher
 from verdigris.core.commands.options import (
     AllowOutside,
     AsJson,
@@ -19,7 +20,6 @@ from verdigris.core.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from verdigris.core.device import Device
     from verdigris.core.material.evaluator import DeviceMaterial
 
 
@@ -58,7 +58,7 @@ def measure(
     saved = load(result)
     number = saved.require_material(material)
     student = Student(saved.parameters, opened, number)
-    teacher = _teacher(source, saved.source_names[number], search, allow_outside, opened)
+    teacher = open_teacher(source, saved.source_names[number], search, allow_outside, opened)
     footprint = measures.texel_footprint(saved.parameters.layout.width)
     held_out = measures.draw_held_out(teacher, count, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
@@ -121,24 +121,10 @@ def compare(
             number = results[path].require_material(material)
             shown: DeviceMaterial = Student(results[path].parameters, opened, number)
         else:
-            shown = _teacher(path, in_document, search, allow_outside, opened)
+            shown = open_teacher(path, in_document, search, allow_outside, opened)
         picture = render(shown, view, size, lighting=lighting, is_flat=True)
         pictures.append(over_backdrop(picture))
     reference, other = pictures
     flip, heat = ldr_flip(other, reference)
     write_picture(output, np.concatenate([reference, other, heat_colours(heat)], axis=1))
     print(f"{output}: PSNR {psnr(other, reference):.1f} dB, FLIP {flip:.4f}")
-
-
-def _teacher(
-    path: Path,
-    name: str | None,
-    search: list[Path] | None,
-    allow_outside: bool,
-    device: Device,
-) -> DeviceMaterial:
-    from verdigris.core.material.document import load_document
-    from verdigris.core.material.teacher import Teacher
-
-    document = load_document(path, search or (), allow_outside)
-    return Teacher(document, document.require_material(name), device)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from verdigris.core.commands.opening import open_teacher
 from verdigris.core.commands.options import (
     AllowOutside,
     DeviceChoice,
@@ -69,11 +70,7 @@ def render(
             Student(saved.parameters, opened, number), chosen, size, shape, lighting, is_flat=True
         )
     else:
-        from verdigris.core.material.document import load_document
-        from verdigris.core.material.teacher import Teacher
-
-        document = load_document(file, search or (), allow_outside)
-        teacher = Teacher(document, document.require_material(material), opened)
+        teacher = open_teacher(file, material, search, allow_outside, opened)
         name = teacher.material.name
         picture = draw(teacher, chosen, size, shape, lighting)
     is_png = output.suffix.lower() == ".png"

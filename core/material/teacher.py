@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DocumentError
-from verdigris.core.material.evaluator import (
-    DEFAULT_SLOPE_STEP,
-    EVALUATE,
-    DeviceMaterial,
-    Frames,
-)
+from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.generate import GeneratedMaterial, generate
 from verdigris.core.material.textures import TexturePool
 
@@ -19,8 +14,6 @@ if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.material.document import Document, Material
-
-__all__ = ["DEFAULT_SLOPE_STEP", "EVALUATE", "Frames", "Teacher"]
 
 
 class Teacher(DeviceMaterial):

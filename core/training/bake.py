@@ -45,6 +45,7 @@ from verdigris.core.training.trainers import choose_trainer, open_trainer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.network.student import Student
     from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.training.protocols import Trainer
 
@@ -55,6 +56,8 @@ _RUN_SECONDS = 0.2
 _FIRST_RUN = 20
 _CALIBRATION_SECONDS = 1.0
 _CANDIDATE_STEPS_JUDGED = 0.25
+# Far enough apart that neighbouring seeds of bakes try different starts.
+_CANDIDATE_SEED_STEP = 7919
 # Mean log difference inside a texel -> places that are averaged.
 _PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
 
@@ -113,9 +116,11 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     yield from _train(run)
     run.ended = time.monotonic()
     yield Phase("measuring", 3, 3)
+    student = run.current_student()
     for number, (teacher, name) in enumerate(zip(run.teachers, run.names, strict=True)):
-        yield from lost_light(teacher, run.current_student(number), name)
-    yield _finish(run)
+        student.material = number
+        yield from lost_light(teacher, student, name)
+    yield _finish(run, student)
 
 
 def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
@@ -197,7 +202,7 @@ def _choose_candidate(run: Run) -> Iterator[Event]:
             break
         if number:
             run.trainer.close()
-            seed = settings.seed + 7919 * number
+            seed = settings.seed + _CANDIDATE_SEED_STEP * number
             run.trainer = _open(run.teachers, settings, run.options, run.trainer_kind, seed)
         begun = time.monotonic()
         run.trainer.step_many(share - judged)
@@ -256,8 +261,7 @@ def _train(run: Run) -> Iterator[Event]:
     run.stopped_by = "time limit" if options.time_limit else "steps"
 
 
-def _finish(run: Run) -> Finished:
-    student = run.current_student()
+def _finish(run: Run, student: Student) -> Finished:
     samples: list[SampleMetrics] = []
     pictures: list[PictureMetrics] = []
     footprint = texel_footprint(run.settings.resolution)

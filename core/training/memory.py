@@ -55,14 +55,10 @@ def check_memory(
 
 
 def available_bytes(device: Device) -> int | None:
-    """Memory of the device, or None where nothing tells."""
-    if not device.is_software:
-        sizes = [heap_size for heap_size in _heap_sizes(device) if heap_size > 0]
-        return max(sizes) if sizes else None
-    if sys.platform == "linux":
+    """Memory of the device, or None where nothing tells.
+
+    slangpy 0.43 reports what a graphics card has allocated, not how much it has.
+    """
+    if device.is_software and sys.platform == "linux":
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return None
-
-
-def _heap_sizes(device: Device) -> list[int]:
-    return [int(getattr(heap, "total_size", 0) or 0) for heap in device.gpu.report_heaps()]

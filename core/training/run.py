@@ -41,14 +41,14 @@ class Run:
         """Of training, with those of the runs that this one resumes."""
         return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
 
-    def current_student(self, material: int = 0) -> Student:
-        """The parameters as they are, as a material on the device."""
+    def current_student(self) -> Student:
+        """The parameters as they are, as the first material, on the device."""
         parameters = self.trainer.parameters()
         if self.student is None:
             self.student = Student(parameters, self.teachers[0].device)
         else:
             self.student.update(parameters)
-        self.student.material = material
+        self.student.material = 0
         return self.student
 
     def measure(self) -> Metrics:

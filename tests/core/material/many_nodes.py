@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from verdigris.core.material.evaluator import Frames
 from verdigris.core.material.library import standard_library
-from verdigris.core.material.teacher import Frames, Teacher
+from verdigris.core.material.teacher import Teacher
 
 from .surfaces import node, probe
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.teacher import DEFAULT_SLOPE_STEP, Frames, Teacher
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, Frames
+from verdigris.core.material.teacher import Teacher
 
 from .surfaces import (
     closure,

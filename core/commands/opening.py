@@ -1,0 +1,25 @@
+"""Opens what a command line names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from verdigris.core.device import Device
+    from verdigris.core.material.teacher import Teacher
+
+
+def open_teacher(
+    path: Path,
+    name: str | None,
+    search: list[Path] | None,
+    allow_outside: bool,
+    device: Device,
+) -> Teacher:
+    """The material of this name in a document, or its only one, compiled."""
+    from verdigris.core.material.document import load_document
+    from verdigris.core.material.teacher import Teacher
+
+    document = load_document(path, search or (), allow_outside)
+    return Teacher(document, document.require_material(name), device)
