@@ -7,6 +7,7 @@ import pytest
 
 from verdigris.core.device import Source, open_device
 from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.network.losses import limited_exponent
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
@@ -95,15 +96,19 @@ def open_trainer(device, parameters, source, settings, uses_tensor=False):
 
 
 def without_kinks(spec, parameters):
-    """Gives samples no weight whose gradient half floats may take from the kink's other side."""
+    """Gives samples no weight whose gradient half floats may take from the other side of a kink: of
+    the activation, or of the loss, where the student is right and its sign changes."""
 
     def change(batch):
-        columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
-        uv, wi, wo = columns
+        columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo", "response"))
+        uv, wi, wo, response = columns
         level, material = batch["level"].astype(int), batch["material"].astype(int)
-        _, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material)
-        nearest = np.min([np.abs(x).min(0) for x in tape.pre_activations[:-1]], axis=0)
-        batch["weight"][nearest < 4e-3] = 0
+        raw, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material)
+        exponent = limited_exponent(spec, raw)
+        batch["weight"][np.abs(exponent - np.log(response)).min(0) < 1e-2] = 0
+        if spec.activation in ("relu", "leaky_relu"):
+            nearest = np.min([np.abs(x).min(0) for x in tape.pre_activations[:-1]], axis=0)
+            batch["weight"][nearest < 4e-3] = 0
 
     return change
 
@@ -114,8 +119,7 @@ def relative_error(found, expected):
 
 def assert_gradients(device, uses_tensor, spec, loss="cbrt_l1"):
     parameters = random_parameters(spec)
-    has_kinks = spec.activation in ("relu", "leaky_relu")
-    change = without_kinks(spec, parameters) if has_kinks and uses_tensor else lambda batch: None
+    change = without_kinks(spec, parameters) if uses_tensor else lambda batch: None
     source = Samples(change)
     trainer = open_trainer(device, parameters, source, frozen(loss=loss), uses_tensor)
     report = trainer.step_many(1)
@@ -189,16 +193,20 @@ def test_given_highlights_beyond_half_floats_when_stepping_then_the_step_is_take
     assert np.abs(state["latents_m"]).max() > 0
 
 
-def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracles(device):
-    spec = replace(SMALL, activation="silu")
+@pytest.mark.parametrize("activation", ["silu", "leaky_smelu"])
+def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracles(
+    device, activation
+):
+    spec = replace(SMALL, activation=activation)
     parameters = random_parameters(spec)
     plan = HalfPlan(False, 32, 2, unrolls=False)
-    trainer = TensorTrainer(parameters, Samples(), frozen(), device, plan)
+    source = Samples(without_kinks(spec, parameters))
+    trainer = TensorTrainer(parameters, source, frozen(), device, plan)
     trainer.step_many(1)
-    state, batch = trainer.state(), Samples().draw(0, ODD_BATCH)
+    state, batch = trainer.state(), source.draw(0, ODD_BATCH)
     expected = loss_and_gradients(spec, parameters.astype("f8"), batch)
-    assert 1e-5 < relative_error(state["decoder_m"] * 10, expected.decoder) < FP16
-    assert relative_error(state["latents_m"] * 10, expected.latents) < FP16
+    assert 1e-5 < relative_error(state["decoder_m"] * 10, expected.decoder) < FP16 / 4
+    assert relative_error(state["latents_m"] * 10, expected.latents) < FP16 / 4
 
 
 def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
