@@ -1,0 +1,65 @@
+"""Gives texels next to covered ones the weight of the nearest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.integer[Any]]
+
+_FAR = np.int32(1 << 20)
+
+
+def dilate(
+    weights: Floats, covered: Bools, reach: int, wraps: bool = False
+) -> tuple[Floats, Bools]:
+    """Weights and coverage, grown by `reach` texels of true distance.
+
+    With `wraps`, what leaves at one side of the map comes in at the other.
+    """
+    if reach < 1 or covered.all() or not covered.any():
+        return weights, covered
+    if wraps:
+        reach = min(reach, *weights.shape)
+        padded = [np.pad(each, reach, mode="wrap") for each in (weights, covered)]
+        grown = _dilate(padded[0], padded[1], reach)
+        inner = slice(reach, -reach)
+        return grown[0][inner, inner], grown[1][inner, inner]
+    return _dilate(weights, covered, reach)
+
+
+def _dilate(weights: Floats, covered: Bools, reach: int) -> tuple[Floats, Bools]:
+    """The nearest covered texel of each row, then the best of the rows above and below."""
+    column = _nearest_in_row(covered)
+    away = column - np.arange(covered.shape[1], dtype=np.int32)
+    along = np.minimum(np.abs(away), _FAR // 512) ** 2
+    best = along.copy()
+    row_step = np.zeros(covered.shape, np.int32)
+    for step in (sign * size for size in range(1, reach + 1) for sign in (1, -1)):
+        there = slice(max(0, step), min(len(best), len(best) + step))
+        here = slice(max(0, -step), min(len(best), len(best) - step))
+        distance = along[there] + step * step
+        nearer = distance < best[here]
+        np.copyto(best[here], distance, where=nearer)
+        np.copyto(row_step[here], step, where=nearer)
+    found = np.flatnonzero((best <= reach * reach) & ~covered)
+    row = found // covered.shape[1] + row_step.ravel()[found]
+    source = row * covered.shape[1] + column[row, found % covered.shape[1]]
+    grown, grown_cover = weights.copy(), covered.copy()
+    grown.ravel()[found] = weights.ravel()[source]
+    grown_cover.ravel()[found] = True
+    return grown, grown_cover
+
+
+def _nearest_in_row(covered: Bools) -> Ints:
+    """The column of the nearest covered texel; far outside where the row has none."""
+    columns = np.arange(covered.shape[1], dtype=np.int32)
+    before = np.maximum.accumulate(np.where(covered, columns, -_FAR), 1)
+    after = np.minimum.accumulate(np.where(covered, columns, _FAR)[:, ::-1], 1)[:, ::-1]
+    return np.where(columns - before <= after - columns, before, after)

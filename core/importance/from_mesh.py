@@ -1,0 +1,199 @@
+"""Weights painted on a mesh become maps in uv space, one for each UDIM tile.
+
+Where several triangles touch a texel the largest of their weights counts: paint wins over its lack,
+at the edge of a stroke and where islands lie on each other. What can be mended is mended and
+counted in a warning; what cannot is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import MeshError, SettingsError
+from verdigris.core.importance.dilate import dilate
+from verdigris.core.importance.maps import LARGEST_SIDE
+from verdigris.core.importance.tiles import Placement, place_in_tiles
+from verdigris.core.importance.uv_cover import bounds_of, touches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+DOMAINS = ("point", "corner", "face")
+LAYOUTS = ("udim", "repeat")
+
+
+@dataclass(frozen=True)
+class MapSettings:
+    """How weights on a mesh become maps."""
+
+    size: int = 1024
+    """Texels a side of each map."""
+
+    dilation: int = 4
+    """Texels that each island grows by, so that filtering at its edge meets its own weights."""
+
+    base: float = 1.0
+    """The weight of texels that no triangle covers; 0 leaves them out of the training."""
+
+    layout: str = "udim"
+    """`udim`: each unit square of uv is a tile with a map of its own. `repeat`: the texture repeats,
+    and all uvs fall into the one map."""
+
+    wraps: bool = False
+    """Whether islands also grow over a map's edge to the other side, as repeating textures need."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= LARGEST_SIDE:
+            raise SettingsError(f"size is {self.size}: use 1 to {LARGEST_SIDE}")
+        if not 0 <= self.dilation <= LARGEST_SIDE:
+            raise SettingsError(f"dilation is {self.dilation}: use 0 to {LARGEST_SIDE}")
+        if not 0 <= self.base < float("inf"):
+            raise SettingsError(f"base is {self.base}: use 0 or more")
+        if self.layout not in LAYOUTS:
+            raise SettingsError(f"layout is {self.layout!r}: use {' or '.join(LAYOUTS)}")
+
+
+@dataclass(frozen=True)
+class WeightMap:
+    """One tile's weights."""
+
+    weights: Floats
+    """(size, size), row 0 at v = 0."""
+    covered: int
+    """Texels that triangles touch, the grown edge not counted."""
+    overlapping: int
+    """Texels whose centre lies in more than one triangle: islands on each other, or mirrored."""
+
+
+@dataclass(frozen=True)
+class WeightMaps:
+    """The maps of a mesh by UDIM number, and what was mended on the way."""
+
+    tiles: dict[int, WeightMap]
+    warnings: tuple[str, ...]
+
+
+def corner_weights(values: NDArray[Any], triangles: NDArray[Any], domain: str) -> Floats:
+    """Weights (T, 3) of corners, from those of points, corners (one each, triangle by triangle) or
+    faces (one for each triangle).
+
+    `triangles` (T, 3) numbers the points. Several channels a value become their mean.
+    """
+    values = np.asarray(values, np.float32)
+    triangles = np.asarray(triangles)
+    if triangles.ndim != 2 or triangles.shape[1] != 3:
+        raise MeshError(f"triangles have shape {triangles.shape}: use (count, 3)")
+    if domain == "corner" and values.shape[:2] == triangles.shape:
+        values = values.reshape(triangles.size, *values.shape[2:])
+    if values.ndim == 2:
+        values = values.mean(1)
+    if values.ndim != 1:
+        raise MeshError(f"weights have shape {values.shape}: use one number, or one colour, each")
+    if domain == "point":
+        most = int(triangles.max(initial=-1))
+        if triangles.size and (triangles.min() < 0 or most >= len(values)):
+            raise MeshError(f"{len(values)} weights for points up to number {most}: give one each")
+        return np.asarray(values[triangles], np.float32)
+    if domain not in DOMAINS:
+        raise SettingsError(f"weights of {domain!r}: use one of {', '.join(DOMAINS)}")
+    expected = triangles.size if domain == "corner" else len(triangles)
+    if len(values) != expected:
+        raise MeshError(f"{len(values)} weights for {expected} {domain}s: give one each")
+    if domain == "corner":
+        return values.reshape(triangles.shape)
+    return np.repeat(values[:, None], 3, axis=1)
+
+
+def weight_maps(
+    uv: NDArray[Any] | None, weights: NDArray[Any], settings: MapSettings | None = None
+) -> WeightMaps:
+    """Maps from uv (T, 3, 2) and weights (T, 3) of the corners of triangles."""
+    settings = settings or MapSettings()
+    if uv is None or np.size(uv) == 0:
+        raise MeshError("the mesh has no uv set: unwrap it first")
+    uv, weights = np.asarray(uv, np.float64), np.asarray(weights, np.float32)
+    if uv.ndim != 3 or uv.shape[1:] != (3, 2):
+        raise MeshError(f"uvs have shape {uv.shape}: use (triangles, 3, 2)")
+    if weights.shape != uv.shape[:2]:
+        raise MeshError(f"weights have shape {weights.shape}: use {uv.shape[:2]}, one for a corner")
+    warnings: list[str] = []
+    uv, weights = _without_degenerate(uv, weights, warnings)
+    weights = _mended(weights, settings.base, warnings)
+    placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
+    tiles = {
+        number: _fill_tile(uv, weights, placement, number, settings) for number in placement.tiles
+    }
+    for number, tile in tiles.items():
+        if tile.overlapping:
+            warnings.append(
+                f"tile {number}: {tile.overlapping} of {tile.covered} covered texels belong to "
+                "islands that lie on each other or are mirrored: the largest weight counts"
+            )
+    if not any(tile.weights.any() for tile in tiles.values()):
+        raise MeshError("the weights are zero everywhere: paint something or leave them out")
+    return WeightMaps(tiles, tuple(warnings))
+
+
+def _without_degenerate(
+    uv: NDArray[Any], weights: Floats, warnings: list[str]
+) -> tuple[NDArray[Any], Floats]:
+    """Leaves out triangles whose uvs are no numbers or span no area."""
+    is_finite = np.isfinite(uv).all((1, 2))
+    with np.errstate(invalid="ignore", over="ignore"):
+        first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
+        area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+    is_flat = is_finite & (area == 0)
+    for count, what in (
+        (int((~is_finite).sum()), "have uvs that are not numbers"),
+        (int(is_flat.sum()), "span no area in uv"),
+    ):
+        if count:
+            warnings.append(f"{count} of {len(uv)} triangles {what} and were left out")
+    kept = is_finite & ~is_flat
+    if not kept.any():
+        raise MeshError(f"none of {len(uv)} triangles spans an area in uv: unwrap the mesh first")
+    return (uv, weights) if kept.all() else (uv[kept], weights[kept])
+
+
+def _mended(weights: Floats, base: float, warnings: list[str]) -> Floats:
+    odd = ~np.isfinite(weights)
+    negative = weights < 0
+    negative &= ~odd
+    if odd.any():
+        warnings.append(f"{int(odd.sum())} weights are not numbers and were taken as {base:g}")
+        weights = np.where(odd, np.float32(base), weights)
+    if negative.any():
+        warnings.append(f"{int(negative.sum())} weights are negative and were taken as 0")
+        weights = np.maximum(weights, np.float32(0))
+    return weights
+
+
+def _fill_tile(
+    uv: NDArray[Any], weights: Floats, placement: Placement, number: int, settings: MapSettings
+) -> WeightMap:
+    chosen, offset = placement.tiles[number]
+    size = settings.size
+    values = np.full(size * size, -1, np.float32)
+    times = np.zeros(size * size, np.int32)
+    corners = (uv[chosen] - offset[:, None]) * size
+    of_corners = weights[chosen]
+    least, most = bounds_of(of_corners)
+    for found in touches(corners, size, size):
+        place = found.y * size + found.x
+        owner = found.triangle
+        value = np.einsum("kn,nk->n", found.shares, of_corners[owner])
+        # a centre outside of its triangle would have a weight beyond what was painted
+        value = np.clip(value, least[owner], most[owner]).astype(np.float32)
+        np.maximum.at(values, place, value)
+        np.add.at(times, place[found.is_inside], np.int32(1))
+    covered = (values >= 0).reshape(size, size)
+    grown, is_known = dilate(values.reshape(size, size), covered, settings.dilation, settings.wraps)
+    result = np.where(is_known, grown, np.float32(settings.base))
+    return WeightMap(result, int(covered.sum()), int((times > 1).sum()))

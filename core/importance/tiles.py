@@ -1,0 +1,88 @@
+"""Which UDIM tiles the triangles of a uv layout lie in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import MeshError
+from verdigris.core.importance.uv_cover import bounds_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+FIRST_TILE = 1001
+TILES_IN_A_ROW = 10
+_LARGEST_ROW = 99
+# A texture that repeats more often than this across one triangle is a mistake of the unwrap.
+_MOST_COPIES = 1 << 12
+# uvs this close to a tile's edge lie on it: unwraps are stored in 32 bits.
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Placement:
+    """By the number of a tile: triangles that touch it, and for each the tile's corner in uv."""
+
+    tiles: dict[int, tuple[Ints, Floats]]
+
+
+def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Placement:
+    """Sorts triangles (T, 3, 2) by tile; those across a border are in each tile that they touch.
+
+    With `repeats` all squares are one tile.
+    """
+    least, most = bounds_of(uv)
+    low = np.floor(least + _EDGE).astype(np.int64)
+    high = np.maximum(np.ceil(most - _EDGE).astype(np.int64), low + 1)
+    span = high - low
+    copies = span[:, 0] * span[:, 1]
+    crossing = int((copies > 1).sum())
+    if (copies > _MOST_COPIES).any():
+        raise MeshError(
+            f"{int((copies > _MOST_COPIES).sum())} triangles span more than {_MOST_COPIES} tiles of "
+            "uv: scale the uvs down"
+        )
+    owner = np.repeat(np.arange(len(uv)), copies)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(copies) - copies, copies)
+    square = low[owner] + np.stack([place % span[owner, 0], place // span[owner, 0]], 1)
+    if repeats:
+        outside = int(((uv < -_EDGE) | (uv > 1 + _EDGE)).any((1, 2)).sum())
+        if outside:
+            warnings.append(
+                f"{outside} of {len(uv)} triangles leave the unit square of uv: the texture repeats "
+                "there, and so do their weights"
+            )
+        return Placement({FIRST_TILE: (owner, square.astype(np.float64))})
+    if crossing:
+        warnings.append(
+            f"{crossing} of {len(uv)} triangles lie across the border of a UDIM tile and were split"
+        )
+    is_tile = (square >= 0).all(1) & (square[:, 0] < TILES_IN_A_ROW) & (square[:, 1] < _LARGEST_ROW)
+    lost = len(np.unique(owner[~is_tile]))
+    if lost:
+        warnings.append(
+            f"{lost} of {len(uv)} triangles have uvs outside of all UDIM tiles (0 <= u < "
+            f"{TILES_IN_A_ROW}, 0 <= v) and were left out there"
+        )
+    if not is_tile.any():
+        raise MeshError(
+            f"all {len(uv)} triangles have uvs outside of all UDIM tiles: move them to 0 <= u < "
+            f"{TILES_IN_A_ROW} and 0 <= v, or choose the layout 'repeat'"
+        )
+    owner, square = owner[is_tile], square[is_tile]
+    number = FIRST_TILE + square[:, 0] + TILES_IN_A_ROW * square[:, 1]
+    order = np.argsort(number, kind="stable")
+    numbers, starts = np.unique(number[order], return_index=True)
+    parts = np.split(order, starts[1:])
+    return Placement(
+        {
+            int(tile): (owner[part], square[part].astype(np.float64))
+            for tile, part in zip(numbers, parts, strict=True)
+        }
+    )

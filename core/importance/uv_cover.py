@@ -1,0 +1,146 @@
+"""Which texels each triangle of a uv layout touches, and where in the triangle their centres lie.
+
+Corners are rounded to 1/256 of a texel and everything after that is whole numbers, which float64
+holds exactly: triangles that share an edge share it to the last bit. A texel is *touched* when its
+square and the triangle have an area in common, so that no triangle, however small, is lost. It is
+*inside* when its centre is, by the rule of graphics cards: a centre on an edge belongs to one side,
+so the triangles of a layout without overlaps are inside of each texel once at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating[Any]]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+UNITS = 256
+_CANDIDATES_AT_ONCE = 1 << 17
+# Boxes up to this size are handled with others of their very size, larger ones with similar ones.
+_EXACT_SIZE = 8
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Some pairs of a triangle and a texel that it touches."""
+
+    triangle: Ints
+    x: Ints
+    y: Ints
+    shares: Floats
+    """Barycentric coordinates (3, N) of the texel's centre; below 0 where it is not inside. Equal
+    for triangles that are smaller than the units of the rounding."""
+    is_inside: Bools
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Of each triangle, the functions a x + b y + c that are positive inside, (3, T)."""
+
+    a: Floats
+    b: Floats
+    c: Floats
+    area: Floats
+    reach: Floats
+    """A texel's square can meet the half-plane while the function is above minus this."""
+    bias: Floats
+    """1 where a centre on the edge belongs to the other side."""
+    order: Ints
+    """The corner that each function is 1 at, (3, T)."""
+
+
+def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
+    """Goes through all pairs; `corners` (T, 3, 2) are in texels, row 0 at y = 0."""
+    units = np.rint(np.asarray(corners, np.float64) * UNITS)
+    size = np.array([width, height])
+    least, most = bounds_of(units)
+    low = np.floor(least / UNITS).astype(np.int64)
+    # a box has at least the texel that it begins in
+    high = np.maximum(np.ceil(most / UNITS).astype(np.int64), low + 1)
+    low, high = np.clip(low, 0, size), np.clip(high, 0, size)
+    extent = high - low
+    busy = np.flatnonzero((extent[:, 0] > 0) & (extent[:, 1] > 0))
+    rounded = _round_up(extent[busy])
+    key = rounded[:, 1] << 32 | rounded[:, 0]
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+        members = busy[order[start:end]]
+        box = rounded[order[start]]
+        step = max(1, int(_CANDIDATES_AT_ONCE // (box[0] * box[1])))
+        for first in range(0, len(members), step):
+            part = members[first : first + step]
+            yield _touches_of(part, units[part], low[part], extent[part], box)
+
+
+def bounds_of(corners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Least and largest of each triangle's three; quicker than reducing so short an axis."""
+    first, second, third = corners[:, 0], corners[:, 1], corners[:, 2]
+    least = np.minimum(np.minimum(first, second), third)
+    return least, np.maximum(np.maximum(first, second), third)
+
+
+def _round_up(extent: Ints) -> Ints:
+    """Sizes of boxes with fewer different values, so that there are fewer kinds to handle."""
+    power = 2.0 ** np.ceil(np.log2(np.maximum(extent, 1)))
+    step = np.maximum(_EXACT_SIZE, power / 4)
+    larger = (np.ceil(extent / step) * step).astype(np.int64)
+    return np.where(extent <= _EXACT_SIZE, extent, larger)
+
+
+def _edges(units: Floats) -> _Edges:
+    p, q, r = units[:, 0], units[:, 1], units[:, 2]
+    area = (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
+    is_mirrored = area < 0
+    swap = is_mirrored[:, None]
+    q, r = np.where(swap, r, q), np.where(swap, q, r)
+    second = np.where(is_mirrored, 2, 1)
+    x = np.stack([p[:, 0], q[:, 0], r[:, 0]])
+    y = np.stack([p[:, 1], q[:, 1], r[:, 1]])
+    # the function of the edge from corner i to the next belongs to the corner after that
+    next_x, next_y = np.roll(x, -1, 0), np.roll(y, -1, 0)
+    a, b = y - next_y, next_x - x
+    c = -(a * x + b * y)
+    area = np.abs(area)
+    is_first = (a > 0) | ((a == 0) & (b > 0))
+    order = np.stack([3 - second, np.zeros_like(second), second])
+    # a triangle without area touches what its line does
+    reach = (np.abs(a) + np.abs(b)) * (UNITS / 2) + np.where(area == 0, 0.5, -0.5)
+    return _Edges(a, b, c, area, reach, np.where(is_first, 0.0, 1.0), order)
+
+
+def _touches_of(part: Ints, units: Floats, low: Ints, extent: Ints, box: Ints) -> Touches:
+    edges = _edges(units)
+    centre_x = (low[:, 0, None] + np.arange(box[0])) * UNITS + UNITS // 2
+    centre_y = (low[:, 1, None] + np.arange(box[1])) * UNITS + UNITS // 2
+    touched = np.ones((len(part), box[1], box[0]), bool)
+    functions = []
+    for number in range(3):
+        along_x = edges.a[number][:, None] * centre_x
+        along_y = edges.b[number][:, None] * centre_y + edges.c[number][:, None]
+        function = along_y[:, :, None] + along_x[:, None, :]
+        touched &= function > -edges.reach[number][:, None, None]
+        functions.append(function)
+    if (extent != box).any():
+        touched &= (np.arange(box[0]) < extent[:, :1])[:, None, :]
+        touched &= (np.arange(box[1]) < extent[:, 1:])[:, :, None]
+    place = np.flatnonzero(touched)
+    owner, rest = np.divmod(place, int(box[0] * box[1]))
+    row, column = np.divmod(rest, int(box[0]))
+    found = np.stack([function.ravel()[place] for function in functions])
+    inside = edges.area[owner] > 0
+    for function, bias in zip(found, edges.bias, strict=True):
+        inside &= function >= bias[owner]
+    scale = np.divide(1.0, edges.area, out=np.zeros_like(edges.area), where=edges.area > 0)
+    shares = np.empty_like(found)
+    np.put_along_axis(shares, edges.order[:, owner], found * scale[owner], 0)
+    shares[:, edges.area[owner] == 0] = 1 / 3
+    return Touches(part[owner], low[owner, 0] + column, low[owner, 1] + row, shares, inside)
