@@ -11,7 +11,7 @@ from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.mesh import normalized
-from verdigris.core.pictures.views import View, mesh_view, plane_view, sphere_view
+from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,7 @@ VIEWS = ("sphere", "plane", "mesh")
 LARGEST_SIZE = 4096
 _SHADE_VIEW = Source("preview/shade_view")
 _PIXELS_AT_ONCE = 1 << 19
+ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,18 @@ class Lighting:
     """Directions that the studio is summed over, at each sub-pixel."""
 
 
-def make_view(kind: str, size: int, mesh: Mesh | None = None) -> View:
+def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
     """The view of this name at `size` pixels a side."""
     if not 1 <= size <= LARGEST_SIZE:
         raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {LARGEST_SIZE}")
     if kind == "sphere":
-        return sphere_view(size)
+        return sphere_view(size, camera)
     if kind == "plane":
-        return plane_view(size)
+        return plane_view(size, camera)
     if kind == "mesh":
         if mesh is None:
             raise SettingsError("the view 'mesh' needs a mesh: name its file with --mesh")
-        return mesh_view(mesh, size)
+        return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
 
 
@@ -78,7 +79,7 @@ def render(
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
         part = slice(start, start + _PIXELS_AT_ONCE)
-        fine[view.pixel[part]] = _shade(material, view, part, lighting, is_flat, footprint)
+        fine[view.pixel[part]] = shade(material, view, lighting, is_flat, footprint, part)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
@@ -90,14 +91,15 @@ def over_backdrop(picture: Floats) -> Floats:
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
 
 
-def _shade(
+def shade(
     material: DeviceMaterial,
     view: View,
-    part: slice,
     lighting: Lighting,
-    is_flat: bool,
-    footprint: Footprint,
+    is_flat: bool = False,
+    footprint: Footprint = POINT,
+    part: slice = ALL,
 ) -> Floats:
+    """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
     uv = view.uv[part]
     count = len(uv)
@@ -110,7 +112,7 @@ def _shade(
             "gParameters": {
                 "count": count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "seed": part.start,
+                "seed": part.start or 0,
                 "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,

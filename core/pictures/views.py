@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +15,34 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_X_AXIS, _Y_AXIS, _Z_AXIS = np.eye(3, dtype=np.float32)
+_X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
 _MESH_PITCH = np.radians(40.0)
 _MESH_TURN = np.radians(20.0)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """How the shape is turned under the light, and which part of the picture is looked at."""
+
+    turn: float = 0.0
+    """Degrees around the upright axis: the front goes to the right."""
+    pitch: float = 0.0
+    """Degrees around the level axis: the front goes down."""
+    zoom: float = 1.0
+    """How many times larger than the whole."""
+    x: float = 0.0
+    """What is in the middle: -1 is the left edge of the whole picture and 1 the right one."""
+    y: float = 0.0
+    """The same upwards."""
+
+    def rotation(self) -> NDArray[np.float64]:
+        """From the shape's own directions to those of the picture."""
+        return _about_x(np.radians(self.pitch)) @ _about_y(np.radians(self.turn))
+
+
+FRONT = Camera()
 
 
 @dataclass(frozen=True)
@@ -39,41 +62,62 @@ class View:
         parts = (self.position, self.tangent, self.bitangent, self.normal)
         return np.concatenate(parts, axis=1).astype(np.float32)
 
+    def take(self, chosen: NDArray[np.int64]) -> View:
+        """Some of the pixels, as a view of the same picture."""
+        arrays = {
+            item.name: getattr(self, item.name)[chosen]
+            for item in fields(self)
+            if item.name != "size"
+        }
+        return View(size=self.size, **arrays)
 
-def plane_view(size: int) -> View:
+
+def plane_view(size: int, camera: Camera = FRONT) -> View:
     """The unit square, filling the picture, seen from above by a camera at its middle."""
-    x, y = _pixel_grid(size, 0.5)
-    position = np.stack([x, y, np.zeros_like(x)], 1)
+    x, y = _pixel_grid(size, 0.5, camera)
     eye = np.array([0.0, 0.0, 0.5 / np.tan(_FIELD_OF_VIEW / 2)])
-    count = len(x)
+    ray = np.stack([x, y, np.zeros_like(x)], 1) - eye
+    tangent, bitangent, normal = camera.rotation().T
+    along = ray @ normal
+    t = -(eye @ normal) / np.where(np.abs(along) < 1e-9, 1e-9, along)
+    place = eye + ray * t[:, None]
+    position = place @ camera.rotation()
+    # the rim of a square that is seen from the front is the rim of the picture
+    on_square = (np.abs(position[:, :2]) <= 0.5 + 1e-9).all(1)
+    hit = np.flatnonzero(on_square & (along < 0) & (t > 0))
+    position, place = position[hit], place[hit]
+    count = len(hit)
     return View(
         size,
-        np.arange(count),
+        hit,
         (position[:, :2] + 0.5).astype(np.float32),
         position.astype(np.float32),
-        np.tile(_X_AXIS, (count, 1)),
-        np.tile(_Y_AXIS, (count, 1)),
-        np.tile(_Z_AXIS, (count, 1)),
-        normalized((eye - position).astype(np.float32)),
+        np.tile(tangent.astype(np.float32), (count, 1)),
+        np.tile(bitangent.astype(np.float32), (count, 1)),
+        np.tile(normal.astype(np.float32), (count, 1)),
+        normalized((eye - place).astype(np.float32)),
     )
 
 
-def sphere_view(size: int) -> View:
+def sphere_view(size: int, camera: Camera = FRONT) -> View:
     """A unit sphere. u goes round it twice, so that texels are about square."""
     distance = _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
-    x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2))
+    x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), camera)
     ray = normalized(np.stack([x, y, -np.ones_like(x)], 1))
     # |eye + t ray| = 1 with the eye at (0, 0, distance)
     half_b = distance * ray[:, 2]
     discriminant = half_b**2 - (distance**2 - 1.0)
     hit = np.flatnonzero(discriminant > 0)
     t = -half_b[hit] - np.sqrt(discriminant[hit])
-    position = ray[hit] * t[:, None] + [0.0, 0.0, distance]
-    normal = normalized(position)
-    u = np.arctan2(normal[:, 0], normal[:, 2]) / np.pi + 0.5
-    v = 0.5 + np.arcsin(np.clip(normal[:, 1], -1, 1)) / np.pi
-    tangent = normalized(np.stack([normal[:, 2], np.zeros_like(u), -normal[:, 0]], 1))
-    tangent[~tangent.any(1)] = [1.0, 0.0, 0.0]
+    rotation = camera.rotation()
+    normal = normalized(ray[hit] * t[:, None] + [0.0, 0.0, distance])
+    # of the sphere itself, before it is turned
+    position = normal @ rotation
+    u = np.arctan2(position[:, 0], position[:, 2]) / np.pi + 0.5
+    v = 0.5 + np.arcsin(np.clip(position[:, 1], -1, 1)) / np.pi
+    along_u = normalized(np.stack([position[:, 2], np.zeros_like(u), -position[:, 0]], 1))
+    along_u[~along_u.any(1)] = [1.0, 0.0, 0.0]
+    tangent = along_u @ rotation.T
     return View(
         size,
         hit,
@@ -86,9 +130,12 @@ def sphere_view(size: int) -> View:
     )
 
 
-def mesh_view(mesh: Mesh, size: int) -> View:
+def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     """A mesh, framed whole, seen from above and a little from the side."""
-    low, high = mesh.position.min((0, 1)), mesh.position.max((0, 1))
+    own = mesh
+    if camera.rotation().trace() < 3.0:
+        mesh = _turned(mesh, camera)
+    low, high = own.position.min((0, 1)), own.position.max((0, 1))
     centre = (low + high) / 2
     radius = float(np.linalg.norm(mesh.position - centre, axis=-1).max()) or 1.0
     turn = _rotation()
@@ -96,9 +143,9 @@ def mesh_view(mesh: Mesh, size: int) -> View:
     distance = radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
     z = distance - placed[..., 2]
     scale = size / 2 / np.tan(_FIELD_OF_VIEW / 2)
-    screen = np.stack(
-        [size / 2 + placed[..., 0] / z * scale, size / 2 - placed[..., 1] / z * scale], -1
-    )
+    across = size / 2 + (placed[..., 0] / z * scale - camera.x * size / 2) * camera.zoom
+    down = size / 2 - (placed[..., 1] / z * scale - camera.y * size / 2) * camera.zoom
+    screen = np.stack([across, down], -1)
     cover = rasterize(screen.astype(np.float32), z.astype(np.float32), size, size)
     pixel = np.flatnonzero(cover.triangle >= 0)
     owner = cover.triangle.reshape(-1)[pixel]
@@ -116,7 +163,7 @@ def mesh_view(mesh: Mesh, size: int) -> View:
         size,
         pixel,
         (mesh.uv[owner] * weights).sum(1).astype(np.float32),
-        position.astype(np.float32),
+        (own.position[owner] * weights).sum(1).astype(np.float32),
         tangent,
         bitangent,
         normal,
@@ -136,15 +183,34 @@ def frame_from(normal: Floats, along_u: Floats, along_v: Floats) -> tuple[Floats
     return tangent.astype(np.float32), np.where(flip, -bitangent, bitangent).astype(np.float32)
 
 
-def _pixel_grid(size: int, half: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    centre = ((np.arange(size) + 0.5) / size * 2 - 1) * half
-    x, y = np.meshgrid(centre, -centre)
+def _pixel_grid(
+    size: int, half: float, camera: Camera
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    centre = ((np.arange(size) + 0.5) / size * 2 - 1) * half / camera.zoom
+    x, y = np.meshgrid(centre + camera.x * half, -centre + camera.y * half)
     return x.reshape(-1), y.reshape(-1)
 
 
+def _turned(mesh: Mesh, camera: Camera) -> Mesh:
+    """The mesh turned about the middle of its box, as the picture has left and right, up and
+    down."""
+    seen = _rotation()
+    rotation = seen.T @ camera.rotation() @ seen
+    centre = (mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2
+    position = (mesh.position - centre) @ rotation.T + centre
+    normal = mesh.normal @ rotation.T
+    return Mesh(position.astype(np.float32), normal.astype(np.float32), mesh.uv)
+
+
 def _rotation() -> NDArray[np.float64]:
-    cp, sp = np.cos(_MESH_PITCH), np.sin(_MESH_PITCH)
-    ct, st = np.cos(_MESH_TURN), np.sin(_MESH_TURN)
-    pitch = np.array([[1, 0, 0], [0, cp, -sp], [0, sp, cp]])
-    yaw = np.array([[ct, 0, st], [0, 1, 0], [-st, 0, ct]])
-    return np.asarray(pitch @ yaw)
+    return _about_x(_MESH_PITCH) @ _about_y(_MESH_TURN)
+
+
+def _about_x(angle: float) -> NDArray[np.float64]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def _about_y(angle: float) -> NDArray[np.float64]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
