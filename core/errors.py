@@ -36,3 +36,7 @@ class DeviceError(VerdigrisError):
 
 class SettingsError(VerdigrisError):
     """A setting outside what it may be."""
+
+
+class BundleError(VerdigrisError):
+    """A bundle, or a file in one, that cannot be read or written, or that does not hold."""

@@ -57,13 +57,28 @@ def forward(
     """Raw outputs [3, N] and the tape; uv is [2, N], directions are [3, N]."""
     indices, weights = corners(parameters.layout, uv, level, material)
     latent = gather(parameters.latents, indices, weights)
-    raw_frames = parameters.frames() @ latent
+    tape = Tape(indices, weights, wi, wo, parameters.frames() @ latent, [], [])
+    return _decode(spec, parameters, tape, latent), tape
+
+
+def decode_latents(
+    spec: NetworkSpec, parameters: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray
+) -> FloatArray:
+    """Raw outputs [3, N] of latents [channels, N] that were gathered already."""
+    none = np.empty(0, np.int64), np.empty(0, latent.dtype)
+    return _decode(
+        spec, parameters, Tape(*none, wi, wo, parameters.frames() @ latent, [], []), latent
+    )
+
+
+def _decode(
+    spec: NetworkSpec, parameters: Parameters, tape: Tape, latent: FloatArray
+) -> FloatArray:
     inputs = [latent]
     for frame in range(spec.frame_count):
-        axes = build_frame(_rows_of_frame(raw_frames, frame))
-        inputs.append(encode_directions(axes, wi, wo))
+        axes = build_frame(_rows_of_frame(tape.raw_frames, frame))
+        inputs.append(encode_directions(axes, tape.wi, tape.wo))
 
-    tape = Tape(indices, weights, wi, wo, raw_frames, [], [])
     x = np.concatenate(inputs)
     activation = activations.FUNCTIONS[spec.activation]
     for layer in spec.layers:
@@ -72,7 +87,7 @@ def forward(
         tape.pre_activations.append(x)
         if layer is not spec.layers[-1]:
             x = activation.value(x)
-    return x, tape
+    return x
 
 
 def backward(

@@ -173,6 +173,12 @@ class NetworkSpec:
         return self.layers[-1].end
 
     @property
+    def multiply_adds(self) -> int:
+        """Of the matrices, in one evaluation."""
+        layers = sum(layer.inputs * layer.outputs for layer in self.layers)
+        return self.frame_size + layers
+
+    @property
     def name(self) -> str:
         return f"{self.hidden_layers}x{self.hidden_width}"
 

@@ -1,0 +1,44 @@
+"""A bundle's material in numpy: the decoder that every other one is held against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.network import losses
+from verdigris.core.network.numpy_mlp import decode_latents
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.texels import corners, gather
+
+
+def evaluate_at_lod(
+    parameters: Parameters,
+    uv: NDArray[Any],
+    lod: NDArray[Any],
+    wi: NDArray[Any],
+    wo: NDArray[Any],
+) -> FloatArray:
+    """The response [N, 3] in the parameters' precision, between mip levels where lod says so."""
+    dtype = parameters.decoder.dtype
+    uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
+    latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype))
+    raw = decode_latents(parameters.spec, parameters, latent, wi, wo)
+    response: FloatArray = np.exp(losses.limited_exponent(parameters.spec, raw))
+    response[:, (wi[2] <= 0) | (wo[2] <= 0)] = 0
+    return np.ascontiguousarray(response.T)
+
+
+def latents_at_lod(parameters: Parameters, uv: FloatArray, lod: FloatArray) -> FloatArray:
+    """Trilinear latents [channels, N]."""
+    layout = parameters.layout
+    level = np.clip(lod, 0, layout.levels - 1)
+    finer = np.floor(level).astype(np.int64)
+    coarser = np.minimum(finer + 1, layout.levels - 1)
+    part = (level - finer).astype(uv.dtype)
+    fine, coarse = (
+        gather(parameters.latents, *corners(layout, uv, each)) for each in (finer, coarser)
+    )
+    result: FloatArray = fine + (coarse - fine) * part
+    return result

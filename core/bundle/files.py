@@ -1,0 +1,82 @@
+"""Reads the files of a bundle: plain ones, in its folder, of the length and digest that it says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from verdigris.core.bundle.manifest import FileRecord
+from verdigris.core.errors import BundleError
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def record_of(name: str, data: bytes) -> FileRecord:
+    return FileRecord(name, len(data), digest(data))
+
+
+def read_whole(folder: Path, name: str, most: int) -> bytes:
+    """A file of at most so many bytes; its length is looked at before anything is read."""
+    path = folder / name
+    descriptor = _open_inside(folder, name)
+    with os.fdopen(descriptor, "rb") as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise BundleError(f"{path}: is no plain file")
+        if state.st_size > most:
+            raise BundleError(f"{path}: has {state.st_size} bytes: at most {most} are read")
+        try:
+            # one more, to see a file that grows meanwhile
+            data = file.read(most + 1)
+        except OSError as failure:
+            raise BundleError(f"{path}: cannot be read ({failure.strerror})") from None
+    if len(data) > most:
+        raise BundleError(f"{path}: grows while it is read: at most {most} bytes are read")
+    return data
+
+
+def read_recorded(folder: Path, record: FileRecord) -> bytes:
+    """A file that the manifest records; it must be the one that was written with it."""
+    path = folder / record.file
+    size = size_inside(folder, record.file)
+    if size != record.bytes:
+        raise BundleError(f"{path}: bytes are {size}: the manifest says {record.bytes}")
+    data = read_whole(folder, record.file, record.bytes)
+    if len(data) != record.bytes or digest(data) != record.sha256:
+        raise BundleError(
+            f"{path}: sha256 is {digest(data)}: the manifest says {record.sha256}: the file is "
+            "damaged, or was replaced while it was read"
+        )
+    return data
+
+
+def size_inside(folder: Path, name: str) -> int:
+    descriptor = _open_inside(folder, name)
+    try:
+        state = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        raise BundleError(f"{folder / name}: is no plain file")
+    return state.st_size
+
+
+def _open_inside(folder: Path, name: str) -> int:
+    """Opens what the name stands for, unless a link leads out of the folder."""
+    path = folder / name
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(folder.resolve(strict=True)):
+            raise BundleError(f"{path}: is a link that leads out of the bundle: copy the file")
+        # no link is followed a second time, and no pipe is waited for
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        return os.open(real, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        raise BundleError(f"{path}: there is no such file") from None
+    except (OSError, RuntimeError, ValueError) as failure:
+        reason = getattr(failure, "strerror", None) or failure
+        raise BundleError(f"{path}: cannot be opened ({reason})") from None

@@ -1,0 +1,341 @@
+"""manifest.json: what a bundle holds and what it means. The words are those of docs/FORMAT.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from verdigris.core.bundle.fields import Fields, parse_json
+from verdigris.core.bundle.network import network_json, parse_network
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+FORMAT = "verdigris.material"
+MAJOR, MINOR = 1, 0
+MANIFEST_FILE = "manifest.json"
+LARGEST_MANIFEST = 4 << 20
+LARGEST_WEIGHTS = 16 << 20
+LARGEST_MAP = 2 << 30
+LARGEST_REFERENCE = 64 << 20
+MOST_REFERENCES = 1 << 16
+RUNTIME_FOLDER = "runtime/"
+LARGEST_RUNTIME_FILE = 16 << 20
+MOST_RUNTIME_FILES = 64
+MOST_TENSORS = 64
+LARGEST_SIDE = 8192
+# Texels of latents have this many channels, four in each layer of the file.
+LATENT_CHANNELS = 8
+LATENT_LAYERS = 2
+LARGEST_LATENT = 1e30
+LATENT_FORMATS = ("R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT")
+EMISSION_FORMATS = ("R16G16B16A16_SFLOAT",)
+OPACITY_FORMATS = ("R8_UNORM",)
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+
+
+class FileRecord(NamedTuple):
+    """A file of the bundle as the manifest knows it."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A matrix or a vector of half floats in the weights' file."""
+
+    name: str
+    """As the network names it."""
+    shape: tuple[int, ...]
+    """Rows and columns of a matrix, or the length of a vector."""
+    offset: int
+    """First byte in the file."""
+    row_stride: int
+    """Bytes from row to row; of a vector, its length in bytes."""
+
+    @property
+    def end(self) -> int:
+        """Beyond the last byte, the padding of the last row included."""
+        rows = self.shape[0] if len(self.shape) == 2 else 1
+        return self.offset + rows * self.row_stride
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "type": "float16",
+            "offset": self.offset,
+            "row_stride": self.row_stride,
+        }
+
+
+@dataclass(frozen=True)
+class LatentFacts:
+    """The latent texture."""
+
+    record: FileRecord
+    """Its KTX 2.0 file."""
+    layout: LatentLayout
+    """Its size and mip levels."""
+    format: str
+    """One of LATENT_FORMATS."""
+    scale: tuple[float, ...]
+    """By channel: a latent is offset + scale x what is stored."""
+    offset: tuple[float, ...]
+    """By channel."""
+
+
+@dataclass(frozen=True)
+class MapFacts:
+    """A map beside the latents: emission or opacity."""
+
+    record: FileRecord
+    """Its KTX 2.0 file."""
+    width: int
+    """Texels in u."""
+    height: int
+    """Texels in v."""
+    levels: int
+    """Mip levels, the finest included."""
+    format: str
+    """Of its texels."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far a decoder may be from the reference."""
+
+    relative: float = 0.01
+    """Largest |a - b| / b where b is at least `floor`."""
+    floor: float = 0.01
+    """Responses below this are compared by `absolute`."""
+    absolute: float = 1e-4
+    """Largest |a - b| below the floor."""
+    teacher_log_mae: float | None = None
+    """Largest mean |log(1 + a) - log(1 + t)| against the source's own graph."""
+
+    def as_json(self) -> dict[str, float]:
+        values = {"relative": self.relative, "floor": self.floor, "absolute": self.absolute}
+        if self.teacher_log_mae is not None:
+            values["teacher_log_mae"] = self.teacher_log_mae
+        return values
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything that manifest.json says."""
+
+    name: str
+    """Of the material."""
+    spec: NetworkSpec
+    """The decoder's shape."""
+    weights: FileRecord
+    """The file of the tensors."""
+    tensors: tuple[Tensor, ...]
+    """Where each lies in it."""
+    latents: LatentFacts
+    """The latent texture."""
+    reference: FileRecord
+    """Values that a decoder checks itself against."""
+    reference_count: int
+    """How many."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How close it must come."""
+    emission: MapFacts | None = None
+    """Light that the material gives off, where it does."""
+    opacity: MapFacts | None = None
+    """Coverage, where it is not 1 everywhere."""
+    preview: FileRecord | None = None
+    """A picture: reference, neural, heat map."""
+    runtime: tuple[FileRecord, ...] = ()
+    """Shaders that evaluate it."""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """What was baked, with what."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """What of it was kept, approximated and dropped."""
+    errors: Mapping[str, Any] = field(default_factory=dict)
+    """As measured on these very numbers."""
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    """Bytes, and operations of an evaluation."""
+
+    @property
+    def records(self) -> tuple[FileRecord, ...]:
+        """Of every file that the manifest names."""
+        maps = [facts.record for facts in (self.emission, self.opacity) if facts]
+        preview = [self.preview] if self.preview else []
+        return (self.weights, self.latents.record, *maps, self.reference, *preview, *self.runtime)
+
+    def encode(self) -> bytes:
+        """The file's bytes."""
+        return (json.dumps(_as_json(self), indent=1, allow_nan=False) + "\n").encode()
+
+
+RESPONSE = {
+    "quantity": "BSDF times the cosine between the normal and wi; the light is left out",
+    "color_space": "linear Rec.709",
+    "range": "scene-linear, from 0 up",
+    "directions": "unit vectors from the surface: wi to the light, wo to the viewer",
+    "frame": "x = tangent (dP/du), y = bitangent, z = normal",
+    "horizon": "zero where wi.z <= 0 or wo.z <= 0",
+    "uv": "wraps; texel (i, j) of a level is centred at ((i + 0.5) / width, (j + 0.5) / height)",
+}
+
+
+def _as_json(manifest: Manifest) -> dict[str, Any]:
+    latents = manifest.latents
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": f"{MAJOR}.{MINOR}",
+        "name": manifest.name,
+        "network": network_json(manifest.spec),
+        "weights": {
+            **manifest.weights.as_json(),
+            "tensors": [tensor.as_json() for tensor in manifest.tensors],
+        },
+        "latents": {
+            **latents.record.as_json(),
+            "width": latents.layout.width,
+            "height": latents.layout.height,
+            "levels": latents.layout.levels,
+            "layers": LATENT_LAYERS,
+            "format": latents.format,
+            "scale": list(latents.scale),
+            "offset": list(latents.offset),
+        },
+    }
+    for name in ("emission", "opacity"):
+        facts: MapFacts | None = getattr(manifest, name)
+        if facts:
+            document[name] = {
+                **facts.record.as_json(),
+                "width": facts.width,
+                "height": facts.height,
+                "levels": facts.levels,
+                "format": facts.format,
+            }
+    document["reference"] = {**manifest.reference.as_json(), "count": manifest.reference_count}
+    if manifest.preview:
+        document["preview"] = manifest.preview.as_json()
+    if manifest.runtime:
+        document["runtime"] = [record.as_json() for record in manifest.runtime]
+    document["response"] = RESPONSE
+    document["bounds"] = manifest.bounds.as_json()
+    for name in ("source", "report", "errors", "cost"):
+        document[name] = dict(getattr(manifest, name))
+    return document
+
+
+def parse_manifest(data: bytes, file: str) -> Manifest:
+    """Reads what encode() writes; everything that is wrong is an error with its field."""
+    fields = parse_json(data, file)
+    fields.require(fields.text("format") == FORMAT, "format", f"a bundle's is {FORMAT!r}")
+    version = _VERSION.fullmatch(fields.text("version"))
+    if version is None:
+        fields.refuse("version", "it must be MAJOR.MINOR")
+    if int(version[1]) != MAJOR:
+        fields.refuse("version", f"this reads {MAJOR}.x: take a Verdigris that knows it")
+    name = fields.text("name")
+    fields.require(bool(name.strip()) and name.isprintable(), "name", "it must be a plain text")
+    try:
+        spec = parse_network(fields.table("network"))
+    except SettingsError as failure:
+        fields.refuse("network", str(failure))
+    weights = fields.table("weights")
+    reference = fields.table("reference")
+    preview = fields.table("preview") if "preview" in fields else None
+    manifest = Manifest(
+        name=name,
+        spec=spec,
+        weights=_record(weights, LARGEST_WEIGHTS),
+        tensors=tuple(_tensor(each) for each in weights.tables("tensors", MOST_TENSORS)),
+        latents=_latents(fields.table("latents")),
+        reference=_record(reference, LARGEST_REFERENCE),
+        reference_count=reference.whole("count", 1, MOST_REFERENCES),
+        bounds=_bounds(fields.table("bounds")),
+        emission=_map(fields, "emission", EMISSION_FORMATS),
+        opacity=_map(fields, "opacity", OPACITY_FORMATS),
+        preview=_record(preview, LARGEST_REFERENCE) if preview else None,
+        runtime=_runtime(fields),
+        **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},
+    )
+    names = [record.file.lower() for record in manifest.records] + [MANIFEST_FILE]
+    for each in names:
+        fields.require(names.count(each) == 1, "name", f"{each!r} is the file of two things")
+    return manifest
+
+
+def _record(fields: Fields, most: int, folder: str = "") -> FileRecord:
+    return FileRecord(
+        fields.file_name("file", folder), fields.whole("bytes", 1, most), fields.sha256("sha256")
+    )
+
+
+def _runtime(fields: Fields) -> tuple[FileRecord, ...]:
+    if "runtime" not in fields:
+        return ()
+    tables = fields.tables("runtime", MOST_RUNTIME_FILES)
+    return tuple(_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
+
+
+def _tensor(fields: Fields) -> Tensor:
+    shape = fields.wholes("shape", 2)
+    fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
+    fields.chosen("type", ("float16",))
+    return Tensor(
+        fields.text("name"),
+        shape,
+        fields.whole("offset", 0, LARGEST_WEIGHTS),
+        fields.whole("row_stride", 2, LARGEST_WEIGHTS),
+    )
+
+
+def _latents(fields: Fields) -> LatentFacts:
+    fields.whole("layers", LATENT_LAYERS, LATENT_LAYERS)
+    scale, offset = (fields.numbers(name, LATENT_CHANNELS) for name in ("scale", "offset"))
+    in_range = bool((scale > 0).all() and (scale < LARGEST_LATENT).all())
+    fields.require(in_range, "scale", f"each must lie between 0 and {LARGEST_LATENT}")
+    in_range = bool((abs(offset) < LARGEST_LATENT).all())
+    fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
+    return LatentFacts(
+        _record(fields, LARGEST_MAP),
+        LatentLayout(*_size(fields), materials=1),
+        fields.chosen("format", LATENT_FORMATS),
+        tuple(scale.tolist()),
+        tuple(offset.tolist()),
+    )
+
+
+def _map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:
+    if name not in fields:
+        return None
+    table = fields.table(name)
+    width, height, levels = _size(table)
+    return MapFacts(
+        _record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
+    )
+
+
+def _size(fields: Fields) -> tuple[int, int, int]:
+    """Of a full mip chain: width, height and levels."""
+    width = fields.whole("width", 1, LARGEST_SIDE)
+    height = fields.whole("height", 1, LARGEST_SIDE)
+    full = max(width, height).bit_length()
+    levels = fields.whole("levels", full, full)
+    return width, height, levels
+
+
+def _bounds(fields: Fields) -> Bounds:
+    values: dict[str, float] = {}
+    for name in ("relative", "floor", "absolute", "teacher_log_mae"):
+        if name == "teacher_log_mae" and name not in fields:
+            continue
+        values[name] = fields.number(name)
+        fields.require(values[name] >= 0, name, "it must be 0 or more")
+    return Bounds(**values)

@@ -1,0 +1,112 @@
+"""The manifest's words for the decoder: its layers, its output, its direction inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verdigris.core.bundle.fields import Fields
+from verdigris.core.network.spec import (
+    ACTIVATIONS,
+    HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
+    OUTPUTS,
+    SMELU_WIDTH,
+    NetworkSpec,
+)
+
+FRAMES = "frames"
+PARAMETERISATION = "half_difference"
+# What an activation needs beside its input.
+ACTIVATION_CONSTANTS = {
+    "leaky_relu": {"slope": LEAKY_SLOPE},
+    "leaky_smelu": {"slope": LEAKY_SLOPE, "width": SMELU_WIDTH},
+}
+FORMULAS = (
+    "raw = frames * latent; of each frame 6 rows: normal += (0,0,1), tangent += (1,0,0)",
+    "normalise(v) = v / max(length(v), length_epsilon)",
+    "n = normalise(normal); t = normalise(tangent - n * dot(n, tangent)); b = cross(n, t)",
+    "a = (dot(t,wi), dot(b,wi), dot(n,wi)); c = (dot(t,wo), dot(b,wo), dot(n,wo))",
+    "h = normalise(a + c); cosine = dot(h, a)",
+    "s = (cosine + a.z) / max(1 + h.z, half_z_minimum)",
+    "d = (a.x - h.x * s, a.y - h.y * s, cosine)",
+    "inputs = latent[0..7], then for each frame h.x h.y h.z d.x d.y d.z",
+)
+
+
+def network_json(spec: NetworkSpec) -> dict[str, Any]:
+    return {
+        "latent_channels": spec.latent_channels,
+        "frame_count": spec.frame_count,
+        "frames": FRAMES,
+        "inputs": spec.inputs,
+        "layers": [
+            {
+                "inputs": layer.inputs,
+                "outputs": layer.outputs,
+                "activation": _activation_of(spec, index),
+                "weights": weights_name(index),
+                "bias": bias_name(index),
+            }
+            for index, layer in enumerate(spec.layers)
+        ],
+        "activation_constants": ACTIVATION_CONSTANTS.get(spec.activation, {}),
+        "output": {"transform": "exp", "shift": spec.output_shift, "limit": spec.output_limit},
+        "directions": {
+            "parameterisation": PARAMETERISATION,
+            "half_z_minimum": HALF_Z_MINIMUM,
+            "length_epsilon": LENGTH_EPSILON,
+            "formulas": list(FORMULAS),
+        },
+    }
+
+
+def weights_name(layer: int) -> str:
+    return f"layer{layer}.weights"
+
+
+def bias_name(layer: int) -> str:
+    return f"layer{layer}.bias"
+
+
+def parse_network(fields: Fields) -> NetworkSpec:
+    """The decoder; raises SettingsError where it is none that this version can evaluate."""
+    layers = list(fields.tables("layers", 9))
+    fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
+    output = fields.table("output")
+    output.chosen("transform", ("exp",))
+    directions = fields.table("directions")
+    directions.chosen("parameterisation", (PARAMETERISATION,))
+    _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
+    _require_constant(directions, "length_epsilon", LENGTH_EPSILON)
+    spec = NetworkSpec(
+        hidden_width=layers[0].whole("outputs", 1, 256),
+        hidden_layers=len(layers) - 1,
+        activation=layers[0].chosen("activation", tuple(ACTIVATIONS)),
+        # two layers of four channels in the file
+        latent_channels=fields.whole("latent_channels", 8, 8),
+        frame_count=fields.whole("frame_count", 1, 4),
+        output_shift=output.number("shift"),
+        output_limit=output.number("limit"),
+    )
+    fields.whole("inputs", spec.inputs, spec.inputs)
+    fields.chosen("frames", (FRAMES,))
+    for index, (layer, table) in enumerate(zip(spec.layers, layers, strict=True)):
+        table.whole("inputs", layer.inputs, layer.inputs)
+        table.whole("outputs", layer.outputs, layer.outputs)
+        table.chosen("activation", (_activation_of(spec, index),))
+        table.chosen("weights", (weights_name(index),))
+        table.chosen("bias", (bias_name(index),))
+    constants = fields.table("activation_constants")
+    for name, value in ACTIVATION_CONSTANTS.get(spec.activation, {}).items():
+        _require_constant(constants, name, value)
+    assert layers[-1].values["outputs"] == OUTPUTS
+    return spec
+
+
+def _activation_of(spec: NetworkSpec, layer: int) -> str:
+    return spec.activation if layer < spec.hidden_layers else "none"
+
+
+def _require_constant(fields: Fields, name: str, value: float) -> None:
+    fields.require(fields.number(name) == value, name, f"this version evaluates {value}")

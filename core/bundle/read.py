@@ -1,0 +1,165 @@
+"""Opens a bundle. Nothing in it is trusted; whatever is wrong is an error with file and field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.bundle.files import digest, read_recorded, read_whole, size_inside
+from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, read_ktx2
+from verdigris.core.bundle.latents import UNORM, LatentTexture
+from verdigris.core.bundle.manifest import (
+    LARGEST_MANIFEST,
+    LATENT_LAYERS,
+    MANIFEST_FILE,
+    Manifest,
+    MapFacts,
+    parse_manifest,
+)
+from verdigris.core.bundle.reference import Reference, parse_reference
+from verdigris.core.bundle.replace import set_aside_name
+from verdigris.core.bundle.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
+from verdigris.core.errors import BundleError
+from verdigris.core.network.parameters import Parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+SUFFIX = ".vdg"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle whose manifest was read and checked; its other files are read when asked for."""
+
+    folder: Path
+    manifest: Manifest
+    manifest_digest: str
+
+    @property
+    def spec(self) -> NetworkSpec:
+        return self.manifest.spec
+
+    @property
+    def layout(self) -> LatentLayout:
+        return self.manifest.latents.layout
+
+    @property
+    def source_name(self) -> str:
+        """What the material is called in its document."""
+        name = self.manifest.source.get("material")
+        return name if isinstance(name, str) else self.manifest.name
+
+    @property
+    def is_quantised(self) -> bool:
+        return self.manifest.latents.format == UNORM
+
+    def weights_bytes(self) -> bytes:
+        """weights.bin, as it is."""
+        return self._recorded(self.manifest.weights.file)
+
+    def latents(self) -> LatentTexture:
+        """The latents as they are stored."""
+        facts = self.manifest.latents
+        shape = TextureShape(
+            FORMATS[facts.format],
+            facts.layout.width,
+            facts.layout.height,
+            facts.layout.levels,
+            LATENT_LAYERS,
+        )
+        levels = self._texture(facts.record.file, shape)
+        scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
+        return LatentTexture(levels, scale, offset)
+
+    def parameters(self) -> Parameters:
+        """What the stored numbers mean, in single floats."""
+        manifest = self.manifest
+        file = str(self.folder / manifest.weights.file)
+        decoder = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
+        return Parameters(manifest.spec, self.layout, decoder, self.latents().values())
+
+    def reference(self) -> Reference:
+        """The values to check a decoder against."""
+        record = self.manifest.reference
+        file = str(self.folder / record.file)
+        data = self._recorded(record.file)
+        return parse_reference(data, self.manifest.reference_count, file)
+
+    def emission(self) -> list[NDArray[Any]] | None:
+        """Mip levels [height, width, 4] in half floats, finest first."""
+        return self._map(self.manifest.emission)
+
+    def opacity(self) -> list[NDArray[Any]] | None:
+        """Mip levels [height, width, 1] in bytes, finest first."""
+        return self._map(self.manifest.opacity)
+
+    def check_files(self) -> None:
+        """Every file that the manifest names is there and is the one that was written with it."""
+        for record in self.manifest.records:
+            self._recorded(record.file)
+
+    def _recorded(self, name: str) -> bytes:
+        record = next(each for each in self.manifest.records if each.file == name)
+        return read_recorded(self.folder, record)
+
+    def _texture(self, name: str, shape: TextureShape) -> list[NDArray[Any]]:
+        return read_ktx2(self._recorded(name), shape, str(self.folder / name))
+
+    def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
+        if facts is None:
+            return None
+        shape = TextureShape(FORMATS[facts.format], facts.width, facts.height, facts.levels, 0)
+        return self._texture(facts.record.file, shape)
+
+
+def open_bundle(path: Path) -> Bundle:
+    """Reads the manifest of a bundle, checks it, and that its files have the lengths it says."""
+    folder = _require_folder(Path(path))
+    file = str(folder / MANIFEST_FILE)
+    data = read_whole(folder, MANIFEST_FILE, LARGEST_MANIFEST)
+    manifest = parse_manifest(data, file)
+    size = manifest.weights.bytes
+    if size % FILE_ALIGNMENT:
+        raise BundleError(
+            f"{file}: weights.bytes is {size}: it must be a multiple of {FILE_ALIGNMENT}"
+        )
+    check_tensors(manifest.spec, manifest.tensors, size, file)
+    for record in manifest.records:
+        found = size_inside(folder, record.file)
+        if found != record.bytes:
+            raise BundleError(
+                f"{folder / record.file}: bytes are {found}: the manifest says {record.bytes}"
+            )
+    return Bundle(folder, manifest, digest(data))
+
+
+def find_bundle_folder(path: Path) -> Path | None:
+    """The folder of a bundle: the path, or where a killed writer has set the one before aside."""
+    if (path / MANIFEST_FILE).exists():
+        return path
+    aside = set_aside_name(path) if path.name else path
+    return aside if not path.exists() and (aside / MANIFEST_FILE).exists() else None
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a command line names a bundle: by what it is called, or by what is in it."""
+    return path.suffix == SUFFIX or (path / MANIFEST_FILE).exists()
+
+
+def _require_folder(path: Path) -> Path:
+    try:
+        folder = find_bundle_folder(path)
+    except (OSError, ValueError) as failure:
+        raise BundleError(f"{path}: cannot be opened ({failure})") from None
+    if folder is not None:
+        return folder
+    if path.is_dir():
+        raise BundleError(f"{path}: is no bundle: there is no {MANIFEST_FILE} in it")
+    what = "is a file: a bundle is a folder" if path.exists() else "there is no such bundle"
+    raise BundleError(f"{path}: {what}")

@@ -1,0 +1,100 @@
+"""Puts a finished folder in the place of another, so that nobody ever finds half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from verdigris.core.errors import BundleError
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def temporary_name(target: Path) -> Path:
+    """Beside the target, so that a rename is all it takes; named for the process."""
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
+def set_aside_name(target: Path) -> Path:
+    """Where the one before is while the new one takes its place, on systems without exchange."""
+    return target.with_name(f".{target.name}.old")
+
+
+def clear_leftovers(target: Path) -> None:
+    """Undoes what a process that was killed has left. The caller holds the target's lock."""
+    aside = set_aside_name(target)
+    if aside.is_dir():
+        if target.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.rename(target)
+    for leftover in target.parent.glob(f".{target.name}.*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+    """Writes files, with a folder in their names or none, and waits until they are on the disk."""
+    folders = {folder, *(folder / name.rpartition("/")[0] for name in files)}
+    for each in sorted(folders):
+        each.mkdir(exist_ok=True)
+    for name, data in files.items():
+        with (folder / name).open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    for each in folders:
+        _sync_folder(each)
+
+
+def put_in_place(new: Path, target: Path) -> None:
+    """Renames `new` to `target`; what was there before is there until then, and gone after."""
+    if not target.exists():
+        new.rename(target)
+    elif _exchange(new, target):
+        _sync_folder(target.parent)
+        shutil.rmtree(new, ignore_errors=True)
+    else:
+        aside = set_aside_name(target)
+        target.rename(aside)
+        new.rename(target)
+        _sync_folder(target.parent)
+        shutil.rmtree(aside, ignore_errors=True)
+    _sync_folder(target.parent)
+
+
+def check_replaceable(target: Path, mark: str) -> None:
+    """Refuses to replace what is not ours: a file, or a folder without the file `mark`."""
+    if target.is_dir() and ((target / mark).is_file() or not any(target.iterdir())):
+        return
+    if target.exists() or target.is_symlink():
+        raise BundleError(
+            f"{target}: is there, and is no bundle: move it away or choose another name"
+        )
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swaps two names in one step, where system and file system can."""
+    if not sys.platform.startswith("linux"):
+        return False
+    with contextlib.suppress(OSError, AttributeError):
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+        names = (os.fsencode(first), os.fsencode(second))
+        return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
+    return False
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    # some network folders cannot
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

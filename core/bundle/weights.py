@@ -1,0 +1,162 @@
+"""weights.bin: the decoder as little-endian half floats, aligned for cooperative vectors."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.bundle.manifest import Tensor
+from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
+from verdigris.core.errors import BundleError
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import NetworkSpec
+
+MATRIX_ALIGNMENT = 128
+BIAS_ALIGNMENT = 64
+STRIDE_ALIGNMENT = 16
+FILE_ALIGNMENT = 128
+_HALF = np.dtype("<f2")
+
+
+def align(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
+    """Where each tensor lies, and the length of the file."""
+    tensors: list[Tensor] = []
+    end = 0
+
+    def add(name: str, *shape: int) -> None:
+        nonlocal end
+        stride = _HALF.itemsize * shape[-1]
+        if len(shape) == 2:
+            stride = align(stride, STRIDE_ALIGNMENT)
+        start = align(end, MATRIX_ALIGNMENT if len(shape) == 2 else BIAS_ALIGNMENT)
+        tensors.append(Tensor(name, shape, start, stride))
+        end = tensors[-1].end
+
+    add(FRAMES, spec.frame_rows, spec.latent_channels)
+    for index, layer in enumerate(spec.layers):
+        add(weights_name(index), layer.outputs, layer.inputs)
+        add(bias_name(index), layer.outputs)
+    return tuple(tensors), align(end, FILE_ALIGNMENT)
+
+
+def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
+    """The numbers as the file holds them."""
+    with np.errstate(over="ignore"):
+        rounded = decoder.astype(np.float16)
+    if not np.isfinite(rounded).all():
+        largest = float(np.abs(decoder).max())
+        raise BundleError(
+            f"the decoder's largest number is {largest:.4g}: half floats end at 65504: "
+            "bake again with another seed or a lower learning rate"
+        )
+    return rounded.astype(np.float32)
+
+
+def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
+    """The file's bytes and where each tensor lies in them."""
+    tensors, size = plan_tensors(parameters.spec)
+    rounded = round_decoder(parameters.decoder).astype(_HALF)
+    values = _views(parameters.spec, rounded)
+    data = np.zeros(size, np.uint8)
+    for tensor in tensors:
+        _rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
+    return data.tobytes(), tensors
+
+
+def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
+    """Every tensor of the network is there once, aligned, inside the file and by itself."""
+    wanted = {tensor.name: tensor for tensor in plan_tensors(spec)[0]}
+    names = [tensor.name for tensor in tensors]
+    for name in wanted:
+        if names.count(name) != 1:
+            raise BundleError(
+                f"{file}: weights.tensors names {name!r} {names.count(name)} times: "
+                "it must be there once"
+            )
+    for index, tensor in enumerate(tensors):
+        field = f"weights.tensors[{index}]"
+        if tensor.name not in wanted:
+            # a tensor that a newer writer added, and that this network does not use
+            _require(tensor.end <= size, file, f"{field}.offset", tensor.offset, f"ends at {size}")
+            continue
+        shape = wanted[tensor.name].shape
+        _require(tensor.shape == shape, file, f"{field}.shape", tensor.shape, f"needs {shape}")
+        is_matrix = len(shape) == 2
+        least = _HALF.itemsize * shape[-1]
+        step = STRIDE_ALIGNMENT if is_matrix else _HALF.itemsize
+        stride_holds = tensor.row_stride >= least and tensor.row_stride % step == 0
+        _require(
+            stride_holds,
+            file,
+            f"{field}.row_stride",
+            tensor.row_stride,
+            f"it must be a multiple of {step} from {least} up",
+        )
+        alignment = MATRIX_ALIGNMENT if is_matrix else BIAS_ALIGNMENT
+        _require(
+            tensor.offset % alignment == 0,
+            file,
+            f"{field}.offset",
+            tensor.offset,
+            f"it must be a multiple of {alignment}",
+        )
+        _require(
+            tensor.end <= size,
+            file,
+            f"{field}.offset",
+            tensor.offset,
+            f"the tensor must end within the {size} bytes of the file",
+        )
+    ordered = sorted(tensors, key=lambda tensor: tensor.offset)
+    for before, after in pairwise(ordered):
+        if before.end > after.offset:
+            raise BundleError(
+                f"{file}: weights.tensors: {after.name!r} begins at {after.offset}, inside "
+                f"{before.name!r}, which ends at {before.end}"
+            )
+
+
+def unpack_weights(
+    spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
+) -> NDArray[np.float32]:
+    """The flat decoder vector of a file whose tensors were checked."""
+    decoder = np.zeros(spec.parameter_count, np.float32)
+    views = _views(spec, decoder)
+    raw = np.frombuffer(data, np.uint8)
+    for tensor in tensors:
+        if tensor.name not in views:
+            continue
+        values = _rows(raw, tensor)
+        if not np.isfinite(values).all():
+            raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
+        views[tensor.name][:] = values.reshape(tensor.shape)
+    return decoder
+
+
+def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The tensors of a flat decoder vector by their names."""
+    start, size = spec.frame_offset, spec.frame_size
+    views = {FRAMES: decoder[start : start + size].reshape(spec.frame_rows, -1)}
+    for index, layer in enumerate(spec.layers):
+        weights = decoder[layer.weight_offset : layer.bias_offset]
+        views[weights_name(index)] = weights.reshape(layer.outputs, -1)
+        views[bias_name(index)] = decoder[layer.bias_offset : layer.end]
+    return views
+
+
+def _rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
+    """View of a tensor's rows in the file, without their padding."""
+    rows = data[tensor.offset : tensor.end].view(_HALF).reshape(-1, tensor.row_stride // 2)
+    return rows[:, : tensor.shape[-1]]
+
+
+def _require(holds: bool, file: str, field: str, value: object, remedy: str) -> None:
+    if not holds:
+        raise BundleError(f"{file}: {field} is {value}: {remedy}")
