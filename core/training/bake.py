@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.network.student import Student
     from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
-    from verdigris.core.training.protocols import Trainer
+    from verdigris.core.training.protocols import StepReport, Trainer
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 
@@ -84,6 +85,8 @@ def bake(
         names = unique_names([teacher.material.name for teacher in teachers])
         run = Run(teachers, settings, options, control, kind, trainer, names, [])
         run.digest = source_digest(teachers, options.importance)
+        if control.watch:
+            control.watch(run)
         try:
             try:
                 yield from _bake_and_tell(run, saved)
@@ -204,40 +207,40 @@ def _choose_candidate(run: Run) -> Iterator[Event]:
             run.trainer.close()
             seed = settings.seed + _CANDIDATE_SEED_STEP * number
             run.trainer = _open(run.teachers, settings, run.options, run.trainer_kind, seed)
-        begun = time.monotonic()
-        run.trainer.step_many(share - judged)
-        report = run.trainer.step_many(judged)
-        took = time.monotonic() - begun
-        loss = report.loss if np.isfinite(report.loss) else float("inf")
+        loss, total = 0.0, settings.iterations + (settings.candidates - 1) * share
+        warm_up, trial = _in_runs(run, share - judged), _in_runs(run, judged)
+        for steps, report, took in chain(warm_up, trial):
+            done = number * share + run.trainer.step
+            if run.trainer.step > share - judged:
+                loss += report.loss * steps if np.isfinite(report.loss) else float("inf")
+            rate, rest = report.samples / took, (total - done) * took / steps
+            yield Step(done, total, report.loss, rate, run.seconds, rest)
+        if best is not None and run.control.stop_requested:
+            break
         if best is None or loss < best[0]:
             best = (loss, run.trainer.parameters(), run.trainer.state())
-        done = (number + 1) * share
-        yield Step(
-            done,
-            settings.iterations + (settings.candidates - 1) * share,
-            report.loss,
-            share * settings.batch / took,
-            run.seconds,
-            took / share * (settings.iterations + settings.candidates * share - done),
-        )
-    assert best is not None
-    run.trainer.restore(best[1], best[2])
+    if best is not None:
+        run.trainer.restore(best[1], best[2])
+
+
+def _in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
+    """Does some steps, a moment's worth at a time, so that whoever drives the bake can act: how
+    many, what they did, how long they took. Ends early if the bake is asked to stop."""
+    size, end = _FIRST_RUN, run.trainer.step + steps
+    while run.trainer.step < end and not run.control.stop_requested:
+        count = min(size, end - run.trainer.step)
+        begun = time.monotonic()
+        report = run.trainer.step_many(count)
+        took = max(time.monotonic() - begun, 1e-9)
+        size = max(1, min(4 * size, int(count * _RUN_SECONDS / took) or 1))
+        yield count, report, took
 
 
 def _train(run: Run) -> Iterator[Event]:
     settings, options = run.settings, run.options
-    size = _FIRST_RUN
     last_metrics = last_checkpoint = last_preview = time.monotonic()
     yield from run.preview()
-    while run.trainer.step < settings.iterations:
-        if run.control.stop_requested:
-            run.stopped_by = "request"
-            return
-        steps = min(size, settings.iterations - run.trainer.step)
-        begun = time.monotonic()
-        report = run.trainer.step_many(steps)
-        took = max(time.monotonic() - begun, 1e-9)
-        size = max(1, min(4 * size, int(steps * _RUN_SECONDS / took) or 1))
+    for steps, report, took in _in_runs(run, settings.iterations - run.trainer.step):
         left = (settings.iterations - run.trainer.step) * took / steps
         rate = report.samples / took
         yield Step(run.trainer.step, settings.iterations, report.loss, rate, run.seconds, left)
@@ -258,7 +261,10 @@ def _train(run: Run) -> Iterator[Event]:
         if now - last_checkpoint > options.checkpoint_seconds:
             yield write_state(run)
             last_checkpoint = time.monotonic()
-    run.stopped_by = "time limit" if options.time_limit else "steps"
+    if run.trainer.step < settings.iterations:
+        run.stopped_by = "request"
+    else:
+        run.stopped_by = "time limit" if options.time_limit else "steps"
 
 
 def _finish(run: Run, student: Student) -> Finished:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.errors import SettingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    from verdigris.core.training.run import Run
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class BakeControl:
     """Lets another thread, or a signal handler, end a bake so that it keeps what it has."""
 
     stop_requested: bool = False
+    watch: Callable[[Run], None] | None = None
+    """Is given what the bake holds when it begins, for pictures of one's own between events."""
 
     def stop(self) -> None:
         self.stop_requested = True

@@ -121,6 +121,18 @@ def test_resuming_what_was_begun_differently_is_refused(clay, tmp_path):
         run([clay], tmp_path, replace(settings, seed=5), resume=True)
 
 
+def test_starts_are_tried_in_short_runs_that_a_request_to_stop_ends(clay, tmp_path):
+    control, seen = BakeControl(), []
+    control.watch = seen.append
+    settings = replace(TINY, iterations=100_000, candidates=3, candidate_share=0.2)
+    for event in bake([clay], settings, BakeOptions("out", tmp_path, "numpy"), control):
+        if isinstance(event, Step) and seen[0].trainer.step:
+            control.stop()
+    # one of the first start's 20,000 steps, and nothing of the others
+    assert 0 < event.step < 20_000
+    assert event.stopped_by == "request"
+
+
 def test_a_request_to_stop_keeps_what_there_is(clay, tmp_path):
     control = BakeControl()
     options = BakeOptions("out", tmp_path, "numpy")
