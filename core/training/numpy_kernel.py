@@ -11,6 +11,7 @@ frames are then worked out once a point. Within a work array, all points' first 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ class Kernel:
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
         self.rejected = 0
+        # Replaces gathered rows of the texels of these indices, if latents are rounded.
+        self.round_latents: Callable[[FloatArray, IndexArray], None] | None = None
 
         def rows(shape: tuple[int, ...], length: int) -> FloatArray:
             # Rows a power of two apart share cache sets, which halves the speed of BLAS.
@@ -164,7 +167,10 @@ class Kernel:
 
     def _gather(self, latents: FloatArray) -> None:
         channels = self.spec.latent_channels
-        np.take(latents, self.indices.ravel(), axis=0, out=self._rows, mode="clip")
+        texels = self.indices.ravel()
+        np.take(latents, texels, axis=0, out=self._rows, mode="clip")
+        if self.round_latents:
+            self.round_latents(self._rows, texels)
         np.copyto(self._corners.reshape(channels, -1), self._rows.T)
         latent = self._latent[1:]
         np.einsum("ckn,kn->cn", self._corners, self._corner_weights, out=latent)

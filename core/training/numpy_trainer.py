@@ -8,6 +8,7 @@ interpreter lock; nor are the matrix products large enough to pay for a second B
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.training.blas import single_threaded_blas
+from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
@@ -39,6 +42,7 @@ class NumpyTrainer:
         self._m, self._v = np.zeros_like(self._decoder.vector), np.zeros_like(self._decoder.vector)
         self._latents = LazyAdam(self._start.latents)
         self._step = 0
+        self._grid: LatentGrid | None = None
         self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
         # Most texels that a batch can touch: four for each point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
@@ -80,6 +84,8 @@ class NumpyTrainer:
     def _do_step(self) -> float | None:
         """The step's loss, or None if it was skipped."""
         kernel, step = self._kernel, self._step
+        grid, rounding = self._grid_at(step), self._settings.rounding(step)
+        kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
         self._step += 1
         with np.errstate(over="ignore", invalid="ignore"):
             kernel.run(self._decoder, self._latents.values, 1 / self._settings.batch)
@@ -99,8 +105,29 @@ class NumpyTrainer:
         schedule = self._settings.schedule
         rate = adam_rate(schedule.factor(step), step)
         adam(self._decoder.vector, self._m, self._v, gradient, rate * schedule.decoder_rate)
-        self._latents.update(rows, np.ascontiguousarray(g_latents.T), rate * schedule.latent_rate)
+        by_texel = np.ascontiguousarray(g_latents.T)
+        latents = self._latents.values
+        if grid and rounding:
+            by_texel *= grid.derivative(latents[rows], rows, rounding)
+        self._latents.update(rows, by_texel, rate * schedule.latent_rate)
+        if grid:
+            moved = latents[rows]
+            grid.limit(moved, rows)
+            latents[rows] = moved
         return kernel.loss
+
+    def _grid_at(self, step: int) -> LatentGrid | None:
+        """The grid of the phase that rounds latents; its ranges are fixed as the phase begins."""
+        quantisation = self._settings.quantisation
+        if quantisation is None or step < quantisation.first_step:
+            return None
+        if self._grid is None:
+            ranges = fit_ranges(self._start)
+            self._grid = LatentGrid(self._start.layout, ranges, quantisation.bits)
+        return self._grid
+
+    def latent_ranges(self) -> tuple[LatentRange, ...] | None:
+        return self._grid.ranges if self._grid else None
 
     def parameters(self) -> Parameters:
         result = self._start.copy()
@@ -114,6 +141,7 @@ class NumpyTrainer:
             "decoder_v": self._v.copy(),
             "latents_m": self._latents.m.copy(),
             "latents_v": self._latents.v.copy(),
+            **state_of(self._grid),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
@@ -131,6 +159,8 @@ class NumpyTrainer:
                 raise CheckpointError(f"trainer state: {name} is damaged or of another network")
         if (parameters.spec, parameters.layout) != (self._start.spec, self._start.layout):
             raise CheckpointError("parameters are of another network than the trainer's")
+        spec, layout = self._start.spec, self._start.layout
+        self._grid = find_grid(state, layout, spec.latent_channels, self._settings)
         for name, target in targets.items():
             target[:] = state[name]
         self._step = int(state["step"])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.quantise import LatentRange
 
 # One training sample: 14 tightly packed 32-bit words, the same in shaders/training.
 TRAINING_SAMPLE = np.dtype(
@@ -76,7 +77,11 @@ class Trainer(Protocol):
         ...
 
     def parameters(self) -> Parameters:
-        """A copy of the current parameters in fp32."""
+        """A copy of the current parameters in fp32, latents not rounded."""
+        ...
+
+    def latent_ranges(self) -> tuple[LatentRange, ...] | None:
+        """Of each material, once latents are rounded; None before."""
         ...
 
     def state(self) -> dict[str, NDArray[Any]]:

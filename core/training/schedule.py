@@ -6,7 +6,11 @@ import math
 from dataclasses import dataclass, field
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.network.quantise import codes_of
 from verdigris.core.network.spec import LOSSES
+
+# Sharp enough that rounding is hard, for all that fp32 tells.
+_HARD = 1e3
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,68 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class Rounding:
+    """How latents are rounded in a step."""
+
+    sharpness: float
+    """Of soft rounding: near 0 it leaves latents as they are, towards infinity it is hard."""
+
+    is_straight: bool = False
+    """Gradients pass as if nothing were rounded."""
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """The last part of a run, in which the network sees latents that are rounded softly at first
+    and ever harder."""
+
+    first_step: int
+    """The step before which the latents' ranges are fixed; latents are rounded from it on."""
+
+    steps: int
+    """Of the phase; the rounding stays at its hardest beyond."""
+
+    bits: int = 8
+    """Of a channel."""
+
+    softest: float = 2.0
+    """Sharpness of the first step."""
+
+    hardest: float = 16.0
+    """Sharpness of the last step; it grows evenly in between, as a factor a step."""
+
+    is_straight: bool = False
+    """Hard rounding from the first step on, with straight-through gradients; for comparison."""
+
+    def __post_init__(self) -> None:
+        codes_of(self.bits)
+        if self.first_step < 0 or self.steps < 1:
+            raise SettingsError(
+                f"quantisation begins at step {self.first_step} and takes {self.steps}: "
+                "use 0 or more, and 1 or more"
+            )
+        if not 0 < self.softest <= self.hardest <= _HARD:
+            raise SettingsError(
+                f"sharpness goes from {self.softest} to {self.hardest}: use more than 0, growing"
+            )
+
+    @property
+    def codes(self) -> int:
+        """The largest code of the grid."""
+        return codes_of(self.bits)
+
+    def rounding(self, step: int) -> Rounding | None:
+        """None before the phase."""
+        if step < self.first_step:
+            return None
+        if self.is_straight:
+            return Rounding(_HARD, True)
+        done = min(1.0, (step - self.first_step) / max(1, self.steps - 1))
+        sharpness = self.softest * (self.hardest / self.softest) ** done
+        return Rounding(sharpness)
+
+
+@dataclass(frozen=True)
 class TrainingSettings:
     """What a trainer needs to know beside the network and the samples."""
 
@@ -61,8 +127,15 @@ class TrainingSettings:
     schedule: Schedule = field(default_factory=Schedule)
     """Learning rates."""
 
+    quantisation: Quantisation | None = None
+    """When and how latents are rounded; None trains them for half floats."""
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise SettingsError(f"batch is {self.batch}: use at least 1")
         if self.loss not in LOSSES:
             raise SettingsError(f"loss is {self.loss!r}: use one of {', '.join(LOSSES)}")
+
+    def rounding(self, step: int) -> Rounding | None:
+        """How latents are rounded in this step, or None where they are not."""
+        return self.quantisation.rounding(step) if self.quantisation else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
 RECORD_PARTS = ("value", "m", "v", "gradient")
+# Numbers that change from step to step: StepRates in trainer_state.slang.
+STEP_RATES = 4
 # Indices into the state buffer; the order is that of trainer_state.slang.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 
@@ -34,6 +36,7 @@ class TensorMemory:
     weights: slangpy.Buffer
     biases: slangpy.Buffer
     texels: slangpy.Buffer
+    ranges: slangpy.Buffer
     visits: slangpy.Buffer
     partials: slangpy.Buffer
     losses: slangpy.Buffer
@@ -54,10 +57,11 @@ class TensorMemory:
             "weights": plan.element_bytes * slots,
             "biases": 4 * slots,
             "texels": len(RECORD_PARTS) * start.latents.nbytes,
+            "ranges": 8 * start.layout.materials * spec.latent_channels,
             "visits": 4 * start.layout.texel_count,
             "partials": partials,
             "losses": 4,
-            "rates": 8 * chunk_steps,
+            "rates": 4 * STEP_RATES * chunk_steps,
             "samples": TRAINING_SAMPLE.itemsize * batch * chunk_steps,
             "state": 32,
         }
@@ -82,6 +86,10 @@ class TensorMemory:
         self.texels.copy_from_numpy(records)
         self.visits.copy_from_numpy(np.zeros(texels, np.uint32))
         self.state.copy_from_numpy(state)
+
+    def store_ranges(self, offset: FloatArray, unit: FloatArray) -> None:
+        """Of the grid that latents are rounded to, [materials, channels] each."""
+        self.ranges.copy_from_numpy(np.stack([offset, unit], 1).astype(np.float32))
 
     def records(self, channels: int) -> NDArray[np.float32]:
         """[texels, parts, channels]"""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from verdigris.core.device import Device, Source
 from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.quantise import LatentRange, fit_ranges
+from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
@@ -80,6 +82,7 @@ class TensorTrainer:
             self._gpu, parameters, self.plan, settings.batch, CHUNK_STEPS
         )
         self._step, self._drawn_chunk = 0, -1
+        self._grid: LatentGrid | None = None
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
         self._bind_kernels(device)
         nothing = np.zeros_like(parameters.latents)
@@ -91,12 +94,13 @@ class TensorTrainer:
         kernels = StudentKernels(
             device, self._spec, self._settings.loss, self.plan.constants(), self.plan.defines()
         )
-        layout = self._layout
+        layout, quantisation = self._layout, self._settings.quantisation
         arguments = {
             "batch": batch,
             "chunkSteps": CHUNK_STEPS,
             "groups": self.plan.group_count(batch),
             "lossScale": LOSS_SCALE,
+            "codes": float(quantisation.codes if quantisation else 0),
             "layout": {
                 "width": layout.width,
                 "height": layout.height,
@@ -111,7 +115,9 @@ class TensorTrainer:
             "biases": memory.biases,
             "texels": memory.texels,
             "texelGradients": memory.texels,
+            "ranges": memory.ranges,
             "partials": memory.partials,
+            "rates": memory.rates,
             "samples": memory.samples,
             "state": memory.state,
         }
@@ -122,7 +128,6 @@ class TensorTrainer:
             {
                 **shared,
                 "adamArguments": {"beta1": BETA_1, "beta2": BETA_2, "epsilon": EPSILON},
-                "rates": memory.rates,
                 "moments": memory.moments,
                 "visits": memory.visits,
                 "losses": memory.losses,
@@ -148,24 +153,45 @@ class TensorTrainer:
         encoder.clear_buffer(self._memory.losses)
         last = self._step + steps
         while self._step < last:
-            # Never across the end of a chunk: the next one's samples replace this one's.
-            chunk_end = (self._step // CHUNK_STEPS + 1) * CHUNK_STEPS
-            end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
-            self._record(encoder, end - self._step)
+            self._fix_ranges()
+            self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
-            self._step = end
+            self._step = self._submission_end(last)
             encoder = self._gpu.create_command_encoder()
         return self._report(steps)
+
+    def _submission_end(self, last: int) -> int:
+        """Never across the end of a chunk, since the next one's samples replace this one's, nor
+        across the step before which ranges are fixed."""
+        chunk_end = (self._step // CHUNK_STEPS + 1) * CHUNK_STEPS
+        end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
+        quantisation = self._settings.quantisation
+        if quantisation and self._step < quantisation.first_step:
+            end = min(end, quantisation.first_step)
+        return end
+
+    def _fix_ranges(self) -> None:
+        """Takes the latents' ranges as they are, if the phase that rounds them begins here."""
+        quantisation = self._settings.quantisation
+        if self._grid or quantisation is None or self._step < quantisation.first_step:
+            return
+        ranges = fit_ranges(self.parameters())
+        self._set_grid(LatentGrid(self._layout, ranges, quantisation.bits))
+
+    def _set_grid(self, grid: LatentGrid | None) -> None:
+        self._grid = grid
+        if grid:
+            self._memory.store_ranges(grid.offset, grid.unit)
+
+    def latent_ranges(self) -> tuple[LatentRange, ...] | None:
+        return self._grid.ranges if self._grid else None
 
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Some steps, all of one chunk."""
         place = self._step % CHUNK_STEPS
-        schedule = self._settings.schedule
-        factors = [
-            adam_rate(schedule.factor(step), step) for step in range(self._step, self._step + steps)
-        ]
-        peaks = (schedule.decoder_rate, schedule.latent_rate)
-        rates = np.outer(factors, peaks).astype(np.float32)
+        rates = np.array(
+            [self._rates(step) for step in range(self._step, self._step + steps)], np.float32
+        )
         encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
         self._record_samples(encoder, steps)
         groups = self.plan.group_count(self._settings.batch)
@@ -173,6 +199,13 @@ class TensorTrainer:
             for _ in range(steps):
                 self._train.record(compute, groups)
                 self._update.record(compute, self._update_groups)
+
+    def _rates(self, step: int) -> tuple[float, ...]:
+        """StepRates of trainer_state.slang."""
+        schedule, rounding = self._settings.schedule, self._settings.rounding(step)
+        rate = adam_rate(schedule.factor(step), step)
+        rates = rate * schedule.decoder_rate, rate * schedule.latent_rate
+        return (*rates, *((rounding.sharpness, rounding.is_straight) if rounding else (0, 0)))
 
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
@@ -209,6 +242,7 @@ class TensorTrainer:
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "latents_m": np.ascontiguousarray(records[:, 1]),
             "latents_v": np.ascontiguousarray(records[:, 2]),
+            **state_of(self._grid),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
@@ -221,6 +255,7 @@ class TensorTrainer:
         latents = [
             require_array(state, f"latents_{name}", parameters.latents.shape) for name in "mv"
         ]
+        self._set_grid(find_grid(state, self._layout, self._spec.latent_channels, self._settings))
         self._store(parameters, np.stack(decoder, 1), latents, step)
 
     def _store(

@@ -1,0 +1,239 @@
+"""Trainers round latents in the last part of a run, as the oracle does, and go on to the bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.network.numpy_mlp import loss_and_gradients
+from verdigris.core.network.parameters import CheckpointError, initialise
+from verdigris.core.network.quantise import soft_round, soft_round_derivative
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor_trainer import TensorTrainer
+
+LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
+# Smooth, so that half floats take no gradient from the other side of a kink.
+SPEC = NetworkSpec(hidden_width=16, activation="silu")
+BATCH = 230
+PHASE = Quantisation(20, 30)
+
+
+class Samples:
+    """Implements SampleSource."""
+
+    pairs = 1
+
+    def draw(self, step, count):
+        random = np.random.default_rng(step)
+        batch = np.zeros(count, TRAINING_SAMPLE)
+        batch["uv"] = random.uniform(-1, 2, (count, 2))
+        batch["level"] = random.integers(0, LAYOUT.levels, count)
+        batch["material"] = random.integers(0, LAYOUT.materials, count)
+        for name in ("wi", "wo"):
+            vectors = random.standard_normal((count, 3))
+            vectors[:, 2] = np.abs(vectors[:, 2])
+            batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        batch["response"] = random.exponential(0.3, (count, 3))
+        batch["weight"] = random.uniform(0.5, 2, count)
+        return batch
+
+
+def open_tensor(choice, uses_tensor):
+    try:
+        device = open_device(choice)
+    except DeviceError as error:
+        pytest.skip(str(error))
+    if choice != "software" and (device.is_software or not has_matrix_hardware(device.gpu)):
+        pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
+    plan = plan_groups(SPEC, uses_tensor, unrolls=not device.is_software)
+    return lambda parameters, settings: TensorTrainer(parameters, Samples(), settings, device, plan)
+
+
+@pytest.fixture(
+    params=["numpy", "portable", pytest.param("tensor", marks=pytest.mark.gpu)], scope="module"
+)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def make(kind):
+    trainers = []
+    tensor = (
+        None
+        if kind == "numpy"
+        else open_tensor("software" if kind == "portable" else "auto", kind == "tensor")
+    )
+
+    def open_trainer(quantisation, seed=0, rate=1e-2, steps=50):
+        schedule = Schedule(steps, decoder_rate=rate / 2, latent_rate=rate)
+        settings = TrainingSettings(BATCH, schedule=schedule, quantisation=quantisation)
+        parameters = random_parameters(seed)
+        trainers.append(
+            tensor(parameters, settings)
+            if tensor
+            else NumpyTrainer(parameters, Samples(), settings)
+        )
+        return trainers[-1]
+
+    yield open_trainer
+    for trainer in trainers:
+        trainer.close()
+
+
+def random_parameters(seed=0):
+    parameters = initialise(SPEC, LAYOUT, seed)
+    random = np.random.default_rng(seed)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    # so that a range of the wrong material is found out
+    parameters.level(0)[1] *= 3
+    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
+    return parameters
+
+
+def by_material(parameters):
+    """A view of each material's latents on each level, with the material's number."""
+    for level in range(LAYOUT.levels):
+        for material in range(LAYOUT.materials):
+            yield material, parameters.level(level)[material]
+
+
+def codes_by_hand(parameters, codes):
+    """Offset, width of a code and places on the grid of every latent, all like the latents."""
+    offset, unit = parameters.copy(), parameters.copy()
+    ends = [[], []]
+    for material, values in by_material(parameters):
+        ends[material].append(values.reshape(-1, 8))
+    low, high = ([end(np.concatenate(e), 0) for e in ends] for end in (np.min, np.max))
+    for (material, a), (_, b) in zip(by_material(offset), by_material(unit), strict=True):
+        a[:], b[:] = low[material], (high[material] - low[material]) / codes
+    return offset.latents, unit.latents, (parameters.latents - offset.latents) / unit.latents
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("sharpness", [1.0, 6.0])
+def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, bits, sharpness):
+    trainer = make(Quantisation(0, 1, bits, sharpness, sharpness), rate=0)
+    report, state = trainer.step_many(1), trainer.state()
+    rounded = random_parameters().astype("f8")
+    offset, unit, places = codes_by_hand(rounded, 2**bits - 1)
+    rounded.latents[:] = offset + unit * soft_round(places, sharpness)
+    expected = loss_and_gradients(SPEC, rounded, Samples().draw(0, BATCH))
+    latents = expected.latents * soft_round_derivative(places, sharpness)
+    assert report.loss == pytest.approx(expected.loss, rel=2e-3 if kind == "tensor" else 1e-4)
+    # the first step leaves a tenth of the gradient in the first moment
+    found = state["latents_m"] * 10
+    error = np.linalg.norm(found - latents) / np.linalg.norm(latents)
+    assert error < (1e-2 if kind == "tensor" else 1e-3)
+    if kind != "numpy":
+        moments = state["decoder_m"] * 10
+        error = np.linalg.norm(moments - expected.decoder) / np.linalg.norm(expected.decoder)
+        assert error < (1e-2 if kind == "tensor" else 1e-3)
+
+
+def test_straight_through_gradients_are_those_at_hard_rounded_latents(make, kind):
+    trainer = make(Quantisation(0, 1, 4, is_straight=True), rate=0)
+    trainer.step_many(1)
+    rounded = random_parameters().astype("f8")
+    offset, unit, places = codes_by_hand(rounded, 15)
+    rounded.latents[:] = offset + unit * np.rint(places)
+    expected = loss_and_gradients(SPEC, rounded, Samples().draw(0, BATCH)).latents
+    found = trainer.state()["latents_m"] * 10
+    error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+    assert error < (1e-2 if kind == "tensor" else 1e-3)
+
+
+def test_until_the_phase_begins_a_run_is_the_one_without_it(make):
+    with_phase, without = make(PHASE), make(None)
+    for trainer in (with_phase, without):
+        trainer.step_many(20)
+    assert with_phase.latent_ranges() is None
+    assert_same(with_phase.parameters(), without.parameters())
+    before = with_phase.parameters()
+    for trainer in (with_phase, without):
+        trainer.step_many(1)
+    assert (with_phase.parameters().latents != without.parameters().latents).any()
+    offset, unit, _ = codes_by_hand(before, 255)
+    packed = {0: [], 1: []}
+    for (material, low), (_, step) in zip(
+        by_material(replace(before, latents=offset)),
+        by_material(replace(before, latents=unit)),
+        strict=True,
+    ):
+        packed[material].append((low.reshape(-1, 8)[0], step.reshape(-1, 8)[0]))
+    for material, found in enumerate(with_phase.latent_ranges()):
+        np.testing.assert_array_equal(found.offset, packed[material][0][0])
+        np.testing.assert_allclose(found.scale, 255 * packed[material][0][1], rtol=1e-6)
+
+
+def test_latents_stay_within_their_ranges(make):
+    trainer, free = make(replace(PHASE, first_step=0), rate=0.1), make(None, rate=0.1)
+    for each in (trainer, free):
+        each.step_many(20)
+    left = 0
+    for (material, values), (_, others) in zip(
+        by_material(trainer.parameters()), by_material(free.parameters()), strict=True
+    ):
+        low, scale = (getattr(trainer.latent_ranges()[material], n) for n in ("offset", "scale"))
+        high = low + scale * (1 + 1e-6)
+        assert ((values >= low) & (values <= high)).all()
+        left += ((others < low) | (others > high)).sum()
+    assert left > 5
+
+
+@pytest.mark.parametrize("cut", [13, 20, 21, 37])
+def test_a_run_cut_anywhere_goes_on_to_the_same_bits(make, cut):
+    whole = make(PHASE)
+    whole.step_many(50)
+    first = make(PHASE)
+    first.step_many(cut)
+    resumed = make(PHASE, seed=1)
+    resumed.restore(first.parameters(), first.state())
+    resumed.step_many(50 - cut)
+    assert_same(resumed.parameters(), whole.parameters())
+    for found, expected in zip(resumed.latent_ranges(), whole.latent_ranges(), strict=True):
+        np.testing.assert_array_equal(found.scale, expected.scale)
+
+
+def test_a_state_within_the_phase_needs_its_ranges(make):
+    trainer = make(PHASE)
+    trainer.step_many(25)
+    parameters, state = trainer.parameters(), trainer.state()
+    ranges = state.pop("latent_ranges")
+    with pytest.raises(CheckpointError, match="lacks latent_ranges"):
+        trainer.restore(parameters, state)
+    with pytest.raises(CheckpointError, match="latent_ranges is damaged"):
+        trainer.restore(parameters, {**state, "latent_ranges": ranges[:1]})
+
+
+def test_the_rounding_grows_harder_from_its_first_step_to_its_last():
+    phase = Quantisation(100, 11, 8, 2.0, 32.0)
+    assert phase.rounding(99) is None
+    assert phase.rounding(100).sharpness == 2.0
+    assert phase.rounding(105).sharpness == pytest.approx(8.0)
+    assert phase.rounding(110).sharpness == phase.rounding(500).sharpness == pytest.approx(32.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"bits": 3}, "latent_bits is 3"),
+        ({"first_step": -1}, "begins at step -1"),
+        ({"steps": 0}, "takes 0"),
+        ({"softest": 9.0, "hardest": 3.0}, "from 9.0 to 3.0"),
+    ],
+)
+def test_a_phase_that_cannot_be_is_refused(values, message):
+    with pytest.raises(SettingsError, match=message):
+        replace(PHASE, **values)
+
+
+def assert_same(a, b):
+    np.testing.assert_array_equal(a.decoder, b.decoder)
+    np.testing.assert_array_equal(a.latents, b.latents)
