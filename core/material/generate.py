@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError
+from verdigris.core.material.coordinates import TEXTURE_COORDINATES
 from verdigris.core.material.fixes import lift_private_uniforms, rename_mix_variables
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
@@ -152,6 +153,8 @@ def _vertex_adapter(stage: Gen.ShaderStage) -> str:
         elif name.startswith("texcoord"):
             value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
             lines.append(f"    vertex.{name} = {value};")
+        elif kind == "vector2" and name.removeprefix("i_geomprop_") in TEXTURE_COORDINATES:
+            lines.append(f"    vertex.{name} = point.uv;")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
+from verdigris.core.material.coordinates import reads_texture_coordinates
 from verdigris.core.material.features import (
     APPROXIMATED,
     DROPPED,
@@ -209,7 +210,7 @@ def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
-        if category in NODE_FEATURES:
+        if category in NODE_FEATURES and not reads_texture_coordinates(node):
             part = Part(*NODE_FEATURES[category])
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):

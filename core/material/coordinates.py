@@ -1,0 +1,22 @@
+"""Names under which applications keep the texture coordinates of a mesh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+# USD and Houdini: st, uv. Maya: map1. Blender: UVMap. glTF: TEXCOORD_0.
+TEXTURE_COORDINATES = frozenset(
+    {"st", "st0", "uv", "UV", "uv0", "UV0", "map1", "UVMap", "TEXCOORD_0", "Texture_uv"}
+)
+
+
+def reads_texture_coordinates(node: mx.Node) -> bool:
+    """Whether a node that reads a property of the geometry reads its texture coordinates."""
+    port = node.getInput("geomprop") or node.getInput("varname")
+    if port is None or node.getType() != "vector2":
+        return False
+    interface = port.getInterfaceInput()
+    return (interface or port).getValueString() in TEXTURE_COORDINATES

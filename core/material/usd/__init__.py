@@ -1,0 +1,1 @@
+"""UsdShade networks as MaterialX documents."""

@@ -1,0 +1,49 @@
+"""What MaterialX's node definitions are called and take, without MaterialX itself.
+
+A host's own Python need not carry MaterialX, or carries another version. The table beside this file
+is made from the library by packaging/node_signatures.py, and a test holds it to that library.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+TABLE = Path(__file__).with_name("signatures.json")
+CURRENT_VERSION = (1, 39)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A node definition's category and its typed ports."""
+
+    definition: str
+    category: str
+    outputs: dict[str, str]
+    inputs: dict[str, str]
+    is_current: bool
+    """Whether today's library holds it, too: only then may a node refer to it by name."""
+
+    @property
+    def node_type(self) -> str:
+        """What the type attribute of a node of this definition says."""
+        return next(iter(self.outputs.values())) if len(self.outputs) == 1 else "multioutput"
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, dict[str, list[dict[str, str]]]]:
+    found: dict[str, dict[str, list[dict[str, str]]]] = json.loads(TABLE.read_text("utf-8"))
+    return found
+
+
+def find_signature(definition: str, version: tuple[int, int]) -> Signature | None:
+    """The definition of this name as a MaterialX of this version has it."""
+    current = _table()["current"].get(definition)
+    before = _table()["before_1.39"].get(definition) if version < CURRENT_VERSION else None
+    found = before or current
+    if found is None:
+        return None
+    category, outputs, inputs = found
+    return Signature(definition, str(category), outputs, inputs, before is None)

@@ -1,0 +1,168 @@
+"""USD's types, values, colour spaces and asset paths in MaterialX's words."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import TextureError
+from verdigris.core.material.paths import is_tiled
+
+if TYPE_CHECKING:
+    from pxr import Usd
+
+_WIDTHS = {
+    "float": 1,
+    "vector2": 2,
+    "vector3": 3,
+    "vector4": 4,
+    "color3": 3,
+    "color4": 4,
+    "matrix33": 9,
+    "matrix44": 16,
+}
+_PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
+_PRECISIONS = {"f": "", "h": "", "d": "", "float": "", "half": "", "double": ""}
+
+# Names that USD, OpenColorIO configurations and hosts have for what MaterialX can transform.
+_COLOUR_SPACES = {
+    "srgb": "srgb_texture",
+    "srgb_rec709": "srgb_texture",
+    "srgb - texture": "srgb_texture",
+    "utility - srgb - texture": "srgb_texture",
+    "srgb encoded rec.709 (srgb)": "srgb_texture",
+    "lin_srgb": "lin_rec709",
+    "linear": "lin_rec709",
+    "linear rec.709 (srgb)": "lin_rec709",
+    "scene-linear rec.709-srgb": "lin_rec709",
+    "utility - linear - srgb": "lin_rec709",
+    "aces - acescg": "acescg",
+    "g22_adobergb": "adobergb",
+    "srgb_p3d65": "srgb_displayp3",
+    "lin_p3d65": "lin_displayp3",
+    "raw": "none",
+    "data": "none",
+    "identity": "none",
+    "unknown": "none",
+    "utility - raw": "none",
+}
+
+
+def type_in_materialx(usd_type: str) -> str:
+    """The MaterialX type of a USD value type; tokens and what has no counterpart are strings."""
+    if usd_type in _PLAIN:
+        return _PLAIN[usd_type]
+    if usd_type in ("float", "half", "double"):
+        return "float"
+    stem, size = usd_type[:-1], usd_type[-1:]
+    if stem in ("float", "half", "double") and size in "234":
+        return f"vector{size}"
+    stem, size = usd_type[:-2], usd_type[-2:-1]
+    if usd_type[-1:] in "fhd" and size in "234":
+        if stem == "color":
+            return f"color{size}"
+        if stem in ("vector", "normal", "point", "texCoord"):
+            return f"vector{size}"
+        if stem == "matrix":
+            return {"3": "matrix33", "4": "matrix44"}.get(size, "string")
+    return "string"
+
+
+def fitting_type(usd_type: str, wanted: str | None) -> str:
+    """The type that a definition wants where the value can be that, or else the value's own."""
+    own = type_in_materialx(usd_type)
+    if wanted is None or own == wanted:
+        return own
+    if own == "string" or _WIDTHS.get(own, 0) == _WIDTHS.get(wanted, -1):
+        return wanted
+    return own
+
+
+def value_text(value: Any) -> str:
+    """A value as MaterialX writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _shortest(value)
+    if isinstance(value, str):
+        return value
+    return ", ".join(_shortest(number) for number in _numbers(value))
+
+
+def _shortest(value: float) -> str:
+    """As few digits as tell this number from its neighbours in single precision."""
+    single = struct.pack("f", value)
+    texts = (f"{value:.{digits}g}" for digits in range(1, 9))
+    return next((text for text in texts if struct.pack("f", float(text)) == single), f"{value:.9g}")
+
+
+def _numbers(value: Any) -> list[float]:
+    flat: list[float] = []
+    for part in value:
+        flat += _numbers(part) if hasattr(part, "__len__") else [float(part)]
+    return flat
+
+
+def colour_space(attribute: Usd.Attribute) -> str:
+    """The colour space that is authored on a value or on a prim above it, or nothing."""
+    authored = attribute.GetColorSpace() or _inherited_colour_space(attribute.GetPrim())
+    return known_colour_space(authored)
+
+
+def known_colour_space(name: str) -> str:
+    """MaterialX's name of a colour space; a name that nobody knows stays, to be reported."""
+    plain = name.strip().lower().removesuffix("_scene")
+    return _COLOUR_SPACES.get(plain, plain)
+
+
+def _inherited_colour_space(prim: Usd.Prim) -> str:
+    from pxr import Usd
+
+    interface = getattr(Usd, "ColorSpaceAPI", None)
+    while interface and prim and not prim.IsPseudoRoot():
+        if prim.HasAPI(interface):
+            name = interface(prim).GetColorSpaceNameAttr().Get()
+            if name:
+                return str(name)
+        prim = prim.GetParent()
+    return ""
+
+
+def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
+    """The file of an asset path as the stage resolves it; one that is missing is left to be
+    reported by whoever reads it, under the name that it would have."""
+    resolved = str(getattr(value, "resolvedPath", "") or "")
+    written = str(getattr(value, "path", value) or "")
+    file = resolved or _anchored(attribute, written)
+    if "[" in file and file.endswith("]"):
+        raise TextureError(
+            f"{asker}: {file!r} is packed inside a USDZ: unpack it and point the material to "
+            "the file"
+        )
+    return Path(file).as_posix() if file else ""
+
+
+def _anchored(attribute: Usd.Attribute, written: str) -> str:
+    """Where a name that does not resolve by itself, such as a set of tiles, lies."""
+    from pxr import Ar, Sdf
+
+    if not written:
+        return ""
+    for spec in attribute.GetPropertyStack():
+        if spec.default is None or spec.layer.anonymous:
+            continue
+        anchored = str(Sdf.ComputeAssetPathRelativeToLayer(spec.layer, written))
+        if not Path(anchored).is_absolute():
+            anchored = str(Path(spec.layer.realPath).parent / anchored)
+        if not is_tiled(written):
+            return anchored
+        # resolvers look for files, so the tile that sets begin with stands for all
+        first = anchored.replace("<UDIM>", "1001").replace("<UVTILE>", "u1_v1")
+        found = str(Ar.GetResolver().Resolve(first))
+        if found:
+            return str(Path(found).parent / Path(anchored).name)
+        return anchored
+    return written
