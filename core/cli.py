@@ -7,9 +7,11 @@ import sys
 import typer
 
 from verdigris.core.commands.bake import bake
+from verdigris.core.commands.export import export
 from verdigris.core.commands.inspect import inspect
 from verdigris.core.commands.measure import compare, measure
 from verdigris.core.commands.render import render
+from verdigris.core.commands.verify import verify
 from verdigris.core.errors import VerdigrisError
 
 EXIT_FAILURE = 1
@@ -23,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (bake, inspect, render, measure, compare):
+for command in (bake, inspect, render, measure, compare, verify, export):
     app.command()(command)
 
 

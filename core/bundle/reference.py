@@ -104,7 +104,7 @@ def _hemisphere(random: np.random.Generator, count: int) -> NDArray[np.float64]:
 
 
 def _unit(vectors: NDArray[np.float64]) -> Floats:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:

@@ -51,6 +51,22 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
         _sync_folder(each)
 
 
+def write_file(path: Path, data: bytes) -> None:
+    """Writes one file under a temporary name, then renames it."""
+    new = temporary_name(path)
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as failure:
+        new.unlink(missing_ok=True)
+        raise BundleError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder"
+        ) from None
+
+
 def put_in_place(new: Path, target: Path) -> None:
     """Renames `new` to `target`; what was there before is there until then, and gone after."""
     if not target.exists():

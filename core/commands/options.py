@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).")]
+Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="What a bake has made (.vdg).")]
 MaterialName = Annotated[
     str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
 ]

@@ -1,0 +1,161 @@
+"""Proves a bundle: whatever decodes it must find what its reference says, within its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.bundle.evaluate import evaluate_at_lod
+from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.reference import Reference, ask_teacher
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.read import Bundle
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+Floats = NDArray[np.float32]
+
+# (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
+Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
+
+# The graph itself, on another device or by another driver, differs by less than this.
+SAME_SOURCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison."""
+
+    what: str
+    """What was compared with what."""
+    count: int
+    """Responses, three to a point."""
+    measure: str
+    """Of the difference."""
+    found: float
+    """Its value; not finite where a decoder gave no number."""
+    bound: float
+    """The largest that is allowed."""
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.found <= self.bound)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All comparisons of a bundle."""
+
+    bundle: str
+    rows: tuple[Row, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(row.holds for row in self.rows)
+
+    def as_json(self) -> dict[str, Any]:
+        rows = [
+            {name: _plain(value) for name, value in asdict(row).items()} | {"holds": row.holds}
+            for row in self.rows
+        ]
+        return {"bundle": self.bundle, "holds": self.holds, "rows": rows}
+
+
+def numpy_decoder(bundle: Bundle) -> Decoder:
+    """From the file, in single floats."""
+    parameters = bundle.parameters()
+
+    def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
+        return evaluate_at_lod(parameters, uv, lod, wi, wo)
+
+    return decode
+
+
+def verify(
+    bundle: Bundle,
+    decoders: Sequence[tuple[str, Decoder]] = (),
+    teacher: DeviceMaterial | None = None,
+) -> Verification:
+    """Checks every file, then numpy and each of `decoders` on the reference, and what is known of
+    the source's own graph; `teacher` is that graph, alive."""
+    bundle.check_files()
+    reference, bounds = bundle.reference(), bundle.manifest.bounds
+    rows: list[Row] = []
+    for name, decode in (("numpy", numpy_decoder(bundle)), *decoders):
+        response = np.asarray(
+            decode(reference.uv, reference.lod, reference.wi, reference.wo), np.float64
+        )
+        rows += compare_decoder(name, response, reference, bounds)
+    rows += _teacher_rows(bundle, reference, bounds, teacher)
+    return Verification(str(bundle.folder), tuple(rows))
+
+
+def compare_decoder(
+    name: str, response: NDArray[np.float64], reference: Reference, bounds: Bounds
+) -> list[Row]:
+    """Relative differences where there is light, absolute ones where it is nearly dark."""
+    wanted = reference.exported.astype(np.float64)
+    if response.shape != wanted.shape:
+        raise ValueError(f"{name} gave an array of shape {response.shape}, not {wanted.shape}")
+    difference = np.abs(response - wanted)
+    difference[~np.isfinite(response)] = np.inf
+    bright = wanted >= bounds.floor
+    relative = difference[bright] / wanted[bright]
+    dark = difference[~bright]
+    what = f"{name} against the reference"
+    return [
+        Row(what, int(bright.sum()), "largest relative", _largest(relative), bounds.relative),
+        Row(what, int(dark.size), "largest in the dark", _largest(dark), bounds.absolute),
+    ]
+
+
+def log_mae(first: NDArray[Any], second: NDArray[Any]) -> float:
+    first, second = (np.maximum(np.asarray(each, np.float64), 0) for each in (first, second))
+    return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
+
+
+def _teacher_rows(
+    bundle: Bundle, reference: Reference, bounds: Bounds, teacher: DeviceMaterial | None
+) -> list[Row]:
+    stored, count = reference.teacher, reference.exported.size
+    rows: list[Row] = []
+    limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
+    if stored is not None:
+        found = log_mae(reference.exported, stored)
+        rows.append(Row("reference against the graph", count, "mean log", found, limit))
+    if teacher is not None:
+        live = ask_teacher(teacher, reference, bundle.layout)
+        if stored is not None:
+            what = "the graph now against then"
+            rows.append(Row(what, count, "mean log", log_mae(live, stored), SAME_SOURCE))
+        found = log_mae(reference.exported, live)
+        rows.append(Row("reference against the graph now", count, "mean log", found, limit))
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    """JSON knows no infinity."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _largest(values: NDArray[np.float64]) -> float:
+    return float(values.max()) if values.size else 0.0
+
+
+def print_verification(result: Verification) -> None:
+    """A table for terminals and build logs."""
+    print(result.bundle)
+    width = max(len(row.what) for row in result.rows)
+    print(f"  {'':<{width}}  {'values':>6}  {'difference':<19}  {'found':>9}  {'bound':>9}")
+    for row in result.rows:
+        verdict = "agrees" if row.holds else "DISAGREES"
+        print(
+            f"  {row.what:<{width}}  {row.count:>6}  {row.measure:<19}  {row.found:>9.3g}  "
+            f"{row.bound:>9.3g}  {verdict}"
+        )
+    failed = sum(not row.holds for row in result.rows)
+    print(f"  {failed} of {len(result.rows)} disagree" if failed else "  all agree")
