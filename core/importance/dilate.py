@@ -27,8 +27,9 @@ def dilate(
         return weights, covered
     if wraps:
         reach = min(reach, *weights.shape)
-        padded = [np.pad(each, reach, mode="wrap") for each in (weights, covered)]
-        grown = _dilate(padded[0], padded[1], reach)
+        padded: Floats = np.pad(weights, reach, mode="wrap")
+        padded_cover: Bools = np.pad(covered, reach, mode="wrap")
+        grown = _dilate(padded, padded_cover, reach)
         inner = slice(reach, -reach)
         return grown[0][inner, inner], grown[1][inner, inner]
     return _dilate(weights, covered, reach)

@@ -43,8 +43,8 @@ class MapSettings:
     """The weight of texels that no triangle covers; 0 leaves them out of the training."""
 
     layout: str = "udim"
-    """`udim`: each unit square of uv is a tile with a map of its own. `repeat`: the texture repeats,
-    and all uvs fall into the one map."""
+    """`udim`: each unit square of uv is a tile with a map of its own. `repeat`: the texture
+    repeats, and all uvs fall into the one map."""
 
     wraps: bool = False
     """Whether islands also grow over a map's edge to the other side, as repeating textures need."""

@@ -43,10 +43,10 @@ def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Plac
     span = high - low
     copies = span[:, 0] * span[:, 1]
     crossing = int((copies > 1).sum())
-    if (copies > _MOST_COPIES).any():
+    too_many = int((copies > _MOST_COPIES).sum())
+    if too_many:
         raise MeshError(
-            f"{int((copies > _MOST_COPIES).sum())} triangles span more than {_MOST_COPIES} tiles of "
-            "uv: scale the uvs down"
+            f"{too_many} triangles span more than {_MOST_COPIES} tiles of uv: scale the uvs down"
         )
     owner = np.repeat(np.arange(len(uv)), copies)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(copies) - copies, copies)
@@ -55,8 +55,8 @@ def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Plac
         outside = int(((uv < -_EDGE) | (uv > 1 + _EDGE)).any((1, 2)).sum())
         if outside:
             warnings.append(
-                f"{outside} of {len(uv)} triangles leave the unit square of uv: the texture repeats "
-                "there, and so do their weights"
+                f"{outside} of {len(uv)} triangles leave the unit square of uv: the texture "
+                "repeats there, and so do their weights"
             )
         return Placement({FIRST_TILE: (owner, square.astype(np.float64))})
     if crossing:

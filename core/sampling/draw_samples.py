@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
+from verdigris.core.importance.directions import Table, checked_table, profile_table
+from verdigris.core.importance.distribution import distribution_of
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
@@ -70,6 +72,17 @@ class DrawSettings:
     pairs: int = 1
     """Samples in a row that share their place."""
 
+    importance_in_loss: float = 0.0
+    """The loss is weighed by the density of painted importance to this power, beside being drawn
+    by it: 0 leaves the loss alone, 1 counts paint twice."""
+
+    directions: str = "uniform"
+    """Which directions matter: a profile of core/importance/directions.py."""
+
+    direction_table: Table = ()
+    """The same as weights of one's own, instead of a profile: rows by the cosine of the viewer,
+    columns by that of the light, both evenly from the horizon to the normal."""
+
     def __post_init__(self) -> None:
         for name in ("mirror_share", "half_difference_share", "coarse_share", "least_cosine"):
             value = getattr(self, name)
@@ -80,21 +93,15 @@ class DrawSettings:
         for name in ("coarse_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
+        if not 0 <= self.importance_in_loss <= 4:
+            raise SettingsError(f"importance_in_loss is {self.importance_in_loss}: use 0 to 4")
+        profile_table(self.directions)
+        if len(self.direction_table):
+            # JSON has lists, and frozen settings hold none
+            object.__setattr__(self, "direction_table", checked_table(self.direction_table))
 
-
-def cumulative_importance(importance: NDArray[Any]) -> NDArray[np.float32]:
-    """Cumulative shares of the rows, then of the columns of each row."""
-    weights = np.asarray(importance, np.float64)
-    if weights.ndim != 2 or not np.isfinite(weights).all() or (weights < 0).any():
-        raise SettingsError("the importance map must be one channel of finite numbers from 0 up")
-    rows = weights.sum(1)
-    if not rows.sum() > 0:
-        raise SettingsError(
-            "the importance map is zero everywhere: paint something or leave it out"
-        )
-    columns = np.where(rows[:, None] > 0, weights, 1.0).cumsum(1)
-    shares = columns / columns[:, -1:]
-    return np.concatenate([rows.cumsum() / rows.sum(), shares.ravel()]).astype(np.float32)
+    def direction_weights(self) -> Table:
+        return self.direction_table or profile_table(self.directions)
 
 
 @dataclass
@@ -114,10 +121,19 @@ class DrawnSamples:
             )
         self._device = self.materials[0].device
         self._kernels = [material.kernel(_SOURCE, _ENTRY) for material in self.materials]
-        self._size = (0, 0) if self.importance is None else self.importance.shape
-        sums = np.zeros(1) if self.importance is None else cumulative_importance(self.importance)
-        self._sums = self._buffer(4 * sums.size, sums.astype(np.float32))
+        self._directions = distribution_of(np.array(self.settings.direction_weights()))
+        self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
+        self.revision = 0
+        self.set_importance(self.importance)
+
+    def set_importance(self, importance: NDArray[Any] | None) -> None:
+        """Draws by another map from the next batch on. Trainers that hold batches they have drawn
+        ahead see it by `revision`."""
+        self._density = distribution_of(importance)
+        self.importance = importance
+        self._sums = self._buffer(self._density.sums.nbytes, self._density.sums)
+        self.revision += 1
         # the chunk in the buffer that is being filled, and the one that was read
         self._pending: tuple[int, int] | None = None
         self._read: tuple[tuple[int, int], SampleArray] | None = None
@@ -173,6 +189,7 @@ class DrawnSamples:
                 {
                     "gDraw": arguments,
                     "gImportanceSums": self._sums,
+                    "gDirectionSums": self._direction_sums,
                     "gSamples": samples,
                     **material.bindings(),
                 },
@@ -201,7 +218,13 @@ class DrawnSamples:
                 "halfDifference": settings.half_difference_share,
                 "leastCosine": settings.least_cosine,
             },
-            "importance": {"width": self._size[1], "height": self._size[0]},
+            "importance": {"width": self._density.width, "height": self._density.height},
+            "lossPower": settings.importance_in_loss,
+            "lossFactor": 1.0 / self._density.mean_power(settings.importance_in_loss),
+            "directions": {
+                "map": {"width": self._directions.width, "height": self._directions.height},
+                "peak": self._directions.peak,
+            },
         }
 
     def _buffer(self, size: int, data: NDArray[Any] | None = None) -> slangpy.Buffer:

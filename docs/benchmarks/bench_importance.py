@@ -1,6 +1,6 @@
 """Seconds of making, summing and filling importance maps.
 
-    python docs/benchmarks/bench_importance.py [--side 1000] [--size 2048] [--repeats 3]
+    python docs/benchmarks/bench_importance.py [--side 1000] [--size 2048] [--map 1024]
 
 The mesh is a sheet of 2 x side x side triangles, jittered, that fills the unit square. Beside
 seconds stand the pairs of triangle and texel that were looked at and found, and the time of one
@@ -15,8 +15,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from verdigris.core.importance.distribution import distribution_of
+from verdigris.core.importance.fill import fill_masked
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
 from verdigris.core.importance.uv_cover import touches
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout, require_preset
 
 
 def sheet(side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -47,6 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--side", type=int, default=1000)
     parser.add_argument("--size", type=int, default=2048)
+    parser.add_argument("--map", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     uv, weights = sheet(options.side)
@@ -58,6 +63,26 @@ def main() -> None:
     print(f"{len(uv)} triangles at {options.size} x {options.size}")
     print(f"pairs of triangle and texel {found / 1e6:.1f} M")
     print(f"from mesh to map {seconds:.2f} s = {seconds / once:.0f} passes over the pairs")
+
+    painted = random_map(options.map)
+    seconds = best_of(5 * options.repeats, lambda: distribution_of(painted))
+    numbers = np.ones(painted.size)
+    once = best_of(5 * options.repeats, lambda: np.add(numbers, 1.0, out=numbers))
+    print(f"\nmap of {options.map} x {options.map}")
+    print(f"to distribution {1000 * seconds:.1f} ms = {seconds / once:.0f} passes over its texels")
+
+    size = options.map
+    layout = LatentLayout(size, size, int(np.log2(size)) + 1)
+    parameters = initialise(require_preset("2x16"), layout, 0)
+    masked = painted < 4
+    seconds = best_of(1, lambda: fill_masked(parameters, masked))
+    print(f"filling the {masked.mean():.0%} of its latent texels that are masked {seconds:.2f} s")
+
+
+def random_map(size: int) -> np.ndarray:
+    """Soft strokes from 1 to 8."""
+    u, v = np.meshgrid(*[np.linspace(0, 1, size, dtype=np.float32)] * 2)
+    return 1 + 7 * (0.5 + 0.5 * np.sin(9 * u) * np.sin(7 * v)) ** 2
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ def test_uvs_outside_of_all_tiles_are_left_out_and_counted_or_refused_when_nothi
     found = maps(both, flat(both, 2))
     assert list(found.tiles) == [1001]
     assert "2 of 4 triangles have uvs outside of all UDIM tiles" in found.warnings[0]
-    with pytest.raises(MeshError, match="all 2 triangles have uvs outside .* layout 'repeat'"):
+    with pytest.raises(MeshError, match=r"all 2 triangles have uvs outside .* layout 'repeat'"):
         maps(outside, flat(outside, 2))
 
 
