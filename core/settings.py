@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.network.quantise import BITS
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.training.schedule import Schedule, TrainingSettings
+from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
 
 TRAINERS = ("tensor", "numpy")
 LARGEST_RESOLUTION = 8192
@@ -50,6 +51,13 @@ class BakeSettings:
     latent_rate: float = 1e-2
     """Peak learning rate of the latent texels."""
 
+    latent_bits: int = 8
+    """Bits of a latent channel in the bundle: 8, or 4 to see what that would cost; 0 keeps half
+    floats, which are twice as large."""
+
+    quantise_share: float = 0.15
+    """The part of all steps, at the end, in which latents are trained as they will be rounded."""
+
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are drawn."""
 
@@ -70,6 +78,11 @@ class BakeSettings:
             raise SettingsError(f"seed is {self.seed}: use 0 or more")
         if not 0 < self.candidate_share <= 0.5:
             raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5")
+        if self.latent_bits not in (0, *BITS):
+            known = ", ".join(map(str, (0, *BITS)))
+            raise SettingsError(f"latent_bits is {self.latent_bits}: use one of {known}")
+        if not 0 < self.quantise_share <= 0.5:
+            raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
         if self.batch % self.draw.pairs:
             raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
 
@@ -86,7 +99,15 @@ class BakeSettings:
         schedule = Schedule(
             steps=self.iterations, decoder_rate=self.decoder_rate, latent_rate=self.latent_rate
         )
-        return TrainingSettings(batch=self.batch, schedule=schedule)
+        return TrainingSettings(
+            batch=self.batch, schedule=schedule, quantisation=self._quantisation()
+        )
+
+    def _quantisation(self) -> Quantisation | None:
+        if not self.latent_bits:
+            return None
+        steps = max(1, round(self.quantise_share * self.iterations))
+        return Quantisation(self.iterations - steps, steps, self.latent_bits)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -11,6 +11,7 @@ from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.quantise import soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
@@ -237,3 +238,14 @@ def test_a_phase_that_cannot_be_is_refused(values, message):
 def assert_same(a, b):
     np.testing.assert_array_equal(a.decoder, b.decoder)
     np.testing.assert_array_equal(a.latents, b.latents)
+
+
+def test_settings_round_the_last_steps_of_a_bake_to_bytes_unless_they_ask_for_half_floats():
+    phase = BakeSettings(iterations=1000, quantise_share=0.2).training().quantisation
+    assert (phase.first_step, phase.steps, phase.bits) == (800, 200, 8)
+    assert BakeSettings(iterations=1).training().quantisation.first_step == 0
+    assert BakeSettings(latent_bits=0).training().quantisation is None
+    with pytest.raises(SettingsError, match="latent_bits is 5: use one of 0, 8, 4"):
+        BakeSettings(latent_bits=5)
+    with pytest.raises(SettingsError, match="quantise_share is 0"):
+        BakeSettings(quantise_share=0)
