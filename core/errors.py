@@ -40,3 +40,7 @@ class SettingsError(VerdigrisError):
 
 class BundleError(VerdigrisError):
     """A bundle, or a file in one, that cannot be read or written, or that does not hold."""
+
+
+class HostError(VerdigrisError):
+    """What an application's scene lacks or does not allow."""

@@ -170,7 +170,7 @@ def _usd_mesh(mesh: Any, path: Path) -> Mesh:
         UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(Usd.TimeCode.Default())
     )
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
-    corners = _fan(counts)
+    corners = fan(counts)
     uv = _usd_uv(mesh, name, vertex)
     triangles = vertex[corners].reshape(-1, 3)
     position = points[triangles]
@@ -206,7 +206,7 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
     return values[vertex]
 
 
-def _fan(counts: Ints) -> Ints:
+def fan(counts: Ints) -> Ints:
     """Corner numbers of the triangles that polygons of these sizes fall into."""
     start = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
     inner = np.maximum(counts - 2, 0)

@@ -19,6 +19,7 @@ _FOREIGN = {
     "ND_adsk": ("LookdevX", "replace it by a node of MaterialX's own library"),
     "adsk": ("LookdevX", "replace it by a node of MaterialX's own library"),
     "arnold:": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
+    "ARNOLD_ND_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "ai_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "Usd": ("USD's preview surface", "connect a MaterialX surface to the output 'mtlx:surface'"),
 }

@@ -1,0 +1,140 @@
+"""What an application offers Verdigris: materials, meshes, a brush, and a place for the result.
+
+Maya, Houdini and plain files each have an adapter of this form; the panel and the batch programs
+know no other way into a scene. What goes through it is text and arrays, never objects of a scene.
+A host is used from the application's main thread. What cannot be done is a VerdigrisError that says
+what to do, and leaves the scene as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+WEIGHT_SET = "verdigris_weights"
+"""What painted weights are called in a scene, unless the artist chooses another name."""
+
+NORMAL_WEIGHT = 1.0
+"""The weight of what nobody painted."""
+
+
+@dataclass(frozen=True)
+class HostMaterial:
+    """A material of a scene."""
+
+    key: str
+    """Says which it is, as long as the scene is open and the material keeps its name."""
+
+    name: str
+    """What the artist knows it by."""
+
+    source: str
+    """Where its MaterialX comes from, in words: `LookdevX stack`, `USD stage`, `file`."""
+
+
+@dataclass(frozen=True)
+class HostDocument:
+    """A material as MaterialX text."""
+
+    name: str
+    """What messages call the document."""
+
+    text: str
+    """The document."""
+
+    material: str
+    """The material's name in the document."""
+
+    search: tuple[Path, ...] = ()
+    """Folders that its files resolve against and may lie in."""
+
+    notes: tuple[str, ...] = ()
+    """What was mended or left out on the way."""
+
+
+@dataclass(frozen=True)
+class HostMesh:
+    """Triangles by corner, as `core.pictures.mesh.Mesh` has them, with what was painted."""
+
+    name: str
+    position: Floats
+    """(T, 3, 3), in the scene's space."""
+
+    normal: Floats
+    """(T, 3, 3)"""
+
+    uv: Floats
+    """(T, 3, 2)"""
+
+    weights: Floats | None = None
+    """(T, 3): how much each corner matters; 1 is normal. None where nothing was painted."""
+
+    notes: tuple[str, ...] = ()
+    """What was left out, such as faces that have another material."""
+
+
+@dataclass(frozen=True)
+class BakedResult:
+    """What a bake made, to be tied to its material."""
+
+    bundle: Path
+    """The bundle's folder, or the result's file."""
+
+    textures: Mapping[str, Path] = field(default_factory=dict)
+    """Flattened textures by what they hold (base_color, roughness, normal), for a viewport."""
+
+
+@runtime_checkable
+class Host(Protocol):
+    """An application with a scene open."""
+
+    @property
+    def name(self) -> str:
+        """What the application is called, with its version."""
+
+    @property
+    def can_paint(self) -> bool:
+        """Whether it has a brush of its own."""
+
+    def scene_file(self) -> Path | None:
+        """Where the scene is saved; None for one that never was."""
+
+    def open_scene(self, path: Path) -> None:
+        """Opens another scene."""
+
+    def materials(self) -> tuple[HostMaterial, ...]:
+        """Every material that has MaterialX, or can be had as MaterialX."""
+
+    def selected_materials(self) -> tuple[HostMaterial, ...]:
+        """Those that are selected, or are on what is selected."""
+
+    def document(self, material: HostMaterial) -> HostDocument:
+        """A material as MaterialX."""
+
+    def meshes(self, material: HostMaterial) -> tuple[str, ...]:
+        """The meshes that have a material, or part of one; what is selected comes first."""
+
+    def mesh(
+        self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
+    ) -> HostMesh:
+        """A mesh, or of one with several materials the faces of this one."""
+
+    def weight_sets(self, mesh: str) -> tuple[str, ...]:
+        """The names of what could be painted weights of a mesh."""
+
+    def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
+        """Makes a weight set of ones where there is none yet, and starts the brush on it."""
+
+    def attach(self, material: HostMaterial, result: BakedResult) -> None:
+        """Notes a result at its material, in one step of undo."""
+
+    def attached(self, material: HostMaterial) -> Path | None:
+        """The result that is noted at a material."""

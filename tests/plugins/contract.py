@@ -1,0 +1,168 @@
+"""What every host has to keep, whatever application is behind it.
+
+A module that tests a host defines a fixture `harness` of the class below and imports the tests:
+`from ..contract import *`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.host import BakedResult, Host, HostMaterial
+from verdigris.core.material.document import parse_document
+
+# pytest finds these in the modules that import them
+__all__ = [
+    "test_a_document_resolves_where_the_host_says",
+    "test_a_material_that_is_gone_is_an_error_that_names_it",
+    "test_a_mesh_has_triangles_with_uv_and_unit_normals",
+    "test_a_result_is_noted_at_its_material_and_at_no_other",
+    "test_a_second_result_replaces_the_first",
+    "test_materials_have_names_and_keys_of_their_own",
+    "test_noting_a_result_is_one_step_of_undo",
+    "test_painting_starts_with_weights_of_one_or_says_why_not",
+    "test_reading_leaves_the_scene_unchanged",
+    "test_the_host_has_the_form_that_the_panel_expects",
+    "test_the_scene_says_where_it_is_saved",
+    "test_weights_that_were_painted_come_back_by_corner",
+]
+
+
+@dataclass
+class Harness:
+    """A host with a scene of two materials, and a mesh on the first of them."""
+
+    host: Host
+    scene: Path
+    painted: dict[str, Any] = field(default_factory=dict)
+
+    def snapshot(self) -> Any:
+        """Everything in the scene, to be compared."""
+        raise NotImplementedError
+
+    def paint(self, mesh: str, weight: float) -> None:
+        """Gives every corner of the first triangle of a mesh a weight."""
+        raise NotImplementedError
+
+    def undo(self) -> None:
+        """One step back, as the artist would take it."""
+        raise NotImplementedError
+
+    @property
+    def first(self) -> HostMaterial:
+        return self.host.materials()[0]
+
+
+def test_the_host_has_the_form_that_the_panel_expects(harness):
+    assert isinstance(harness.host, Host)
+    assert harness.host.name
+
+
+def test_materials_have_names_and_keys_of_their_own(harness):
+    found = harness.host.materials()
+    assert len(found) >= 2
+    assert len({each.key for each in found}) == len(found)
+    assert all(each.name and each.source for each in found)
+    assert {each.key for each in harness.host.selected_materials()} <= {each.key for each in found}
+
+
+def test_a_document_resolves_where_the_host_says(harness):
+    for material in harness.host.materials():
+        document = harness.host.document(material)
+        loaded = parse_document(document.text, document.search, document.name)
+        loaded.check(loaded.require_material(document.material))
+
+
+def test_a_material_that_is_gone_is_an_error_that_names_it(harness):
+    gone = HostMaterial("gone_for_good", "gone_for_good", "nowhere")
+    for ask in (harness.host.document, harness.host.meshes, harness.host.attached):
+        if ask == harness.host.attached and harness.host.name == "files":
+            continue
+        with pytest.raises(VerdigrisError, match="gone_for_good"):
+            ask(gone)
+    with pytest.raises(VerdigrisError, match="gone_for_good"):
+        harness.host.mesh("gone_for_good")
+
+
+def test_a_mesh_has_triangles_with_uv_and_unit_normals(harness):
+    (name, *_) = harness.host.meshes(harness.first)
+    mesh = harness.host.mesh(name, harness.first)
+    count = len(mesh.position)
+    assert count > 0
+    assert mesh.position.shape == mesh.normal.shape == (count, 3, 3)
+    assert mesh.uv.shape == (count, 3, 2)
+    assert all(part.dtype == np.float32 for part in (mesh.position, mesh.normal, mesh.uv))
+    assert np.allclose(np.linalg.norm(mesh.normal, axis=-1), 1, atol=1e-5)
+    edges = mesh.position[:, 1:] - mesh.position[:, :1]
+    faces = np.cross(edges[:, 0], edges[:, 1])
+    assert (np.einsum("tc,tkc->tk", faces, mesh.normal) > 0).all(), "normals and winding disagree"
+
+
+def test_painting_starts_with_weights_of_one_or_says_why_not(harness):
+    (name, *_) = harness.host.meshes(harness.first)
+    if not harness.host.can_paint:
+        with pytest.raises(VerdigrisError, match="paint in the panel"):
+            harness.host.start_painting(name)
+        return
+    assert harness.host.mesh(name, harness.first).weights is None
+    harness.host.start_painting(name)
+    assert "verdigris_weights" in harness.host.weight_sets(name)
+    weights = harness.host.mesh(name, harness.first).weights
+    assert weights is not None and (weights == 1).all()
+
+
+def test_weights_that_were_painted_come_back_by_corner(harness):
+    (name, *_) = harness.host.meshes(harness.first)
+    if harness.host.can_paint:
+        harness.host.start_painting(name)
+    harness.paint(name, 0.5)
+    mesh = harness.host.mesh(name, harness.first)
+    assert mesh.weights is not None and mesh.weights.shape == mesh.uv.shape[:2]
+    assert mesh.weights.dtype == np.float32
+    assert (mesh.weights[0] == 0.5).all()
+    assert (mesh.weights == 1).any()
+
+
+def test_a_result_is_noted_at_its_material_and_at_no_other(harness, tmp_path):
+    first, second, *_ = harness.host.materials()
+    assert harness.host.attached(first) is None
+    harness.host.attach(first, BakedResult(tmp_path / "first.vdg"))
+    assert harness.host.attached(first) == tmp_path / "first.vdg"
+    assert harness.host.attached(second) is None
+
+
+def test_a_second_result_replaces_the_first(harness, tmp_path):
+    harness.host.attach(harness.first, BakedResult(tmp_path / "first.vdg"))
+    harness.host.attach(harness.first, BakedResult(tmp_path / "second.vdg"))
+    assert harness.host.attached(harness.first) == tmp_path / "second.vdg"
+
+
+def test_noting_a_result_is_one_step_of_undo(harness, tmp_path):
+    before = harness.snapshot()
+    harness.host.attach(harness.first, BakedResult(tmp_path / "first.vdg"))
+    assert harness.snapshot() != before
+    harness.undo()
+    assert harness.snapshot() == before
+    assert harness.host.attached(harness.first) is None
+
+
+def test_reading_leaves_the_scene_unchanged(harness):
+    before = harness.snapshot()
+    for material in harness.host.materials():
+        harness.host.document(material)
+        for name in harness.host.meshes(material):
+            harness.host.mesh(name, material)
+            harness.host.weight_sets(name)
+        harness.host.attached(material)
+    harness.host.selected_materials()
+    assert harness.snapshot() == before
+
+
+def test_the_scene_says_where_it_is_saved(harness):
+    assert harness.host.scene_file() == harness.scene
