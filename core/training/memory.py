@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
+    import slangpy
+
     from verdigris.core.device import Device
     from verdigris.core.settings import BakeSettings
 
@@ -17,12 +21,32 @@ if TYPE_CHECKING:
 _BYTES_A_CHANNEL = {"tensor": 4 * 5, "numpy": 4 * 4}
 _USABLE = 0.8
 _SMALLEST = 4
+# A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits.
+LARGEST_BUFFER = (1 << 32) - 1
 
 
 def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
     """What training holds in memory, batches aside."""
     texels = settings.layout(materials).texel_count
     return texels * settings.spec.latent_channels * _BYTES_A_CHANNEL[trainer]
+
+
+def device_buffers(
+    settings: BakeSettings, materials: int, trainer: str, gpu: slangpy.Device
+) -> list[int]:
+    """Sizes of the buffers that a bake holds on its device: the trainer's, and a student's beside
+    them, which is measured and drawn."""
+    spec, layout = settings.spec, settings.layout(materials)
+    student = [4 * spec.parameter_count, 4 * spec.latent_channels * layout.texel_count]
+    if trainer != "tensor":
+        from verdigris.core.sampling.draw_samples import CHUNK_STEPS
+
+        return [*student, TRAINING_SAMPLE.itemsize * settings.batch * CHUNK_STEPS]
+    from verdigris.core.training.tensor_memory import buffer_sizes
+    from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
+
+    plan = plan_groups(spec, has_matrix_hardware(gpu))
+    return [*student, *buffer_sizes(spec, layout, plan, settings.batch).values()]
 
 
 def check_memory(
@@ -32,33 +56,91 @@ def check_memory(
     trainer: str,
     available: int | None = None,
 ) -> None:
-    """Refuses what does not fit, naming the largest resolution that does."""
+    """Refuses what does not fit, naming the largest that does.
+
+    On the processor that is counted. slangpy 0.43 tells how much of a graphics card is taken, not
+    how much it has, so there all buffers of the bake are allocated for a moment.
+    """
     available = available_bytes(device) if available is None else available
+
+    def fits(other: BakeSettings) -> bool:
+        needed = needed_bytes(other, materials, trainer)
+        if available is not None and needed > available * _USABLE:
+            return False
+        return can_allocate(device.gpu, device_buffers(other, materials, trainer, device.gpu))
+
+    if fits(settings):
+        return
+    what = f"resolution {settings.resolution} with {materials} latent texture(s)"
+    why = _shortage(device, settings, materials, trainer, available)
+    for smaller in _smaller(settings):
+        if fits(smaller):
+            raise SettingsError(f"{what} {why}: the largest that fits is {smaller.resolution}")
+    found = _largest_batch(settings, fits)
+    if found:
+        raise SettingsError(f"batch {settings.batch} {why}: the largest that fits is {found}")
+    raise SettingsError(f"{what} {why}: no resolution fits, so choose another --device")
+
+
+def _shortage(
+    device: Device,
+    settings: BakeSettings,
+    materials: int,
+    trainer: str,
+    available: int | None,
+) -> str:
+    buffers = device_buffers(settings, materials, trainer, device.gpu)
+    if max(buffers) > LARGEST_BUFFER:
+        return (
+            f"needs a buffer of {max(buffers) / 1e9:.1f} GB, of which a kernel reaches "
+            f"{LARGEST_BUFFER / 1e9:.1f} GB"
+        )
     if available is None:
-        return
-    needed = needed_bytes(settings, materials, trainer)
-    if needed <= available * _USABLE:
-        return
-    size = settings.resolution
-    while size > _SMALLEST:
+        return f"needs {sum(buffers) / 1e9:.1f} GB, more than {device} gives"
+    needed = max(sum(buffers), needed_bytes(settings, materials, trainer))
+    return f"needs {needed / 1e9:.1f} GB, and {device} has {available / 1e9:.1f} GB"
+
+
+def _smaller(settings: BakeSettings) -> Iterator[BakeSettings]:
+    size = settings.resolution // 2
+    while size >= _SMALLEST:
+        yield replace(settings, resolution=size)
         size //= 2
-        if (
-            needed_bytes(replace(settings, resolution=size), materials, trainer)
-            <= available * _USABLE
-        ):
-            raise SettingsError(
-                f"resolution {settings.resolution} with {materials} latent texture(s) needs "
-                f"{needed / 1e9:.1f} GB, and {device} has {available / 1e9:.1f} GB: "
-                f"the largest that fits is {size}"
-            )
-    raise SettingsError(f"{device} has only {available / 1e9:.1f} GB: no resolution fits")
+
+
+def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool]) -> int | None:
+    batch = settings.batch // 2
+    while batch >= settings.draw.pairs:
+        batch -= batch % settings.draw.pairs
+        if fits(replace(settings, batch=batch)):
+            return batch
+        batch //= 2
+    return None
+
+
+def can_allocate(gpu: slangpy.Device, sizes: list[int]) -> bool:
+    """Whether a device holds buffers of all these sizes at once, beside what is on it."""
+    import slangpy
+
+    if max(sizes) > LARGEST_BUFFER:
+        return False
+    usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+    held = []
+    try:
+        for size in sizes:
+            held.append(gpu.create_buffer(size=size, usage=usage, label="trial"))
+    except RuntimeError:
+        # a failed allocation leaves the device as it was
+        return False
+    finally:
+        held.clear()
+        # buffers are let go of once the device is done with all that came before
+        gpu.wait_for_idle()
+    return True
 
 
 def available_bytes(device: Device) -> int | None:
-    """Memory of the device, or None where nothing tells.
-
-    slangpy 0.43 reports what a graphics card has allocated, not how much it has.
-    """
+    """Memory of the processor, or None for a graphics card, of which nothing tells."""
     if device.is_software and sys.platform == "linux":
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return None

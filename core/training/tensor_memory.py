@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     import slangpy
 
+# Samples of many steps are drawn at once: enough to fill a device, little memory.
+CHUNK_STEPS = 32
 # Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
 RECORD_PARTS = ("value", "m", "v", "gradient")
 # Numbers that change from step to step: StepRates in trainer_state.slang.
@@ -46,25 +49,9 @@ class TensorMemory:
 
     @classmethod
     def allocate(
-        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, chunk_steps: int
+        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int
     ) -> TensorMemory:
-        spec = start.spec
-        slots = slot_count(spec)
-        partials = 4 * slots * plan.group_count(batch)
-        sizes = {
-            "decoder": start.decoder.nbytes,
-            "moments": 2 * start.decoder.nbytes,
-            "weights": plan.element_bytes * slots,
-            "biases": 4 * slots,
-            "texels": len(RECORD_PARTS) * start.latents.nbytes,
-            "ranges": 8 * start.layout.materials * spec.latent_channels,
-            "visits": 4 * start.layout.texel_count,
-            "partials": partials,
-            "losses": 4,
-            "rates": 4 * STEP_RATES * chunk_steps,
-            "samples": TRAINING_SAMPLE.itemsize * batch * chunk_steps,
-            "state": 32,
-        }
+        sizes = buffer_sizes(start.spec, start.layout, plan, batch)
         return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
 
     def store(
@@ -95,6 +82,27 @@ class TensorMemory:
         """[texels, parts, channels]"""
         values: NDArray[np.float32] = read_buffer(self.texels, np.float32)
         return values.reshape(-1, len(RECORD_PARTS), channels)
+
+
+def buffer_sizes(
+    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int
+) -> dict[str, int]:
+    """Bytes of each buffer of TensorMemory."""
+    slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
+    return {
+        "decoder": 4 * spec.parameter_count,
+        "moments": 8 * spec.parameter_count,
+        "weights": plan.element_bytes * slots,
+        "biases": 4 * slots,
+        "texels": 4 * len(RECORD_PARTS) * latents,
+        "ranges": 8 * layout.materials * spec.latent_channels,
+        "visits": 4 * layout.texel_count,
+        "partials": 4 * slots * plan.group_count(batch),
+        "losses": 4,
+        "rates": 4 * STEP_RATES * CHUNK_STEPS,
+        "samples": TRAINING_SAMPLE.itemsize * batch * CHUNK_STEPS,
+        "state": 32,
+    }
 
 
 def require_array(

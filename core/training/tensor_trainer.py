@@ -20,6 +20,7 @@ from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
 from verdigris.core.training.tensor_memory import (
+    CHUNK_STEPS,
     REJECTED,
     SKIPPED,
     TensorMemory,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 # the range of half floats: on sharp highlights they reach some hundreds, in dark places a
 # thousandth. The published 128 is for gradients of a mean; here it overflowed.
 LOSS_SCALE = 1.0
-# Samples of many steps are drawn at once: enough to fill a device, little memory.
-CHUNK_STEPS = 32
 # A submission is this many steps, so that the device starts while Python records the next.
 SUBMISSION_STEPS = 16
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
@@ -49,6 +48,10 @@ _PARAMETERS_PER_GROUP = 8
 @runtime_checkable
 class DeviceSampleSource(Protocol):
     """A source whose batches are drawn on the device and stay there."""
+
+    revision: int
+    """Changes when the source draws differently from before, so that what was drawn ahead is not
+    used."""
 
     def record(
         self,
@@ -78,10 +81,8 @@ class TensorTrainer:
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
         )
-        self._memory = TensorMemory.allocate(
-            self._gpu, parameters, self.plan, settings.batch, CHUNK_STEPS
-        )
-        self._step, self._drawn_chunk = 0, -1
+        self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
+        self._step, self._drawn = 0, (-1, -1)
         self._grid: LatentGrid | None = None
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
         self._bind_kernels(device)
@@ -210,10 +211,10 @@ class TensorTrainer:
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
         if isinstance(self._source, DeviceSampleSource):
-            chunk = self._step // CHUNK_STEPS
-            if chunk != self._drawn_chunk:
-                self._source.record(encoder, samples, chunk * CHUNK_STEPS, CHUNK_STEPS, batch)
-                self._drawn_chunk = chunk
+            drawn = (self._step // CHUNK_STEPS, self._source.revision)
+            if drawn != self._drawn:
+                self._source.record(encoder, samples, drawn[0] * CHUNK_STEPS, CHUNK_STEPS, batch)
+                self._drawn = drawn
             return
         for step in range(self._step, self._step + steps):
             drawn = np.ascontiguousarray(self._source.draw(step, batch))
@@ -270,7 +271,7 @@ class TensorTrainer:
         with encoder.begin_compute_pass() as compute:
             self._copy.record(compute, -(-self._spec.parameter_count // _UPDATE_THREADS))
         self._gpu.submit_command_buffer(encoder.finish())
-        self._step, self._drawn_chunk = step, -1
+        self._step, self._drawn = step, (-1, -1)
         self._counts = np.zeros(8, np.uint32)
 
     def close(self) -> None:

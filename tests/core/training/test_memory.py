@@ -1,0 +1,118 @@
+"""What does not fit is refused before it starts, with the largest that does."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from finite_gpu import FiniteGpu
+
+from verdigris.core.device import Device, open_device
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.parameters import initialise
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training import memory
+from verdigris.core.training.memory import (
+    LARGEST_BUFFER,
+    can_allocate,
+    check_memory,
+    device_buffers,
+)
+from verdigris.core.training.tensor_memory import TensorMemory, buffer_sizes
+from verdigris.core.training.tensor_plan import plan_groups
+
+SETTINGS = BakeSettings(resolution=1024)
+# fp32 value, two moments and gradient, and a copy of the value that is drawn; the last step
+LATENT_BYTES = 8 * 4 * (4 + 1) + 4
+
+
+def card(capacity):
+    return Device(FiniteGpu(capacity), "vulkan", "Card", False, {})
+
+
+def refusal(device, settings, materials=1):
+    with pytest.raises(SettingsError) as failure:
+        check_memory(device, settings, materials, "tensor")
+    assert device.gpu.used == 0
+    return str(failure.value)
+
+
+def test_what_fits_is_tried_whole_and_let_go_of():
+    device = card(1 << 34)
+    check_memory(device, SETTINGS, 3, "tensor")
+    texels = 3 * sum(4**level for level in range(11))
+    assert texels * LATENT_BYTES < device.gpu.most < texels * LATENT_BYTES * 1.2
+    assert device.gpu.largest == 4 * 8 * 4 * texels
+    assert device.gpu.used == 0
+
+
+def test_the_largest_resolution_that_fits_is_named():
+    enough_for_512 = int(1.5 * LATENT_BYTES * 512**2 * 4 / 3) + (64 << 20)
+    message = refusal(card(enough_for_512), SETTINGS)
+    assert re.search(r"resolution 1024 with 1 latent texture\(s\) needs 0\.\d GB", message)
+    assert "more than Card (vulkan) gives: the largest that fits is 512" in message
+    check_memory(card(enough_for_512), replace(SETTINGS, resolution=512), 1, "tensor")
+    message = refusal(card(enough_for_512), SETTINGS, materials=4)
+    assert "4 latent texture(s)" in message and message.endswith("is 256")
+
+
+def test_where_the_batch_is_what_does_not_fit_a_smaller_one_is_named():
+    settings = replace(SETTINGS, resolution=16, batch=1 << 20)
+    message = refusal(card(1 << 30), settings)
+    assert message.startswith("batch 1048576 needs 2.")
+    fits = int(message.rsplit(" ", 1)[1])
+    check_memory(card(1 << 30), replace(settings, batch=fits), 1, "tensor")
+    refusal(card(1 << 30), replace(settings, batch=2 * fits))
+
+
+def test_a_card_on_which_nothing_fits_says_so():
+    assert refusal(card(1000), SETTINGS).endswith("no resolution fits, so choose another --device")
+
+
+def test_no_buffer_is_larger_than_kernels_reach_however_much_memory_there_is():
+    device = card(1 << 50)
+    message = refusal(device, replace(SETTINGS, resolution=8192), materials=3)
+    assert "needs a buffer of 34.4 GB, of which a kernel reaches 4.3 GB" in message
+    assert device.gpu.largest <= LARGEST_BUFFER
+    check_memory(device, replace(SETTINGS, resolution=4096), 1, "tensor")
+
+
+def test_sizes_are_those_of_the_buffers_that_a_trainer_makes():
+    settings = replace(SETTINGS, resolution=16, batch=64)
+    gpu, spec, layout = open_device("software").gpu, settings.spec, settings.layout(2)
+    plan = plan_groups(spec, False, unrolls=False)
+    held = TensorMemory.allocate(gpu, initialise(spec, layout, 0), plan, settings.batch)
+    for name, size in buffer_sizes(spec, layout, plan, settings.batch).items():
+        assert getattr(held, name).size == max(size, 4), name
+    assert set(buffer_sizes(spec, layout, plan, 64)) == set(TensorMemory.__dataclass_fields__)
+    sizes = device_buffers(settings, 2, "tensor", gpu)
+    assert sum(sizes) == sum(buffer_sizes(spec, layout, plan, 64).values()) + 4 * (
+        spec.parameter_count + 8 * layout.texel_count
+    )
+
+
+def test_a_device_survives_an_allocation_that_fails(monkeypatch):
+    import slangpy
+
+    monkeypatch.setattr(memory, "LARGEST_BUFFER", 1 << 60)
+    gpu = open_device("software").gpu
+    assert not can_allocate(gpu, [1 << 20, 1 << 50])
+    assert can_allocate(gpu, [1 << 20, 4])
+    usage = slangpy.BufferUsage.shader_resource
+    buffer = gpu.create_buffer(size=4096, usage=usage, data=np.arange(1024, dtype=np.uint32))
+    np.testing.assert_array_equal(buffer.to_numpy().view(np.uint32), np.arange(1024))
+
+
+@pytest.mark.gpu
+def test_a_graphics_card_refuses_more_than_it_has_and_survives():
+    device = open_device("auto")
+    if device.is_software:
+        pytest.skip(f"{device} is no hardware GPU")
+    piece = 1 << 31
+    assert can_allocate(device.gpu, [piece])
+    assert not can_allocate(device.gpu, [piece] * 1000)
+    # what the failed trial held was given back
+    assert can_allocate(device.gpu, [piece])
+    many = BakeSettings(resolution=2048)
+    with pytest.raises(SettingsError, match="the largest that fits is"):
+        check_memory(device, many, 4096, "tensor")
