@@ -1,0 +1,135 @@
+"""What it costs to keep latents in few bits, by how they are rounded.
+
+    python docs/benchmarks/bench_quantise.py FILE FILE ... [--preset draft] [--device D]
+        [--shares 0.1 0.2] [--sharpness 2:16 ...] [--bits 8 4]
+        [--set resolution=128 iterations=3000 ...]
+
+Trains each document once until the phase begins, and from there to the end in each way: not
+rounded (and rounded only after training), softly, and hard with straight-through gradients. All
+take the same steps on the same samples. The errors are on held-out samples, after rounding;
+each number after a bar is the ratio to the one that was not rounded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runs import EXAMPLES, add_settings, chosen_settings
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import Parameters, initialise
+from verdigris.core.network.quantise import fit_ranges, on_grid
+from verdigris.core.network.student import Student
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
+from verdigris.core.training.schedule import Quantisation
+from verdigris.core.training.trainers import choose_trainer, open_trainer
+
+SAMPLES = 1 << 17
+DEFAULT = [EXAMPLES / f"{name}.mtlx" for name in ("copper_tray", "brushed_steel", "glazed_tile")]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to get to few bits."""
+
+    name: str
+    quantisation: Quantisation | None
+    bits: int | None
+
+
+class Example:
+    """A document with its held-out samples, trained in several ways."""
+
+    def __init__(self, path: Path, settings: BakeSettings, device: Any) -> None:
+        self.teacher = Teacher(load_document(path), device=device)
+        places = settings.draw.finest_places or settings.most_places
+        self.settings = replace(settings, draw=replace(settings.draw, finest_places=places))
+        footprint = texel_footprint(settings.resolution)
+        self.held_out = draw_held_out(self.teacher, SAMPLES, footprint=footprint)
+
+    def train(self, steps: int, quantisation: Quantisation | None, start: Any = None) -> Any:
+        """Parameters, state and ranges at the end."""
+        settings, layout = self.settings, self.settings.layout()
+        source = DrawnSamples([self.teacher], layout, settings.seed, settings.draw)
+        parameters = initialise(settings.spec, layout, settings.seed)
+        training = replace(settings.training(), quantisation=quantisation)
+        kind = choose_trainer(self.teacher.device)
+        trainer = open_trainer(kind, parameters, source, training, self.teacher.device)
+        if start:
+            trainer.restore(*start)
+        trainer.step_many(steps)
+        found = trainer.parameters(), trainer.state(), trainer.latent_ranges()
+        trainer.close()
+        return found
+
+    def error(self, parameters: Parameters) -> float:
+        return measure_student(Student(parameters, self.teacher.device), self.held_out).log_mae
+
+
+def ways(first_step: int, steps: int, options: argparse.Namespace) -> list[Way]:
+    found = [Way("not rounded", None, None)]
+    for bits in options.bits:
+        found.append(Way(f"{bits} bits, after training", None, bits))
+        for text in options.sharpness:
+            softest, hardest = map(float, text.split(":"))
+            phase = Quantisation(first_step, steps, bits, softest, hardest)
+            found.append(Way(f"{bits} bits, soft {text}", phase, bits))
+        phase = Quantisation(first_step, steps, bits, is_straight=True)
+        found.append(Way(f"{bits} bits, straight through", phase, bits))
+    return found
+
+
+def measure(example: Example, share: float, options: argparse.Namespace) -> dict[str, float]:
+    steps = max(1, round(share * example.settings.iterations))
+    first_step = example.settings.iterations - steps
+    start = example.train(first_step, None)[:2]
+    errors: dict[str, float] = {}
+    plain = example.train(steps, None, start)[0]
+    for way in ways(first_step, steps, options):
+        parameters, ranges = plain, fit_ranges(plain)
+        if way.quantisation:
+            parameters, _, ranges = example.train(steps, way.quantisation, start)
+        if way.bits:
+            parameters = on_grid(parameters, ranges, way.bits)
+        errors[way.name] = example.error(parameters)
+    return errors
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, default=DEFAULT)
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.15])
+    parser.add_argument("--sharpness", nargs="+", default=["2:16"], metavar="FROM:TO")
+    parser.add_argument("--bits", nargs="+", type=int, default=[8, 4])
+    add_settings(parser)
+    options = parser.parse_args()
+    device = open_device(options.device)
+    settings = replace(chosen_settings(options, device), candidates=1)
+    print(f"{device}: {settings.text()}")
+    examples = [Example(path, settings, device) for path in options.files]
+    names = [example.teacher.material.name for example in examples]
+    for share in options.shares:
+        print(f"\n| last {share:.0%} of the steps | {' | '.join(names)} | mean ratio |")
+        print("| --- " * (len(names) + 2) + "|")
+        found = [measure(example, share, options) for example in examples]
+        plain = [errors["not rounded"] for errors in found]
+        for name in found[0]:
+            ratios = [errors[name] / base for errors, base in zip(found, plain, strict=True)]
+            cells = [
+                f"{errors[name]:.5f} / {ratio:.3f}"
+                for errors, ratio in zip(found, ratios, strict=True)
+            ]
+            mean = statistics.geometric_mean(ratios)
+            print(f"| {name} | {' | '.join(cells)} | {mean:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
