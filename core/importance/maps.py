@@ -51,6 +51,8 @@ def read_importance(path: Path) -> Floats:
 
 def check_importance(weights: Floats, name: str) -> None:
     """Refuses weights that are no distribution, saying how many are at fault."""
+    if weights.ndim != 2 or not weights.size:
+        raise SettingsError(f"{name}: has shape {weights.shape}: use rows and columns of weights")
     odd = int(np.count_nonzero(~np.isfinite(weights)))
     if odd:
         raise SettingsError(f"{name}: {odd} texels are not numbers: paint them again")

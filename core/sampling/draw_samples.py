@@ -96,9 +96,9 @@ class DrawSettings:
         if not 0 <= self.importance_in_loss <= 4:
             raise SettingsError(f"importance_in_loss is {self.importance_in_loss}: use 0 to 4")
         profile_table(self.directions)
-        if len(self.direction_table):
-            # JSON has lists, and frozen settings hold none
-            object.__setattr__(self, "direction_table", checked_table(self.direction_table))
+        # JSON has lists, and frozen settings hold none
+        table = checked_table(self.direction_table) if len(self.direction_table) else ()
+        object.__setattr__(self, "direction_table", table)
 
     def direction_weights(self) -> Table:
         return self.direction_table or profile_table(self.directions)

@@ -37,10 +37,10 @@ from verdigris.core.training.resume import (
     SavedState,
     facts_of,
     find_state,
-    source_digest,
     write_state,
 )
 from verdigris.core.training.run import Run
+from verdigris.core.training.source import source_digest
 from verdigris.core.training.trainers import choose_trainer, open_trainer
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def bake(
         settings = saved.settings if saved else _with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
-        trainer = _open(teachers, settings, options, kind, settings.seed)
+        trainer, source = _open(teachers, settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
-        run = Run(teachers, settings, options, control, kind, trainer, names, [])
+        run = Run(teachers, settings, options, control, kind, trainer, source, names, [])
         run.digest = source_digest(teachers, options.importance)
         if control.watch:
             control.watch(run)
@@ -155,11 +155,12 @@ def _open(
     options: BakeOptions,
     kind: str,
     seed: int,
-) -> Trainer:
+) -> tuple[Trainer, DrawnSamples]:
     layout = settings.layout(len(teachers))
     source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
     parameters = initialise(settings.spec, layout, seed)
-    return open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+    trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+    return trainer, source
 
 
 def _started(run: Run) -> Started:
@@ -180,7 +181,7 @@ def _fit_to_time(
 ) -> BakeSettings:
     """As many steps as the time allows, so that the rates fall to their end within it."""
     assert options.time_limit is not None
-    trainer = _open(teachers, settings, options, kind, settings.seed)
+    trainer, _ = _open(teachers, settings, options, kind, settings.seed)
     try:
         trainer.step_many(_FIRST_RUN)
         begun, steps = time.monotonic(), 0
@@ -206,7 +207,9 @@ def _choose_candidate(run: Run) -> Iterator[Event]:
         if number:
             run.trainer.close()
             seed = settings.seed + _CANDIDATE_SEED_STEP * number
-            run.trainer = _open(run.teachers, settings, run.options, run.trainer_kind, seed)
+            run.trainer, run.source = _open(
+                run.teachers, settings, run.options, run.trainer_kind, seed
+            )
         loss, total = 0.0, settings.iterations + (settings.candidates - 1) * share
         warm_up, trial = _in_runs(run, share - judged), _in_runs(run, judged)
         for steps, report, took in chain(warm_up, trial):
@@ -228,6 +231,7 @@ def _in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
     many, what they did, how long they took. Ends early if the bake is asked to stop."""
     size, end = _FIRST_RUN, run.trainer.step + steps
     while run.trainer.step < end and not run.control.stop_requested:
+        run.take_importance()
         count = min(size, end - run.trainer.step)
         begun = time.monotonic()
         report = run.trainer.step_many(count)
@@ -284,7 +288,7 @@ def _finish(run: Run, student: Student) -> Finished:
         "metrics": [asdict(found) for found in samples],
         "pictures": [asdict(found) for found in pictures],
     }
-    checkpoint.save(path, run.trainer.parameters(), facts)
+    checkpoint.save(path, run.parameters(), facts)
     state = checkpoint.state_path(run.options.folder, run.options.name)
     if run.stopped_by in ("steps", "time limit") and state.exists():
         state.unlink()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verdigris.core.errors import SettingsError
+from verdigris.core.importance.maps import check_importance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +37,8 @@ class BakeOptions:
     target_error: float | None = None
     """Stop at this log-space error on held-out samples."""
     importance: NDArray[Any] | None = None
-    """How much each place matters, row 0 at v = 0; uniform without."""
+    """How much each place matters, row 0 at v = 0: relative weights, 0 leaves a place out; uniform
+    without."""
     checkpoint_seconds: float = 5.0
     """How often the state is written."""
     metrics_seconds: float = 2.0
@@ -54,14 +59,34 @@ class BakeOptions:
 
 @dataclass
 class BakeControl:
-    """Lets another thread, or a signal handler, end a bake so that it keeps what it has."""
+    """Lets another thread, or a signal handler, end a bake so that it keeps what it has, and paint
+    while it runs."""
 
     stop_requested: bool = False
     watch: Callable[[Run], None] | None = None
     """Is given what the bake holds when it begins, for pictures of one's own between events."""
 
+    _wanted: tuple[NDArray[np.float32] | None] | None = field(default=None, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
     def stop(self) -> None:
         self.stop_requested = True
+
+    def set_importance(self, importance: NDArray[Any] | None) -> None:
+        """Trains by another map, row 0 at v = 0, from the next run of steps on: within half a
+        second, whatever was drawn ahead. None is uniform. Of several at once the last counts."""
+        weights = None
+        if importance is not None:
+            weights = np.array(importance, np.float32)
+            check_importance(weights, "the importance map")
+        with self._lock:
+            self._wanted = (weights,)
+
+    def take_importance(self) -> tuple[NDArray[np.float32] | None] | None:
+        """The map that was set since the last call, alone in a tuple; None if none was."""
+        with self._lock:
+            wanted, self._wanted = self._wanted, None
+        return wanted
 
 
 def make_folder(folder: Path) -> None:

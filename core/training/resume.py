@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
@@ -16,20 +13,10 @@ from verdigris.core.training import checkpoint
 from verdigris.core.training.events import Checkpointed
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.run import Run
+from verdigris.core.training.source import source_digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
-    """Tells whether two bakes learn from the same thing."""
-    digest = hashlib.sha256()
-    for teacher in teachers:
-        digest.update(teacher.generated.digest.encode())
-        digest.update(teacher.texture_digest().encode())
-    if importance is not None:
-        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

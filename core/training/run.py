@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from verdigris.core.importance.fill import fill_masked, masked_of
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import Event, Metrics, Preview
 from verdigris.core.training.measure import HeldOut, measure_student
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Trainer
+from verdigris.core.training.source import source_digest
 
 
 @dataclass
@@ -26,6 +31,7 @@ class Run:
     control: BakeControl
     trainer_kind: str
     trainer: Trainer
+    source: DrawnSamples
     names: tuple[str, ...]
     held_out: list[HeldOut]
     checkpoint_step: int | None = None
@@ -34,6 +40,7 @@ class Run:
     ended: float | None = None
     student: Student | None = None
     digest: str = ""
+    documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
 
     @property
@@ -41,9 +48,24 @@ class Run:
         """Of training, with those of the runs that this one resumes."""
         return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
 
+    def parameters(self) -> Parameters:
+        """The trainer's; after the end, places that are left out hold what is next to them."""
+        parameters = self.trainer.parameters()
+        if self.ended is not None:
+            fill_masked(parameters, masked_of(self.options.importance))
+        return parameters
+
+    def take_importance(self) -> None:
+        """Goes on with another map, if one was set since the last call."""
+        wanted = self.control.take_importance()
+        if wanted is not None:
+            self.options = replace(self.options, importance=wanted[0])
+            self.source.set_importance(wanted[0])
+            self.digest = source_digest(self.teachers, wanted[0])
+
     def current_student(self) -> Student:
         """The parameters as they are, as the first material, on the device."""
-        parameters = self.trainer.parameters()
+        parameters = self.parameters()
         if self.student is None:
             self.student = Student(parameters, self.teachers[0].device)
         else:

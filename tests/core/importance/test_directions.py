@@ -30,12 +30,12 @@ def test_profiles_weigh_what_their_name_says():
     assert (above[:, -1] > 6).all() and (above[:, 0] < 1.1).all()
 
 
-def test_a_table_survives_the_settings_text():
-    table = ((1.0, 2.0), (0.0, 3.0))
+@pytest.mark.parametrize("table", [(), ((1.0, 2.0), (0.0, 3.0))])
+def test_a_table_survives_the_settings_text(table):
     settings = BakeSettings(draw=DrawSettings(direction_table=table))
     again = BakeSettings.from_json(json.loads(settings.text()))
     assert again == settings
-    assert again.draw.direction_weights() == table
+    assert again.draw.direction_weights() == (table or profile_table("uniform"))
 
 
 def test_tables_are_read_from_json_and_npy(tmp_path):

@@ -1,0 +1,167 @@
+"""Paint in a bake: a map of ones is none, places are left out, and a map changes meanwhile."""
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from analytic_material import AnalyticTeacher
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.importance.fill import live_texels
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout, require_preset
+from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.events import Finished, Step
+from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.training.schedule import TrainingSettings
+from verdigris.core.training.tensor_plan import GroupPlan
+from verdigris.core.training.tensor_trainer import TensorTrainer
+
+SETTINGS = BakeSettings(network="2x16", resolution=16, iterations=60, batch=256)
+TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="clay" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+
+
+@pytest.fixture(scope="module")
+def device():
+    try:
+        return open_device("software")
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def clay(device):
+    return Teacher(parse_document(TEXT, name="clay"), device=device)
+
+
+def trained(teacher, folder, settings=SETTINGS, control=None, **options):
+    """What the bake holds when it has ended, its events, and the seconds at which they came."""
+    control = control or BakeControl()
+    runs = []
+    control.watch = runs.append
+    events = [
+        (time.monotonic(), event)
+        for event in bake(
+            [teacher], settings, BakeOptions("out", folder, "numpy", **options), control
+        )
+    ]
+    assert isinstance(events[-1][1], Finished)
+    return runs[0], events
+
+
+@pytest.mark.parametrize("loss_power", [0.0, 1.0])
+def test_a_map_of_ones_trains_the_bits_of_no_map(clay, tmp_path, loss_power):
+    settings = replace(SETTINGS, draw=DrawSettings(importance_in_loss=loss_power))
+    plain, _ = trained(clay, tmp_path, settings)
+    ones, _ = trained(clay, tmp_path, settings, importance=np.ones((24, 40), np.float32))
+    first, second = plain.parameters(), ones.parameters()
+    np.testing.assert_array_equal(first.decoder, second.decoder)
+    np.testing.assert_array_equal(first.latents, second.latents)
+    # and another map does not
+    other, _ = trained(clay, tmp_path, settings, importance=np.eye(16, dtype=np.float32) + 1)
+    assert (other.parameters().latents != first.latents).any()
+
+
+def test_a_masked_region_keeps_its_start_while_it_trains_and_is_filled_at_the_end(clay, tmp_path):
+    weights = np.ones((16, 16), np.float32)
+    weights[4:12, 4:12] = 0
+    run, _ = trained(clay, tmp_path, importance=weights)
+    live = live_texels(weights > 0, 16, 16)
+    assert (~live).sum() == 36
+    start = initialise(SETTINGS.spec, SETTINGS.layout(), SETTINGS.seed).level(0)[0]
+    during, after = run.trainer.parameters().level(0)[0], run.parameters().level(0)[0]
+    np.testing.assert_array_equal(during[~live], start[~live])
+    assert (during[live] != start[live]).any(-1).mean() > 0.9
+    known = {tuple(texel) for texel in during[live]}
+    assert all(tuple(texel) in known for texel in after[~live])
+
+
+def test_a_map_that_is_set_from_another_thread_is_in_effect_within_half_a_second(clay, tmp_path):
+    control = BakeControl()
+    half = np.zeros((16, 16), np.float32)
+    half[:, :8] = 1
+    seen = []
+
+    def paint():
+        control.set_importance(half)
+        seen.append(time.monotonic())
+
+    timer = threading.Timer(0.5, paint)
+    settings = replace(SETTINGS, iterations=1_000_000)
+    control.watch = lambda run: seen.append(run)
+    painted_at = None
+    timer.start()
+    options = BakeOptions("out", tmp_path, "numpy", metrics_seconds=1e9, checkpoint_seconds=1e9)
+    for event in bake([clay], settings, options, control):
+        if isinstance(event, Step) and seen[0].options.importance is not None:
+            painted_at = painted_at or time.monotonic()
+            before = seen[0].trainer.parameters().level(0)[0]
+            control.stop()
+    assert painted_at - seen[1] < 0.5
+    assert seen[0].source.revision == 2
+    assert np.isfinite(before).all()
+    batch = seen[0].source.draw(seen[0].trainer.step, 256)
+    assert batch["uv"][:, 0].max() < 0.5
+
+
+def test_a_new_map_changes_what_a_resumed_bake_must_be_given(clay, tmp_path):
+    control = BakeControl()
+    control.set_importance(np.eye(4))
+    run, _ = trained(clay, tmp_path / "live", control=control)
+    given, _ = trained(clay, tmp_path / "given", importance=np.eye(4, dtype=np.float32))
+    assert run.digest == given.digest
+    np.testing.assert_array_equal(run.parameters().latents, given.parameters().latents)
+
+
+def test_a_map_that_is_none_is_refused_where_it_is_set():
+    control = BakeControl()
+    for wrong, text in (
+        (np.zeros((2, 2)), "zero everywhere"),
+        (np.array([[1, np.nan]]), "1 texels are not numbers"),
+        (np.array([[1.0, -1]]), "1 texels are negative"),
+        (np.ones(3), r"shape \(3,\)"),
+    ):
+        with pytest.raises(SettingsError, match=text):
+            control.set_importance(wrong)
+    assert control.take_importance() is None
+    control.set_importance(None)
+    assert control.take_importance() == (None,)
+    assert control.take_importance() is None
+
+
+@pytest.mark.parametrize("kind", ["numpy", "tensor"])
+def test_a_trainer_takes_a_new_map_in_the_middle_of_what_was_drawn_ahead(device, kind):
+    """The steps after the change touch no texel that only the masked half reaches."""
+    teacher = AnalyticTeacher(device)
+    layout = LatentLayout(16, 16)
+    source = DrawnSamples([teacher], layout, 1, DrawSettings(coarse_share=0))
+    start = initialise(require_preset("2x16"), layout, 0)
+    if kind == "numpy":
+        trainer = NumpyTrainer(start, source, TrainingSettings(batch=128))
+    else:
+        plan = GroupPlan(uses_tensor=False, samples=8, parts=2, unrolls=False)
+        trainer = TensorTrainer(start, source, TrainingSettings(batch=128), device, plan)
+    try:
+        trainer.step_many(3)
+        half = np.zeros((16, 16))
+        half[:, :8] = 1
+        source.set_importance(half)
+        before = trainer.parameters().level(0)[0]
+        trainer.step_many(9)
+        moved = (trainer.parameters().level(0)[0] != before).any(-1)
+    finally:
+        trainer.close()
+    live = live_texels(half > 0, 16, 16)
+    assert not moved[~live].any()
+    assert moved[live].mean() > 0.9
