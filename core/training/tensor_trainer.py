@@ -211,10 +211,10 @@ class TensorTrainer:
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
         if isinstance(self._source, DeviceSampleSource):
-            drawn = (self._step // CHUNK_STEPS, self._source.revision)
-            if drawn != self._drawn:
-                self._source.record(encoder, samples, drawn[0] * CHUNK_STEPS, CHUNK_STEPS, batch)
-                self._drawn = drawn
+            wanted = (self._step // CHUNK_STEPS, self._source.revision)
+            if wanted != self._drawn:
+                self._source.record(encoder, samples, wanted[0] * CHUNK_STEPS, CHUNK_STEPS, batch)
+                self._drawn = wanted
             return
         for step in range(self._step, self._step + steps):
             drawn = np.ascontiguousarray(self._source.draw(step, batch))
