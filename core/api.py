@@ -1,9 +1,10 @@
-"""The public API: load a document, bake it, read a result back.
+"""The public API: load a document, bake it, open what came of it, prove it.
 
 document = load("tray.mtlx")
 for event in bake(document, preset="draft", folder=Path("out")):
     ...
-result = open_result(Path("out/copper_tray.neural.npz"))
+bundle = open_bundle("out/copper_tray.vdg")
+assert verify(bundle).holds
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.read import Bundle
+    from verdigris.core.bundle.verify import Decoder, Verification
     from verdigris.core.network.student import Student
     from verdigris.core.training.bake import BakeControl
-    from verdigris.core.training.checkpoint import Saved
     from verdigris.core.training.events import Event
 
-__all__ = ["bake", "evaluate", "load", "open_result", "parse"]
+__all__ = ["bake", "evaluate", "load", "open_bundle", "parse", "verify"]
 
 
 def load(
@@ -58,7 +60,9 @@ def bake(
     target_error: float | None = None,
     **changes: Any,
 ) -> Iterator[Event]:
-    """Trains one decoder for the materials of these documents; yields events, the last is Finished.
+    """Trains one decoder for the materials of these documents and writes a bundle for each.
+
+    Yields events; the last is Finished.
 
     `changes` replace fields of the preset's `BakeSettings`. Close the generator to break off; use
     `control` to end early and keep what there is.
@@ -88,16 +92,35 @@ def bake(
     return run(teachers, replace(settings, **changes), options, control)
 
 
-def open_result(path: str | Path) -> Saved:
-    """Reads a result: its parameters and what is known about them."""
-    from verdigris.core.training.checkpoint import load as load_saved
+def open_bundle(path: str | Path) -> Bundle:
+    """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
+    from verdigris.core.bundle.read import open_bundle as open_folder
 
-    return load_saved(Path(path))
+    return open_folder(Path(path))
 
 
-def evaluate(result: Saved, material: str | None = None, device: str | None = None) -> Student:
-    """A result on a device: its `response(uv, wi, wo)` is the neural material."""
+def verify(
+    bundle: Bundle,
+    decoders: Sequence[tuple[str, Decoder]] = (),
+    source: Document | None = None,
+    device: str | None = None,
+) -> Verification:
+    """Holds numpy, and decoders of your own, to the reference values in a bundle; with its source
+    document, the material's own graph, too."""
+    from verdigris.core.bundle.verify import verify as prove
+    from verdigris.core.device import open_device
+    from verdigris.core.material.teacher import Teacher
+
+    teacher = None
+    if source:
+        material = source.require_material(bundle.source_name)
+        teacher = Teacher(source, material, open_device(device))
+    return prove(bundle, decoders, teacher)
+
+
+def evaluate(bundle: Bundle, device: str | None = None) -> Student:
+    """A bundle on a device: its `response(uv, wi, wo)` is the neural material."""
     from verdigris.core.device import open_device
     from verdigris.core.network.student import Student
 
-    return Student(result.parameters, open_device(device), result.require_material(material))
+    return Student(bundle.parameters(), open_device(device))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,10 +29,15 @@ def inspect(
     ] = True,
     device: DeviceChoice = None,
 ) -> None:
-    """Says what is in a document, and what of each material a bake keeps, approximates or drops."""
+    """Says what is in a document, and what of each material a bake keeps, approximates or drops;
+    of a bundle, what it holds."""
+    from verdigris.core.bundle.read import is_bundle
     from verdigris.core.material.document import load_document
     from verdigris.core.material.report import describe, print_reports
 
+    if is_bundle(file):
+        _inspect_bundle(file, as_json)
+        return
     document = load_document(file, search or (), allow_outside)
     reports = describe(document, material, probe=probe, device_choice=device)
     if as_json:
@@ -41,3 +47,14 @@ def inspect(
         print_reports(str(file), reports)
     if any(report.problem for report in reports):
         raise typer.Exit(1)
+
+
+def _inspect_bundle(path: Path, as_json: bool) -> None:
+    from verdigris.core.bundle.describe import print_bundle
+    from verdigris.core.bundle.read import open_bundle
+
+    bundle = open_bundle(path)
+    if as_json:
+        print(bundle.manifest.encode().decode(), end="")
+    else:
+        print_bundle(bundle)

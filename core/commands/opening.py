@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from verdigris.core.bundle.read import Bundle
     from verdigris.core.device import Device
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.student import Student
 
 
 def open_teacher(
@@ -23,3 +25,10 @@ def open_teacher(
 
     document = load_document(path, search or (), allow_outside)
     return Teacher(document, document.require_material(name), device)
+
+
+def open_student(bundle: Bundle, device: Device) -> Student:
+    """What a bundle holds, as a material that can be measured and drawn."""
+    from verdigris.core.network.student import Student
+
+    return Student(bundle.parameters(), device)

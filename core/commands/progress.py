@@ -29,7 +29,7 @@ def result_only(events: Iterable[Event]) -> None:
         if isinstance(event, Warning):
             print(f"verdigris: {event.text}", file=sys.stderr)
         elif isinstance(event, Finished):
-            print(event.result)
+            print("\n".join(event.results))
 
 
 def live_line(events: Iterable[Event]) -> None:
@@ -79,8 +79,9 @@ def _step_line(event: Step, phase: str, error: str) -> str:
 
 def _print_result(event: Finished) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
-    print(f"{event.result}: {event.step} steps in {_clock(event.seconds)}{why}")
-    for samples, picture in zip(event.samples, event.pictures, strict=True):
+    print(f"{event.step} steps in {_clock(event.seconds)}{why}")
+    for result, samples, picture in zip(event.results, event.samples, event.pictures, strict=True):
+        print(result)
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verdigris.core.commands.opening import open_teacher
+from verdigris.core.commands.opening import open_student, open_teacher
 from verdigris.core.commands.options import (
     AllowOutside,
     DeviceChoice,
@@ -20,7 +20,7 @@ from verdigris.core.commands.options import (
 def render(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A MaterialX document, or a baked result (.npz)."),
+        typer.Argument(metavar="FILE", help="A MaterialX document, or a bundle (.vdg)."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
@@ -44,6 +44,7 @@ def render(
     device: DeviceChoice = None,
 ) -> None:
     """Draws a material, or what was baked of one, on a sphere, a plane or a mesh."""
+    from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.mesh import load_mesh
@@ -58,17 +59,15 @@ def render(
     )
     shape = load_mesh(mesh) if mesh else None
     chosen = view or ("mesh" if mesh else "sphere")
-    opened = open_device(device)
-    if file.suffix == ".npz" and not reference:
-        from verdigris.core.network.student import Student
-        from verdigris.core.training.checkpoint import load
-
-        saved = load(file)
-        number = saved.require_material(material)
-        name = saved.names[number]
-        picture = draw(
-            Student(saved.parameters, opened, number), chosen, size, shape, lighting, is_flat=True
+    bundle = open_bundle(file) if is_bundle(file) else None
+    if bundle and reference:
+        raise typer.BadParameter(
+            f"{file} is a bundle: name the document it was baked from", param_hint="--reference"
         )
+    opened = open_device(device)
+    if bundle:
+        name = bundle.manifest.name
+        picture = draw(open_student(bundle, opened), chosen, size, shape, lighting, is_flat=True)
     else:
         teacher = open_teacher(file, material, search, allow_outside, opened)
         name = teacher.material.name

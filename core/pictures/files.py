@@ -27,6 +27,14 @@ def srgb_from_linear(linear: Floats) -> Floats:
     ).astype(np.float32)
 
 
+def encode_png(linear: Floats) -> bytes:
+    """The bytes of a PNG."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.png"
+        write_picture(path, linear)
+        return path.read_bytes()
+
+
 def check_picture_path(path: str | Path) -> Path:
     """Refuses, before any work, a name that no picture can be written to."""
     path = Path(path)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +20,19 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training import checkpoint
-from verdigris.core.training.events import Event, Finished, Phase, Started, Step, Warning
+from verdigris.core.training.events import Event, Phase, Started, Step, Warning
+from verdigris.core.training.finish import bundle_paths, check_paths, document_facts, finish
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
     detail_below_texels,
     draw_held_out,
-    draw_sphere,
-    measure_pictures,
-    measure_student,
     texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
-from verdigris.core.training.notices import lost_light, notices, unique_names
+from verdigris.core.training.notices import notices, unique_names
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
 from verdigris.core.training.resume import (
     SavedState,
-    facts_of,
     find_state,
     write_state,
 )
@@ -46,8 +43,6 @@ from verdigris.core.training.trainers import choose_trainer, open_trainer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.network.student import Student
-    from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.training.protocols import StepReport, Trainer
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
@@ -69,14 +64,18 @@ def bake(
     options: BakeOptions,
     control: BakeControl | None = None,
 ) -> Iterator[Event]:
-    """Trains one decoder, and a latent texture for each teacher; the result is a file."""
+    """Trains one decoder, and a latent texture for each teacher; the results are bundles."""
     control = control or BakeControl()
     if not teachers:
         raise SettingsError("there is nothing to bake: name at least one material")
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
     make_folder(options.folder)
-    with locked(options.folder, options.name):
+    paths = bundle_paths(options, teachers)
+    with ExitStack() as locks:
+        for name in sorted({options.name, *(path.stem for path in paths)}):
+            locks.enter_context(locked(options.folder, name))
+        check_paths(paths)
         saved = find_state(teachers, settings, options, kind)
         settings = saved.settings if saved else _with_places(teachers, settings)
         if saved is None and options.time_limit:
@@ -85,6 +84,7 @@ def bake(
         names = unique_names([teacher.material.name for teacher in teachers])
         run = Run(teachers, settings, options, control, kind, trainer, source, names, [])
         run.digest = source_digest(teachers, options.importance)
+        run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:
             control.watch(run)
         try:
@@ -119,11 +119,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     yield from _train(run)
     run.ended = time.monotonic()
     yield Phase("measuring", 3, 3)
-    student = run.current_student()
-    for number, (teacher, name) in enumerate(zip(run.teachers, run.names, strict=True)):
-        student.material = number
-        yield from lost_light(teacher, student, name)
-    yield _finish(run, student)
+    yield from finish(run)
 
 
 def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
@@ -269,34 +265,3 @@ def _train(run: Run) -> Iterator[Event]:
         run.stopped_by = "request"
     else:
         run.stopped_by = "time limit" if options.time_limit else "steps"
-
-
-def _finish(run: Run, student: Student) -> Finished:
-    samples: list[SampleMetrics] = []
-    pictures: list[PictureMetrics] = []
-    footprint = texel_footprint(run.settings.resolution)
-    for number, teacher in enumerate(run.teachers):
-        student.material = number
-        count = 1 << 17 if teacher.device.is_software else 1 << 20
-        held_out = draw_held_out(teacher, count, footprint=footprint)
-        samples.append(measure_student(student, held_out))
-        pictures.append(measure_pictures(student, draw_sphere(teacher, footprint=footprint)))
-    path = checkpoint.result_path(run.options.folder, run.options.name)
-    facts = {
-        **facts_of(run),
-        "stopped_by": run.stopped_by,
-        "metrics": [asdict(found) for found in samples],
-        "pictures": [asdict(found) for found in pictures],
-    }
-    checkpoint.save(path, run.parameters(), facts)
-    state = checkpoint.state_path(run.options.folder, run.options.name)
-    if run.stopped_by in ("steps", "time limit") and state.exists():
-        state.unlink()
-    return Finished(
-        str(path),
-        run.trainer.step,
-        run.seconds,
-        run.stopped_by,
-        tuple(samples),
-        tuple(pictures),
-    )

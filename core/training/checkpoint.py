@@ -1,4 +1,4 @@
-"""The files of a bake: its state while it runs, and its result."""
+"""The state of a bake while it runs: what one that is cut off goes on from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VERSION = 1
-RESULT_SUFFIX = ".neural.npz"
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"
@@ -40,25 +39,6 @@ class Saved:
     def names(self) -> tuple[str, ...]:
         """Of the materials, in the order of their latent textures."""
         return tuple(self.facts["materials"])
-
-    @property
-    def source_names(self) -> tuple[str, ...]:
-        """What the materials are called in their documents, where two may have the same name."""
-        return tuple(self.facts.get("sources", self.names))
-
-    def require_material(self, name: str | None = None) -> int:
-        """The number of the material of this name, or of the only one."""
-        if name is None and len(self.names) == 1:
-            return 0
-        if name in self.names:
-            return self.names.index(name)
-        listed = ", ".join(self.names)
-        what = "holds several materials" if name is None else f"holds no material {name!r}"
-        raise CheckpointError(f"the result {what}: name one with --material: {listed}")
-
-
-def result_path(folder: Path, name: str) -> Path:
-    return folder / f"{name}{RESULT_SUFFIX}"
 
 
 def state_path(folder: Path, name: str) -> Path:
@@ -96,8 +76,7 @@ def load(path: Path) -> Saved:
         raise CheckpointError(
             f"{path}: is of version {found!r}; this reads version {VERSION}: bake it again"
         )
-    for name in ("materials", "sources"):
-        _check_names(path, name, facts.get(name, facts.get("materials")), parameters)
+    _check_names(path, "materials", facts.get("materials"), parameters)
     state = {
         name.removeprefix(_STATE): array
         for name, array in arrays.items()

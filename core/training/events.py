@@ -96,15 +96,21 @@ class Checkpointed(Event):
 
 @dataclass(frozen=True)
 class Finished(Event):
-    """The result is written."""
+    """The bundles are written."""
 
-    result: str
+    results: tuple[str, ...]
+    """Their folders, one for each material."""
     step: int
     seconds: float
     stopped_by: str
     """`steps`, `time limit`, `target error` or `request`."""
     samples: tuple[SampleMetrics, ...]
     pictures: tuple[PictureMetrics, ...]
+
+    @property
+    def result(self) -> str:
+        """The first, which is the only one of most bakes."""
+        return self.results[0]
 
 
 def _plain(value: Any) -> Any:

@@ -8,11 +8,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import Device
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.settings import BakeSettings, require_settings
-from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Finished
 from verdigris.core.training.trainers import choose_trainer
@@ -48,5 +48,7 @@ def bake_and_load(
     with tempfile.TemporaryDirectory() as folder:
         *_, event = bake([teacher], settings, BakeOptions("result", Path(folder)))
         assert isinstance(event, Finished)
-        saved = checkpoint.load(Path(event.result))
-    return event, saved.parameters, BakeSettings.from_json(saved.facts["settings"])
+        bundle = open_bundle(Path(event.result))
+        parameters = bundle.parameters()
+    settings = BakeSettings.from_json(bundle.manifest.source["settings"])
+    return event, parameters, settings

@@ -20,10 +20,11 @@ def test_a_document_is_baked_and_its_result_evaluated(tmp_path):
     first = next(event for event in events if isinstance(event, Preview))
     assert first.picture.shape == (128, 128, 4)
 
-    result = api.open_result(finished.result)
-    student = api.evaluate(result, device="software")
+    bundle = api.open_bundle(finished.result)
+    assert api.verify(bundle, source=document, device="software").holds
+    student = api.evaluate(bundle, device="software")
     up = np.float32([[0.0, 0.6, 0.8]])
     value = student.response(np.float32([[0.5, 0.5]]), up, up)
     assert np.isfinite(value).all()
     assert (value > 0).all()
-    assert result.facts["metrics"][0] == asdict(finished.samples[0])
+    assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])

@@ -2,19 +2,21 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from verdigris.core import cli
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.training import checkpoint
 from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
 
 # Two materials; the first is kept whole, of the second something is dropped.
@@ -68,15 +70,15 @@ def source(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def result(source):
-    """Of both materials, with a folder of its own."""
+    """Of the second of both materials, with a folder of its own."""
     out = source.parent / "out"
     ran = verdigris("bake", source, *QUICK, "-m", "clay", "-m", "pane", "-o", out, "-q")
     assert ran.returncode == 0, ran.stderr
     # quiet: the path on one stream, what is dropped on the other
-    assert ran.stdout == f"{out / 'clay.neural.npz'}\n"
+    assert ran.stdout == f"{out / 'clay.vdg'}\n{out / 'pane.vdg'}\n"
     assert ran.stderr.startswith("verdigris: pane: transmission is dropped: ")
     assert ran.stderr.count("\n") == 1
-    return out / "clay.neural.npz"
+    return out / "pane.vdg"
 
 
 def test_json_prints_a_line_for_each_event(source, tmp_path):
@@ -88,7 +90,7 @@ def test_json_prints_a_line_for_each_event(source, tmp_path):
     assert kinds[-1] == "finished"
     assert {"phase", "step"} < set(kinds)
     assert events[0]["materials"] == ["pane"]
-    assert events[-1]["result"] == str(tmp_path / "pane.neural.npz")
+    assert events[-1]["results"] == [str(tmp_path / "pane.vdg")]
     assert events[-1]["step"] == 60
 
 
@@ -96,8 +98,9 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     ran = verdigris("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
     assert ran.returncode == 0
     assert CONTROL not in ran.stdout + ran.stderr
-    first, *measures = ran.stdout.splitlines()
-    assert first.startswith(f"{tmp_path / 'pane.neural.npz'}: 60 steps in ")
+    first, path, *measures = ran.stdout.splitlines()
+    assert first.startswith("60 steps in ")
+    assert path == str(tmp_path / "pane.vdg")
     assert len(measures) == 1 and "log error" in measures[0]
     assert "warning: pane: transmission is dropped: light that passes through" in ran.stderr
     # what is told is not broken where a terminal would end
@@ -106,28 +109,22 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
 
 def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result, command):
     options = ("--samples", 5000, "--seed", 3, "--size", 24, "--device", "software")
-    code, out, _ = command("measure", result, "--source", source, "-m", "pane", *options, "--json")
+    code, out, _ = command("measure", result, "--source", source, *options, "--json")
     assert code == 0
     found = json.loads(out)
     document = load_document(source)
     teacher = Teacher(document, document.require_material("pane"), open_device("software"))
-    parameters = checkpoint.load(result).parameters
+    parameters = open_bundle(result).parameters()
 
     class Oracle:
         def response(self, uv, wi, wo):
-            return evaluate(parameters.spec, parameters, uv, 0, wi, wo, material=1)
+            return evaluate(parameters.spec, parameters, uv, 0, wi, wo)
 
     for prefix, footprint in (("", [texel_footprint(16)]), ("point_", [])):
         held_out = draw_held_out(teacher, 5000, 3, *footprint)
         for name, value in asdict(measure_student(Oracle(), held_out)).items():
             assert found[prefix + name] == pytest.approx(value, rel=1e-4), prefix + name
     assert (found["material"], found["samples"], found["seed"]) == ("pane", 5000, 3)
-
-
-def test_a_result_of_several_materials_asks_for_a_name(source, result, command):
-    code, _, errors = command("measure", result, "--source", source, "--device", "software")
-    assert code == 1
-    assert "holds several materials: name one with --material: clay, pane" in errors
 
 
 def test_materials_of_one_name_are_measured_each_by_its_own(source, tmp_path, command):
@@ -137,9 +134,10 @@ def test_materials_of_one_name_are_measured_each_by_its_own(source, tmp_path, co
     code, out, _ = command("bake", source, twin, *SMALL, "--iterations", 300, *options)
     assert code == 0
     errors = []
-    for name in ("clay", "clay-2"):
+    assert [Path(path).name for path in out.split()] == ["both-clay.vdg", "both-clay-2.vdg"]
+    for path in out.split():
         code, printed, _ = command(
-            *("measure", out.strip(), "--source", source, "-m", name, "--json"),
+            *("measure", path, "--source", source, "--json"),
             *("--samples", 4000, "--size", 16, "--device", "software"),
         )
         assert code == 0
@@ -213,7 +211,7 @@ def test_an_importance_map_of_another_size_works(source, tmp_path, command):
     path = write_map(tmp_path / "map.exr", np.linspace(0, 1, 7 * 3).reshape(3, 7))
     options = ("-m", "clay", "-o", tmp_path, "--importance", path, "-q")
     code, out, _ = command("bake", source, *QUICK, *options)
-    assert (code, out) == (0, f"{tmp_path / 'clay.neural.npz'}\n")
+    assert (code, out) == (0, f"{tmp_path / 'clay.vdg'}\n")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +255,7 @@ def test_resume_with_nothing_to_resume_starts_afresh(source, tmp_path, command):
     code, out, errors = command(
         "bake", source, *QUICK, "-m", "clay", "-o", tmp_path, "--resume", "-q"
     )
-    assert (code, out) == (0, f"{tmp_path / 'clay.neural.npz'}\n")
+    assert (code, out) == (0, f"{tmp_path / 'clay.vdg'}\n")
     assert "there is no checkpoint to go on from: the bake starts afresh" in errors
 
 
@@ -274,70 +272,29 @@ def test_a_bake_ends_sooner_where_it_may(option, value, why, source, tmp_path, c
     assert finished["step"] < 30_000
 
 
-def damage(name):
-    """A function that damages a file, and the field that is named."""
-
-    def edited(change):
-        def edit(path):
-            with np.load(path) as archive:
-                arrays = dict(archive)
-            change(arrays)
-            np.savez(path.with_suffix(""), **arrays)
-
-        return edit
-
-    def nan(arrays):
-        arrays["decoder"][5] = np.nan
-
-    def other_version(arrays):
-        facts = json.loads(arrays["facts"].tobytes())
-        facts["version"] = 99
-        arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-
-    def other_names(arrays):
-        facts = json.loads(arrays["facts"].tobytes())
-        facts["materials"] = ["clay"]
-        arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-
-    return {
-        "truncated": lambda path: path.write_bytes(path.read_bytes()[:3000]),
-        "empty": lambda path: path.write_bytes(b""),
-        "other file": lambda path: path.write_text("not an archive"),
-        "flipped": lambda path: path.write_bytes(path.read_bytes().replace(b"\0" * 8, b"\1" * 8)),
-        "nan": edited(nan),
-        "no latents": edited(lambda arrays: arrays.pop("latents")),
-        "no facts": edited(lambda arrays: arrays.pop("facts")),
-        "short": edited(lambda arrays: arrays.update(decoder=arrays["decoder"][:9])),
-        "version": edited(other_version),
-        "names": edited(other_names),
-    }[name]
-
-
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("file", "message"),
     [
-        ("truncated", "archive cannot be read"),
-        ("empty", "archive cannot be read"),
-        ("other file", "archive cannot be read"),
-        ("flipped", "cannot be read"),
-        ("nan", "decoder holds values that are not finite"),
-        ("no latents", "latents is missing"),
-        ("no facts", "facts is missing"),
-        ("short", "decoder has shape (9,)"),
-        ("version", "is of version 99; this reads version 1: bake it again"),
-        ("names", "facts: materials is ['clay']: it must name 2 latent texture(s)"),
+        ("manifest.json", "manifest.json: is not JSON"),
+        ("weights.bin", "weights.bin: bytes are 100: the manifest says"),
+        ("latents.ktx2", "latents.ktx2: bytes are 100: the manifest says"),
     ],
 )
-def test_a_damaged_result_is_refused_naming_file_and_field(
-    name, message, source, result, tmp_path, command
+def test_a_damaged_bundle_is_refused_naming_file_and_field(
+    file, message, source, result, tmp_path, command
 ):
-    path = tmp_path / "damaged.neural.npz"
-    path.write_bytes(result.read_bytes())
-    damage(name)(path)
+    bundle = tmp_path / "damaged.vdg"
+    shutil.copytree(result, bundle)
+    (bundle / file).write_bytes((bundle / file).read_bytes()[:100])
     picture = tmp_path / "out.png"
-    for arguments in (("measure", path, "--source", source), ("render", path, "-o", picture)):
-        code, out, errors = command(*arguments, "-m", "clay", "--device", "software")
+    for arguments in (
+        ("measure", bundle, "--source", source, "--device", "software"),
+        ("render", bundle, "-o", picture, "--device", "software"),
+        ("verify", bundle),
+        ("inspect", bundle),
+    ):
+        code, out, errors = command(*arguments)
         assert (code, out) == (1, "")
-        assert f"verdigris: {path}: " in errors
+        assert f"verdigris: {bundle}/" in errors
         assert message in errors
     assert not picture.exists()

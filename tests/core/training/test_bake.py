@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.material.document import load_document, parse_document
@@ -62,22 +63,20 @@ def test_a_bake_tells_its_phases_learns_and_writes_its_result(clay, tmp_path):
     errors = [event.samples[0].log_mae for event in of_kind(events, Metrics)]
     assert errors[-1] < errors[0] / 2
     assert finished.samples[0].smape < 0.25
-    assert [path.name for path in tmp_path.iterdir()] == ["out.neural.npz"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.vdg"]
 
 
 def test_the_result_holds_what_was_trained(clay, tmp_path):
     finished = run([clay], tmp_path, replace(TINY, iterations=400))[-1]
-    saved = checkpoint.load(Path(finished.result))
-    assert saved.names == ("clay",)
-    assert saved.facts["step"] == 400
-    assert BakeSettings.from_json(saved.facts["settings"]).iterations == 400
+    bundle = open_bundle(Path(finished.result))
+    source = bundle.manifest.source
+    assert (bundle.manifest.name, source["material"], source["step"]) == ("clay", "clay", 400)
+    assert BakeSettings.from_json(source["settings"]).iterations == 400
     from verdigris.core.network.numpy_mlp import evaluate
     from verdigris.core.training.metrics import measure_samples
 
     held_out = draw_held_out(clay, 4096)
-    values = evaluate(
-        saved.parameters.spec, saved.parameters, held_out.uv, 0, held_out.wi, held_out.wo
-    )
+    values = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
     # the numpy oracle of the file agrees with what the device measured on other samples
     assert measure_samples(np.asarray(values), held_out.response).log_mae == pytest.approx(
         finished.samples[0].log_mae, rel=0.1
@@ -87,9 +86,9 @@ def test_the_result_holds_what_was_trained(clay, tmp_path):
 def test_two_bakes_with_the_same_seed_are_equal_to_the_bit(clay, tmp_path):
     for folder in ("a", "b"):
         run([clay], tmp_path / folder)
-    first, second = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("a", "b"))
-    np.testing.assert_array_equal(first.parameters.latents, second.parameters.latents)
-    np.testing.assert_array_equal(first.parameters.decoder, second.parameters.decoder)
+    first, second = (tmp_path / folder / "out.vdg" for folder in ("a", "b"))
+    for file in ("weights.bin", "latents.ktx2", "reference.json", "preview.png"):
+        assert (first / file).read_bytes() == (second / file).read_bytes(), file
 
 
 def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path):
@@ -104,9 +103,9 @@ def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path):
     assert (tmp_path / "cut" / "out.bake.npz").exists()
     resumed = run([clay], tmp_path / "cut", settings, resume=True)
     assert resumed[0].step == event.step
-    whole, cut = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("whole", "cut"))
-    np.testing.assert_array_equal(whole.parameters.latents, cut.parameters.latents)
-    np.testing.assert_array_equal(whole.parameters.decoder, cut.parameters.decoder)
+    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    np.testing.assert_array_equal(whole.latents, cut.latents)
+    np.testing.assert_array_equal(whole.decoder, cut.decoder)
     assert not (tmp_path / "cut" / "out.bake.npz").exists()
 
 
@@ -142,7 +141,7 @@ def test_a_request_to_stop_keeps_what_there_is(clay, tmp_path):
         if isinstance(event, Step) and event.step > 40:
             control.stop()
     assert events[-1].stopped_by == "request"
-    assert (tmp_path / "out.neural.npz").exists()
+    assert (tmp_path / "out.vdg" / "manifest.json").exists()
 
 
 def test_a_target_error_ends_the_bake_when_it_is_reached(clay, tmp_path):
@@ -164,9 +163,10 @@ def test_a_time_limit_is_kept(clay, tmp_path):
 def test_several_materials_share_one_decoder(clay, tmp_path):
     slate = plain_teacher("0.1, 0.15, 0.2", "slate")
     finished = run([clay, slate], tmp_path, replace(TINY, iterations=900))[-1]
-    saved = checkpoint.load(Path(finished.result))
-    assert saved.names == ("clay", "slate")
-    assert saved.parameters.level(0).shape[0] == 2
+    bundles = [open_bundle(Path(result)) for result in finished.results]
+    assert [bundle.folder.name for bundle in bundles] == ["out-clay.vdg", "out-slate.vdg"]
+    assert bundles[0].weights_bytes() == bundles[1].weights_bytes()
+    assert bundles[0].parameters().latents.max() != bundles[1].parameters().latents.max()
     assert all(found.smape < 0.35 for found in finished.samples)
 
 
@@ -235,7 +235,7 @@ def test_ctrl_c_ends_the_command_with_a_result(tmp_path):
     rest = process.stdout.read()
     assert process.wait(60) == 0
     assert '"stopped_by": "request"' in rest
-    assert (tmp_path / "brushed_steel.neural.npz").exists()
+    assert (tmp_path / "brushed_steel.vdg" / "manifest.json").exists()
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypatch):

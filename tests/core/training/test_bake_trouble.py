@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import bake as bake_module
-from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Warning
 from verdigris.core.training.notices import unique_names
@@ -86,9 +86,9 @@ def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(cla
     assert warnings(events) == ["there is no checkpoint to go on from: the bake starts afresh"]
     run([clay], tmp_path / "plain")
     resumed, plain = (
-        checkpoint.load(tmp_path / name / "out.neural.npz") for name in ("resumed", "plain")
+        open_bundle(tmp_path / name / "out.vdg").parameters() for name in ("resumed", "plain")
     )
-    np.testing.assert_array_equal(resumed.parameters.latents, plain.parameters.latents)
+    np.testing.assert_array_equal(resumed.latents, plain.latents)
 
 
 def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
@@ -99,7 +99,7 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
     run([clay], tmp_path, name="other")
     first.close()
     run([clay], tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"out.neural.npz", "other.neural.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out.vdg", "other.vdg"}
 
 
 @pytest.mark.parametrize(
@@ -141,15 +141,17 @@ def test_materials_of_one_name_can_be_told_apart_in_the_result(clay, tmp_path):
     blue = make_teacher(base_color="0.1, 0.2, 0.8", specular_roughness="0.5")
     events = run([clay, blue], tmp_path, replace(TINY, iterations=300))
     assert events[0].materials == ("clay", "clay-2")
-    saved = checkpoint.load(Path(events[-1].result))
-    assert (saved.names, saved.source_names) == (("clay", "clay-2"), ("clay", "clay"))
+    bundles = [open_bundle(Path(result)) for result in events[-1].results]
+    assert [bundle.folder.name for bundle in bundles] == ["out-clay.vdg", "out-clay-2.vdg"]
+    assert [bundle.manifest.name for bundle in bundles] == ["clay", "clay-2"]
+    assert [bundle.source_name for bundle in bundles] == ["clay", "clay"]
     from verdigris.core.network.student import Student
 
     random = np.random.default_rng(1)
     uv = random.random((512, 2)).astype("f4")
     up = np.tile(np.array([0, 0.6, 0.8], "f4"), (512, 1))
-    for name, brightest in (("clay", 0), ("clay-2", 2)):
-        student = Student(saved.parameters, clay.device, saved.require_material(name))
+    for bundle, brightest in zip(bundles, (0, 2), strict=True):
+        student = Student(bundle.parameters(), clay.device)
         assert student.response(uv, up, up * [1, -1, 1]).mean(0).argmax() == brightest
 
 
@@ -217,9 +219,9 @@ def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
     assert "--resume" in message
     resumed = run([clay], tmp_path / "lost", resume=True)
     assert resumed[0].step == written[-1]
-    lost, whole = (checkpoint.load(tmp_path / f / "out.neural.npz") for f in ("lost", "whole"))
-    np.testing.assert_array_equal(lost.parameters.latents, whole.parameters.latents)
-    np.testing.assert_array_equal(lost.parameters.decoder, whole.parameters.decoder)
+    lost, whole = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("lost", "whole"))
+    np.testing.assert_array_equal(lost.latents, whole.latents)
+    np.testing.assert_array_equal(lost.decoder, whole.decoder)
 
 
 def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, monkeypatch):

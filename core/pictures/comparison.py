@@ -1,0 +1,51 @@
+"""Two materials side by side, with a heat map of what differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.render import Lighting, over_backdrop, render
+from verdigris.core.training.metrics import ldr_flip, psnr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two materials look like, and how far apart that is."""
+
+    picture: Floats
+    """Linear light: the reference, the other, the heat map; three squares in a row."""
+    psnr: float
+    """In dB."""
+    flip: float
+    """Mean FLIP."""
+
+
+def compare_materials(
+    reference: DeviceMaterial,
+    other: DeviceMaterial,
+    view: str,
+    size: int,
+    lighting: Lighting,
+    subpixels: int = 2,
+) -> Comparison:
+    """Draws both wrapped around the same shape, without emission as a bake has seen them."""
+    pictures = [
+        over_backdrop(
+            render(material, view, size, lighting=lighting, subpixels=subpixels, is_flat=True)
+        )
+        for material in (reference, other)
+    ]
+    flip, heat = ldr_flip(pictures[1], pictures[0])
+    strip = np.concatenate([*pictures, heat_colours(heat)], axis=1)
+    return Comparison(strip, psnr(pictures[1], pictures[0]), flip)

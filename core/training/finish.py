@@ -1,0 +1,199 @@
+"""The end of a bake: rounds what was trained to what bundles hold, measures that, and writes it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.bundle.manifest import MANIFEST_FILE, Bounds
+from verdigris.core.bundle.read import SUFFIX
+from verdigris.core.bundle.reference import Reference, make_reference
+from verdigris.core.bundle.replace import check_replaceable
+from verdigris.core.bundle.verify import log_mae
+from verdigris.core.bundle.write import (
+    Contents,
+    Exported,
+    export_numbers,
+    version,
+    write_bundle,
+)
+from verdigris.core.material.report import describe_material
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.files import encode_png
+from verdigris.core.pictures.render import Lighting
+from verdigris.core.training import checkpoint
+from verdigris.core.training.events import Event, Finished
+from verdigris.core.training.measure import (
+    draw_held_out,
+    draw_sphere,
+    measure_pictures,
+    measure_student,
+    texel_footprint,
+)
+from verdigris.core.training.notices import lost_light, unique_names
+
+if TYPE_CHECKING:
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+    from verdigris.core.training.options import BakeOptions
+    from verdigris.core.training.run import Run
+
+PREVIEW_SIZE = 256
+_PREVIEW_LIGHTING = Lighting(samples=16, emission=0.0)
+# Another device, or another driver, may be off by this much more than this one.
+_MARGIN, _LEAST_MARGIN = 1.1, 1e-4
+
+
+def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
+    """A bundle for each material: NAME.vdg, or of several the material's own name, behind NAME
+    where that is not simply the first material's."""
+    own = [teacher.material.file_name for teacher in teachers]
+    names = [options.name]
+    if len(own) > 1:
+        names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
+    return tuple(options.folder / f"{name}{SUFFIX}" for name in unique_names(names))
+
+
+def check_paths(paths: Sequence[Path]) -> None:
+    """Refuses, before any work, to write over what is no bundle."""
+    for path in paths:
+        check_replaceable(path, MANIFEST_FILE)
+
+
+def document_facts(teacher: Teacher) -> dict[str, Any]:
+    """The material's document and its files as they are now."""
+    import MaterialX as mx
+
+    document = teacher.document
+    text = mx.writeToXmlString(document.root).encode()
+    files = [
+        {"file": each.name, "sha256": _digest(each.read_bytes())}
+        for each in document.files
+        if each.is_file()
+    ]
+    return {
+        "document": document.name,
+        "document_sha256": _digest(text),
+        "files": files,
+        "materialx": mx.getVersionString(),
+    }
+
+
+def finish(run: Run) -> Iterator[Event]:
+    """Measures and writes every material; the last event is Finished."""
+    trained = run.parameters()
+    samples: list[SampleMetrics] = []
+    pictures: list[PictureMetrics] = []
+    student: Student | None = None
+    paths = bundle_paths(run.options, run.teachers)
+    for number, (teacher, name, path) in enumerate(
+        zip(run.teachers, run.names, paths, strict=True)
+    ):
+        exported = _export(run, trained, number)
+        if student is None:
+            student = Student(exported.parameters, teacher.device)
+        else:
+            student.update(exported.parameters)
+        yield from lost_light(teacher, student, name)
+        on_samples, on_sphere = _measure(teacher, student, run.settings.resolution)
+        samples.append(on_samples)
+        pictures.append(on_sphere)
+        reference = make_reference(exported.parameters, teacher)
+        contents = Contents(
+            name=name,
+            source=_source(run, number),
+            report=_report(teacher),
+            errors={"samples": asdict(on_samples), "sphere": asdict(on_sphere)},
+            bounds=_bounds(reference),
+            reference=reference,
+            preview=_preview(teacher, student),
+        )
+        write_bundle(path, exported, contents)
+    state = checkpoint.state_path(run.options.folder, run.options.name)
+    if run.stopped_by in ("steps", "time limit") and state.exists():
+        state.unlink()
+    yield Finished(
+        tuple(map(str, paths)),
+        run.trainer.step,
+        run.seconds,
+        run.stopped_by,
+        tuple(samples),
+        tuple(pictures),
+    )
+
+
+def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    quantisation = run.settings.training().quantisation
+    if quantisation is None:
+        return export_numbers(trained, material, quantised=False)
+    ranges = run.trainer.latent_ranges()
+    known = ranges[material] if ranges else None
+    return export_numbers(trained, material, latent_range=known, bits=quantisation.bits)
+
+
+def _measure(
+    teacher: Teacher, student: Student, resolution: int
+) -> tuple[SampleMetrics, PictureMetrics]:
+    footprint = texel_footprint(resolution)
+    count = 1 << 17 if teacher.device.is_software else 1 << 20
+    held_out = draw_held_out(teacher, count, footprint=footprint)
+    sphere = draw_sphere(teacher, footprint=footprint)
+    return measure_student(student, held_out), measure_pictures(student, sphere)
+
+
+def _source(run: Run, material: int) -> Mapping[str, Any]:
+    return {
+        "material": run.teachers[material].material.name,
+        **run.documents[material],
+        "digest": run.digest,
+        "verdigris": version(),
+        "settings": run.settings.to_json(),
+        "seed": run.settings.seed,
+        "trainer": run.trainer_kind,
+        "device": str(run.teachers[material].device),
+        "step": run.trainer.step,
+        "seconds": run.seconds,
+        "stopped_by": run.stopped_by,
+        "decoder_shared_by": list(run.names),
+    }
+
+
+def _report(teacher: Teacher) -> Mapping[str, Any]:
+    """What `inspect` says, without the folders of this machine."""
+    found = describe_material(teacher.document, teacher.material, probe=False)
+    parts = [asdict(part) for part in found.parts]
+    return {
+        "surface": found.surface_model,
+        "nodes": found.nodes,
+        **{
+            fate: [
+                {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
+            ]
+            for fate in ("kept", "approximated", "dropped")
+        },
+        "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
+    }
+
+
+def _bounds(reference: Reference) -> Bounds:
+    assert reference.teacher is not None
+    found = log_mae(reference.exported, reference.teacher)
+    return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
+
+
+def _preview(teacher: Teacher, student: Student) -> bytes:
+    compared = compare_materials(
+        teacher, student, "sphere", PREVIEW_SIZE, _PREVIEW_LIGHTING, subpixels=1
+    )
+    return encode_png(np.asarray(compared.picture, np.float32))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
