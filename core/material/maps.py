@@ -1,0 +1,110 @@
+"""Emission and opacity as maps: they need no light, so no network has to learn them.
+
+Both are linear in what a texel covers, so unlike latents their coarser levels are plain averages.
+A map is on the grid of the latents: row 0 is at v = 0.5 / height.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+# Places that are averaged, along a side of the map and of a texel: a small map of a large texture
+# needs more of a texel.
+_POINTS_A_SIDE = 2048
+_LEAST_PLACES, _MOST_PLACES = 4, 16
+_POINTS_AT_ONCE = 1 << 20
+# Coverage that no byte tells from a solid surface.
+_SOLID = 1 - 0.5 / 255
+# Views that are held against the one from straight ahead.
+_VIEWS = 1 << 14
+_LEAST_COSINE = 0.1
+_SEED = 31
+
+
+def emission_map(teacher: DeviceMaterial, size: int) -> Floats | None:
+    """Light given off straight up, [size, size, 3], linear Rec.709, multiplied by the coverage;
+    None for a material that gives off none."""
+    found = _average(teacher.emission, size, 3)
+    return found if found.any() else None
+
+
+def opacity_map(teacher: DeviceMaterial, size: int) -> Floats | None:
+    """Coverage seen from straight above, [size, size]: 1 is solid, 0 a hole; None for a material
+    that is solid everywhere."""
+
+    def cover(uv: Floats, wo: Floats) -> Floats:
+        return teacher.opacity(uv, wo)[:, None]
+
+    found = _average(cover, size, 1)[..., 0]
+    return found if found.min() < _SOLID else None
+
+
+def levels(finest: Floats) -> list[Floats]:
+    """The map and its coarser levels down to one texel, each the average of what it covers."""
+    height, width = finest.shape[:2]
+    for side in (height, width):
+        if side < 1 or side & (side - 1):
+            raise SettingsError(f"a map of {width} x {height}: use powers of two")
+    found = [finest]
+    while max(found[-1].shape[:2]) > 1:
+        last = found[-1].astype(np.float64)
+        rows, columns = (2 if side > 1 else 1 for side in last.shape[:2])
+        shape = (last.shape[0] // rows, rows, last.shape[1] // columns, columns, *last.shape[2:])
+        found.append(last.reshape(shape).mean((1, 3)).astype(np.float32))
+    return found
+
+
+def view_dependence(teacher: DeviceMaterial) -> float:
+    """How much emission and coverage vary with the view, of which maps hold one: the larger of the
+    mean change, as a share of the emission, and the mean change of the coverage."""
+    random = np.random.default_rng(_SEED)
+    uv = random.random((_VIEWS, 2), np.float32)
+    cosine = _LEAST_COSINE + (1 - _LEAST_COSINE) * random.random(_VIEWS)
+    turn = 2 * math.pi * random.random(_VIEWS)
+    sine = np.sqrt(1 - cosine**2)
+    aside = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
+    above = _straight_up(_VIEWS)
+    emission = teacher.emission(uv, above)
+    change = np.abs(teacher.emission(uv, aside) - emission).sum()
+    coverage = np.abs(teacher.opacity(uv, aside) - teacher.opacity(uv, above)).mean()
+    return max(float(change / max(float(emission.sum()), 1e-6)), float(coverage))
+
+
+def _average(evaluate: Callable[[Floats, Floats], Floats], size: int, channels: int) -> Floats:
+    """The mean over each texel of a size x size grid."""
+    if size < 1:
+        raise SettingsError(f"a map of {size} texels a side: use at least 1")
+    places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
+    result = np.empty((size, size, channels), np.float32)
+    for rows in _bands(size):
+        row, column = np.mgrid[rows, 0:size]
+        sums = np.zeros((row.size, channels), np.float64)
+        up = _straight_up(row.size)
+        for place in range(places**2):
+            aside = np.array([place % places, place // places]) + 0.5
+            uv = (np.stack([column.ravel(), row.ravel()], 1) + aside / places) / size
+            sums += evaluate(uv.astype(np.float32), up)
+        result[rows] = (sums / places**2).reshape(-1, size, channels)
+    return result
+
+
+def _bands(size: int) -> Iterator[slice]:
+    height = max(1, _POINTS_AT_ONCE // size)
+    for first in range(0, size, height):
+        yield slice(first, min(size, first + height))
+
+
+def _straight_up(count: int) -> Floats:
+    return np.tile(np.array([0, 0, 1], np.float32), (count, 1))
