@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 
@@ -15,12 +14,13 @@ from verdigris.core.training.events import (
     Step,
     Warning,
 )
+from verdigris.core.worker.protocol import encode
 
 
 def json_lines(events: Iterable[Event]) -> None:
     """Every event as a line of JSON on standard output."""
     for event in events:
-        print(json.dumps(event.as_json()), flush=True)
+        print(encode(event.as_json()).decode(), end="", flush=True)
 
 
 def result_only(events: Iterable[Event]) -> None:

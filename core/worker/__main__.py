@@ -1,0 +1,78 @@
+"""python -m verdigris.core.worker: bakes as it is told on standard input. See docs/PROTOCOL.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import threading
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from verdigris.core.worker.events import Hello, Pixels
+from verdigris.core.worker.inbox import Inbox
+from verdigris.core.worker.protocol import VERSION
+from verdigris.core.worker.pulse import Pulse
+from verdigris.core.worker.session import Session
+from verdigris.core.worker.streams import Outbox, take_standard_streams
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from verdigris.core.training.events import Event
+
+# What is left of a worker whose parent is gone ends by force after this.
+_GRACE = 1.0
+_FLUSH = 1.0
+
+
+def main() -> None:
+    """Serves until told to quit, or until nobody is there to tell it."""
+    incoming, outgoing = take_standard_streams()
+    outbox = Outbox(outgoing)
+
+    def post(event: Event) -> None:
+        if isinstance(event, Pixels):
+            outbox.post(event.as_json(), event.payload(), event.replaces)
+        else:
+            outbox.post(event.as_json())
+
+    post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
+    inbox = Inbox()
+    threading.Thread(target=_listen, args=(inbox, incoming), name="read", daemon=True).start()
+    pulse = Pulse(post)
+    session = Session(post)
+    while not session.is_ended:
+        item = inbox.take(waits=not session.has_work)
+        pulse.touch()
+        if item is not None:
+            session.obey(item)
+        else:
+            session.work()
+        pulse.touch(is_idle=not session.has_work)
+    session.close()
+    pulse.end()
+    outbox.close(_FLUSH)
+    sys.stderr.flush()
+    # not by way of the interpreter's end: a driver that hangs there would leave a process behind
+    os._exit(0)
+
+
+def _listen(inbox: Inbox, stream: BinaryIO) -> None:
+    inbox.read(stream)
+    # The parent is gone. The session is told to quit; where it is in the middle of something
+    # long, there is nobody left to wait for it.
+    end = threading.Timer(_GRACE, os._exit, (0,))
+    end.daemon = True
+    end.start()
+
+
+def _version() -> str:
+    try:
+        return version("verdigris")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""What the worker tells beside the events of a bake. All are written by one encoder, `as_json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.training.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+IDLE = "idle"
+PREPARING = "preparing"
+TRAINING = "training"
+PAUSED = "paused"
+FINISHING = "finishing"
+DONE = "done"
+FAILED = "failed"
+STATES = (IDLE, PREPARING, TRAINING, PAUSED, FINISHING, DONE, FAILED)
+
+
+@dataclass(frozen=True)
+class Hello(Event):
+    """The worker is there."""
+
+    protocol: int
+    verdigris: str
+    python: str
+    process: int
+
+
+@dataclass(frozen=True)
+class Alive(Event):
+    """A sign of life, several times a second."""
+
+    stalled: float
+    """Seconds for which the work has not got on."""
+
+
+@dataclass(frozen=True)
+class State(Event):
+    """What the worker is doing now."""
+
+    state: str
+    doing: str
+    """In words, or nothing."""
+    patience: float
+    """Seconds of silence, or without progress, that are no reason to worry until the next state."""
+
+
+@dataclass(frozen=True)
+class Error(Event):
+    """A command could not be obeyed, or what was going on has failed."""
+
+    text: str
+    command: str = ""
+    """That was refused, if it was one."""
+    kind: str = ""
+    """The class of the error."""
+    is_fatal: bool = False
+    """The worker ends."""
+
+
+@dataclass(frozen=True)
+class Opened(Event):
+    """A document is read, and of one material the teacher is compiled."""
+
+    name: str
+    chosen: str
+    materials: tuple[Mapping[str, Any], ...]
+    """A report for each, as `verdigris inspect --json` prints it."""
+    device: str
+    trainer: str
+
+
+@dataclass(frozen=True)
+class Forecast(Event):
+    """What the result will be, before it is there."""
+
+    texture_bytes: int
+    decoder_bytes: int
+    nanoseconds: float | None = None
+    """To shade a pixel; nothing where no estimate is known."""
+    verdict: str = ""
+    """Whether it is worth baking, in words."""
+
+
+@dataclass(frozen=True)
+class Pixels(Event):
+    """Anything with an array behind its line: `array` is written as it lies in memory."""
+
+    array: NDArray[Any]
+
+    def as_json(self) -> dict[str, Any]:
+        values = super().as_json()
+        del values["array"]
+        return {**values, "shape": list(self.array.shape), "type": self.array.dtype.str}
+
+    def payload(self) -> bytes:
+        return self.array.tobytes()
+
+    @property
+    def replaces(self) -> str:
+        """Of messages with the same text only the newest is of use."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True)
+class Picture(Pixels):
+    """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top."""
+
+    array: NDArray[np.uint8]
+    part: str
+    """`reference`, `neural`, `heat`, or `texture`: the material on the unit square."""
+    view: int
+    """The number of the view that it shows."""
+    step: int
+    sharp: float
+    """The share of its pixels that is drawn, and not yet guessed from neighbours."""
+    top: float = 0.0
+    """Of heat: the difference of display values, 0 to 1, that has the brightest colour."""
+
+    @property
+    def replaces(self) -> str:
+        return f"picture {self.part}"
+
+
+@dataclass(frozen=True)
+class ErrorMap(Pixels):
+    """Mean log error by place: (height, width) floats, row 0 at v = 0."""
+
+    array: NDArray[np.float32]
+    step: int
+
+
+@dataclass(frozen=True)
+class Places(Pixels):
+    """The uv that each pixel of a view shows: (height, width, 2) floats; NaN on the backdrop."""
+
+    array: NDArray[np.float32]
+    view: int
+
+
+@dataclass(frozen=True)
+class Importance(Pixels):
+    """A map that was read from a file: (height, width) floats, row 0 at v = 0."""
+
+    array: NDArray[np.float32]
+    path: str
+
+
+@dataclass(frozen=True)
+class Written(Event):
+    """A map was written."""
+
+    path: str

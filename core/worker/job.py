@@ -1,0 +1,94 @@
+"""One bake, driven step by step between the commands that steer it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.training.options import BakeControl, BakeOptions
+from verdigris.core.training.trainers import choose_trainer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.training.events import Event
+    from verdigris.core.training.run import Run
+    from verdigris.core.worker.commands import Start
+
+
+def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:
+    """A preset for the teacher's device, with some of its fields changed."""
+    kind = choose_trainer(teacher.device)
+    values = require_settings(preset or default_preset(kind), kind).to_json()
+    for name, value in changes.items():
+        kept = values.get(name, value)
+        fits = (int, float) if isinstance(kept, float) else type(kept)
+        if not isinstance(value, fits) or isinstance(value, bool):
+            raise SettingsError(f"{name} is {str(value)[:80]!r}: use a value such as {kept!r}")
+    return BakeSettings.from_json({**values, **changes})
+
+
+class Job:
+    """A bake in progress."""
+
+    def __init__(
+        self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
+    ) -> None:
+        from verdigris.core.training.bake import bake
+
+        self.settings = settings_for(teacher, start.preset, start.changes)
+        options = BakeOptions(
+            name=start.name or teacher.material.file_name,
+            folder=Path(start.folder),
+            resume=start.resume,
+            importance=importance,
+            time_limit=start.time_limit or None,
+            target_error=start.target_error or None,
+        )
+        self.run: Run | None = None
+        self.control = BakeControl(watch=self._watch)
+        self._events: Iterator[Event] = bake([teacher], self.settings, options, self.control)
+        self._paused_at: float | None = None
+
+    def _watch(self, run: Run) -> None:
+        self.run = run
+        self.settings = run.settings
+
+    def next(self) -> Event | None:
+        """What happens next; None when the bake has ended."""
+        return next(self._events, None)
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused_at is not None
+
+    def pause(self) -> None:
+        if self._paused_at is None:
+            self._paused_at = time.monotonic()
+
+    def resume(self) -> None:
+        """Goes on; the time that was spent waiting is no time of training."""
+        if self._paused_at is not None and self.run is not None:
+            self.run.started += time.monotonic() - self._paused_at
+        self._paused_at = None
+
+    def finish(self) -> None:
+        """Asks for a result from what there is."""
+        self.resume()
+        self.control.stop()
+
+    def set_importance(self, weights: NDArray[np.float32] | None) -> None:
+        """Draws places by other weights from the next steps on."""
+        self.control.set_importance(weights)
+
+    def close(self) -> None:
+        """Lets go of everything but what is on disk."""
+        close = getattr(self._events, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,74 @@
+"""Opens what a command names: a document, its reports, and the teacher of one material."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.worker.protocol import ProtocolError
+
+if TYPE_CHECKING:
+    from verdigris.core.material.document import Document
+    from verdigris.core.material.report import MaterialReport
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.worker.commands import Open
+
+
+@dataclass(frozen=True)
+class OpenDocument:
+    """A document and what is known of it."""
+
+    document: Document
+    reports: tuple[MaterialReport, ...]
+    teacher: Teacher | None
+    """Of the material that was chosen; None if none can be baked."""
+
+
+def open_document(command: Open) -> OpenDocument:
+    """Reads, reports, and compiles the material that is named, or the first that can be baked.
+
+    What is wrong with a material is in its report, and no error: the artist sees it in the list.
+    """
+    from verdigris.core.material.report import describe
+
+    document = _read(command)
+    reports = describe(document, probe=False)
+    if command.material:
+        wanted = [document.require_material(command.material).name]
+    else:
+        wanted = [report.name for report in reports if not report.problem]
+    for number, report in enumerate(reports):
+        if report.name in wanted and not report.problem:
+            reports[number], teacher = _compile(document, report, command.device)
+            if teacher is not None:
+                return OpenDocument(document, tuple(reports), teacher)
+    return OpenDocument(document, tuple(reports), None)
+
+
+def _read(command: Open) -> Document:
+    from verdigris.core.material.document import load_document, parse_document
+
+    if command.path:
+        return load_document(Path(command.path), command.search, command.allow_outside)
+    try:
+        text = command.payload.decode()
+    except UnicodeDecodeError as failure:
+        raise ProtocolError(f"open: the text is not UTF-8: {failure}") from None
+    return parse_document(text, command.search, command.name, command.allow_outside)
+
+
+def _compile(
+    document: Document, report: MaterialReport, device: str
+) -> tuple[MaterialReport, Teacher | None]:
+    from verdigris.core.device import open_device
+    from verdigris.core.material.probe import probe
+    from verdigris.core.material.teacher import Teacher
+
+    opened = open_device(device or None)
+    try:
+        teacher = Teacher(document, document.require_material(report.name), opened)
+        return replace(report, probe=probe(teacher)), teacher
+    except VerdigrisError as failure:
+        return replace(report, problem=str(failure)), None

@@ -1,0 +1,160 @@
+"""Keeps the pictures up to date without taking more from the training than it may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from verdigris.core.worker.budget import Budget
+from verdigris.core.worker.events import ErrorMap
+from verdigris.core.worker.painter import Painter
+from verdigris.core.worker.texels import RollingErrors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.student import Student
+    from verdigris.core.training.events import Event
+    from verdigris.core.training.run import Run
+    from verdigris.core.worker.commands import View
+    from verdigris.core.worker.job import Job
+
+# How often pictures are sent while training, and how long pictures are drawn between commands.
+_INTERVAL = 0.16
+_SLICE = 0.05
+# Of so many parts that are drawn while training, one is of the error map.
+_ERROR_MAP_TURN = 4
+
+
+class Show:
+    """The pictures of what is open, and of what is being learnt."""
+
+    def __init__(
+        self, teacher: Teacher, view: View, resolution: int, post: Callable[[Event], None]
+    ) -> None:
+        self._post = post
+        self._step = 0
+        self._painter = Painter(teacher, view, resolution)
+        self._budget = Budget()
+        self._job: Job | None = None
+        self._student: Student | None = None
+        self._errors: RollingErrors | None = None
+        self._sent = 0.0
+        self._turn = 0
+        self._post(self._painter.texture())
+        self._tell_places()
+        self._send()
+
+    @property
+    def seen_uv(self) -> NDArray[np.float32]:
+        return self._painter.view.uv
+
+    @property
+    def has_student(self) -> bool:
+        return self._student is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pixel is drawn, when nothing trains."""
+        painter = self._painter
+        is_neural_whole = self._student is None or painter.is_neural_whole
+        return painter.is_reference_whole and is_neural_whole
+
+    def begin(self, job: Job) -> None:
+        """A bake starts: its student is shown as soon as there is one."""
+        self._job = job
+        self._student = self._errors = None
+        self._painter.forget_neural()
+        self._painter.rescale(job.settings.resolution)
+
+    def end(self) -> None:
+        """There is no bake any more; what it last drew stays."""
+        self._job = self._student = self._errors = None
+
+    def look(self, view: View) -> None:
+        """Another view: something of it is there at once."""
+        begun = time.perf_counter()
+        self._painter.look(view)
+        if self._student is not None:
+            self._painter.draw_neural(self._student)
+        self._tell_places()
+        self._send()
+        self._budget.charge(time.perf_counter() - begun)
+
+    def follow(self) -> None:
+        """Between two runs of training: draws for as long as the budget lasts."""
+        run = self._job.run if self._job else None
+        if run is None:
+            return
+        if self._student is None:
+            self._budget.start()
+            self._learn(run)
+            assert self._student is not None
+            self._painter.draw_neural(self._student)
+            self._send()
+            return
+        if not self._budget.is_left:
+            return
+        begun = time.perf_counter()
+        self._learn(run)
+        self._budget.charge(time.perf_counter() - begun)
+        while self._budget.is_left:
+            begun = time.perf_counter()
+            self._draw_next(run)
+            self._budget.charge(time.perf_counter() - begun)
+        if time.perf_counter() - self._sent > _INTERVAL:
+            begun = time.perf_counter()
+            self._send()
+            self._budget.charge(time.perf_counter() - begun)
+
+    def learn(self) -> None:
+        """Takes the student as it is now, for the last time: the bake is over."""
+        run = self._job.run if self._job else None
+        if run is not None and run.student is not None:
+            self._student = run.student
+            self._painter.learn()
+        self._job = None
+
+    def complete(self) -> None:
+        """Nothing trains: draws what is missing, for a moment."""
+        if self._job and self._job.run and self._student is None:
+            self._learn(self._job.run)
+        until = time.perf_counter() + _SLICE
+        painter = self._painter
+        while time.perf_counter() < until and not self.is_complete:
+            if not painter.is_reference_whole:
+                painter.draw_reference()
+            if self._student is not None and not painter.is_neural_whole:
+                painter.draw_neural(self._student)
+        if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
+            self._send()
+
+    def _draw_next(self, run: Run) -> None:
+        assert self._student is not None
+        self._turn += 1
+        if self._turn % _ERROR_MAP_TURN == 0 and run.held_out:
+            if self._errors is None:
+                self._errors = RollingErrors(run.held_out[0])
+            if self._errors.advance(self._student):
+                self._post(ErrorMap(self._errors.map(), run.trainer.step))
+        elif self._turn % 2 and not self._painter.is_reference_whole:
+            self._painter.draw_reference()
+        else:
+            self._painter.draw_neural(self._student)
+
+    def _learn(self, run: Run) -> None:
+        self._student = run.current_student()
+        self._step = run.trainer.step
+        self._painter.learn()
+
+    def _send(self) -> None:
+        for picture in self._painter.news(self._step):
+            self._post(picture)
+        self._sent = time.perf_counter()
+
+    def _tell_places(self) -> None:
+        if self._painter.wanted.wants_places:
+            self._post(self._painter.places())

@@ -1,0 +1,69 @@
+"""Talks to a real worker and waits for what it says."""
+
+import time
+
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.client import WorkerClient
+
+CLAY = """<materialx version="1.39">
+<standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="clay" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+QUICK = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 60}
+LONG = {**QUICK, "iterations": 1_000_000}
+SECONDS = 60
+
+
+class Talk:
+    """A worker and all that it has said so far."""
+
+    def __init__(self, command=None):
+        self.client = WorkerClient(command)
+        self.heard = []
+        self._from = 0
+
+    def say(self, *commands):
+        """What is heard counts from here on."""
+        self._from = len(self.heard)
+        for command in commands:
+            self.client.send(command)
+
+    def open_clay(self, size=32):
+        self.say(say.View(size=size), say.Open(name="clay", payload=CLAY.encode()))
+        return self.hear("opened")
+
+    def start(self, folder, changes=None, **options):
+        self.say(say.Start(str(folder), changes=changes or LONG, **options))
+        return self.hear("phase", name="training")
+
+    def listen(self):
+        self.heard += self.client.poll()
+
+    def find(self, event, **fields):
+        """The first message since the last command that is of this event and has these fields."""
+        for message in self.heard[self._from :]:
+            header = message.header
+            if header.get("event") == event and fields.items() <= header.items():
+                return message
+        return None
+
+    def hear(self, event, seconds=SECONDS, **fields):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.listen()
+            found = self.find(event, **fields)
+            if found is not None:
+                return found
+            time.sleep(0.01)
+        kinds = [message.header for message in self.heard[self._from :]][-5:]
+        raise AssertionError(f"no {event} {fields} within {seconds} s, but {kinds}")
+
+    def all(self, event):
+        self.listen()
+        return [message for message in self.heard if message.header.get("event") == event]
+
+    def forget(self):
+        self.listen()
+        self._from = len(self.heard)

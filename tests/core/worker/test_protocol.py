@@ -1,0 +1,193 @@
+"""Messages as bytes: what is written can be read however it arrives, and nothing else can."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from verdigris.core.training.events import Event, Step
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.events import Alive, ErrorMap, Picture
+from verdigris.core.worker.protocol import (
+    LARGEST_PAYLOAD,
+    LONGEST_LINE,
+    Decoder,
+    Fault,
+    Message,
+    ProtocolError,
+    encode,
+)
+
+MAP = np.arange(12, dtype="<f4").reshape(3, 4)
+COMMANDS = [
+    say.Hello(1),
+    say.Open(path="a.mtlx", search=("x", "y"), material="clay"),
+    say.Open(name="from a host", payload=b"<materialx/>\n\n"),
+    say.Start(folder="out", changes={"iterations": 7}, resume=True, time_limit=2.5),
+    say.Pause(),
+    say.SetImportance(4, 3, MAP.tobytes()),
+    say.SetImportance(),
+    say.Focus("view", 3.0),
+    say.View(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
+    say.WriteMap("a.exr", 4, 3, MAP.tobytes()),
+]
+
+
+def read(data, piece=1 << 20):
+    decoder = Decoder()
+    found = [
+        item
+        for start in range(0, len(data), piece)
+        for item in decoder.feed(data[start : start + piece])
+    ]
+    return found, decoder.end()
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
+def test_commands_come_through_whole_in_pieces_of_any_size(piece):
+    data = b"".join(encode(*say.command_line(command)) for command in COMMANDS)
+    found, left = read(data, piece)
+    assert [say.parse(message) for message in found] == COMMANDS
+    assert left is None
+    np.testing.assert_array_equal(COMMANDS[5].weights(), MAP)
+
+
+def test_a_line_is_what_any_reader_of_json_reads():
+    header, payload = say.command_line(COMMANDS[5])
+    line, _, rest = encode(header, payload).partition(b"\n")
+    assert json.loads(line) == {"command": "importance", "width": 4, "height": 3, "bytes": 48}
+    assert rest == MAP.tobytes()
+
+
+def test_events_of_the_worker_and_of_a_bake_have_one_form():
+    step = Step(1, 2, float("nan"), 3.0, 4.0, 5.0)
+    assert isinstance(Alive(0.5), Event)
+    assert Alive(0.5).as_json() == {"event": "alive", "stalled": 0.5}
+    # JSON has no word for what is not a number
+    assert json.loads(encode(step.as_json()))["loss"] is None
+    picture = Picture(np.zeros((2, 3, 3), np.uint8), "heat", 4, 5, 0.5, 0.1)
+    assert picture.as_json() == {
+        "event": "picture", "part": "heat", "view": 4, "step": 5, "sharp": 0.5, "top": 0.1,
+        "shape": [2, 3, 3], "type": "|u1",
+    }
+    assert len(picture.payload()) == 18
+    assert ErrorMap(MAP, 1).as_json()["type"] == "<f4"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"nonsense", "not a line of JSON: 'nonsense'"),
+        (b"\xff\xfe\x00", "not a line of JSON"),
+        (b"[" * 100_000, "not a line of JSON"),
+        (b'{"a": NaN}', "not a line of JSON"),
+        (b"[1, 2]", "not an object of JSON"),
+        (b'{"bytes": -1}', "bytes is '-1': use a whole number"),
+        (b'{"bytes": true}', "bytes is 'True'"),
+        (b'{"bytes": "12"}', "bytes is '12'"),
+        (b'{"bytes": 1e3}', "bytes is '1000.0'"),
+        (b'{"bytes": ' + b"9" * 5000 + b"}", "not a line of JSON"),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_the_next_line_is_read(line, message):
+    found, left = read(line + b'\n{"command": "pause"}\n')
+    assert isinstance(found[0], Fault) and not found[0].is_fatal
+    assert message in found[0].text
+    assert found[1:] == [Message({"command": "pause"})]
+    assert left is None
+
+
+def test_a_line_without_end_is_dropped_and_not_kept_in_memory():
+    decoder = Decoder()
+    found = [item for _ in range(40) for item in decoder.feed(b"x" * (LONGEST_LINE // 8))]
+    assert [item.text for item in found] == [
+        f"a line is longer than {LONGEST_LINE} bytes: it is left out"
+    ]
+    assert len(decoder._buffer) <= LONGEST_LINE
+    assert list(decoder.feed(b'xx\n{"command": "quit"}\n')) == [Message({"command": "quit"})]
+
+
+def test_more_pixels_than_anybody_sends_end_the_reading():
+    found, _ = read(encode({"bytes": LARGEST_PAYLOAD + 1}) + b'{"command": "quit"}\n')
+    assert len(found) == 1 and found[0].is_fatal
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b'{"command": "pau', "a line has no end"), (b'{"bytes": 9}\n123', "6 bytes of pixels")],
+)
+def test_a_stream_that_ends_inside_a_message_says_so(data, message):
+    found, left = read(data)
+    assert found == []
+    assert message in left.text
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ({}, "command None is not known: use one of hello, open"),
+        ({"command": ["open"]}, "is not known"),
+        ({"command": "open"}, "open: give a path, or the text"),
+        ({"command": "open", "path": 3}, "open: path is '3': it must be text"),
+        ({"command": "open", "path": "a", "search": "b"}, "open: search is 'b': it must be a list"),
+        ({"command": "open", "path": "a", "nonsense": 1}, "open: 'nonsense' is not known"),
+        ({"command": "hello"}, "hello: protocol is missing"),
+        ({"command": "hello", "protocol": True}, "protocol is 'True': it must be a whole number"),
+        ({"command": "start", "folder": "a", "changes": []}, "it must be an object"),
+        ({"command": "view", "shape": "cube"}, "use one of sphere, plane, mesh"),
+        ({"command": "view", "shape": "mesh"}, "needs the path of one"),
+        ({"command": "view", "light": [1, 2]}, "a list of 3: a number each"),
+        ({"command": "view", "light": [0, 0, 0]}, "it has no direction"),
+        ({"command": "view", "zoom": 0}, "view: zoom is 0.0: use 1 to 4096"),
+        ({"command": "view", "turn": 1e999}, "turn is 'inf'"),
+        ({"command": "view", "size": 100_000}, "view: size is 100000: use 16 to 1024"),
+        ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 came"),
+        ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
+        ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),
+        ({"command": "focus", "where": "away"}, "use one of everywhere, painted, view"),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused_by_its_field(header, message):
+    with pytest.raises(ProtocolError) as refused:
+        say.parse(Message(header))
+    assert message in str(refused.value)
+
+
+def test_bytes_behind_a_command_that_takes_none_are_refused():
+    with pytest.raises(ProtocolError, match="pause: takes no bytes"):
+        say.parse(Message({"command": "pause"}, b"123"))
+
+
+def random_line(chance):
+    """Noise, or a line that is nearly right."""
+    if chance.random() < 0.4:
+        return bytes(chance.randrange(256) for _ in range(chance.randrange(60))) + b"\n"
+    values = [None, True, -1, 10**12, 1e300, "", "x" * 50, [], [1, "a"], {}, {"a": [1]}, 3]
+    names = ["command", "bytes", "path", "folder", "shape", "size", "width", "where", "light"]
+    header = {chance.choice(names): chance.choice(values) for _ in range(chance.randrange(5))}
+    if chance.random() < 0.7:
+        header["command"] = chance.choice(list(say.NAMES.values()))
+    if chance.random() < 0.8:
+        header.pop("bytes", None)
+    line = json.dumps(header).encode() + b"\n"
+    return line if chance.random() < 0.9 else line[: chance.randrange(len(line))] + b"\n"
+
+
+def test_of_ten_thousand_random_lines_each_is_a_command_or_a_fault():
+    chance = random.Random(5)
+    decoder, commands, faults = Decoder(), 0, 0
+    for _ in range(10_000):
+        if decoder.is_broken or decoder._header is not None:
+            decoder = Decoder()
+        for found in decoder.feed(random_line(chance)):
+            if isinstance(found, Fault):
+                faults += 1
+                continue
+            try:
+                say.parse(found)
+                commands += 1
+            except ProtocolError:
+                faults += 1
+    assert commands > 500
+    assert faults > 3000

@@ -1,0 +1,252 @@
+"""A real worker process: what it does when it is told, and when it is told nonsense."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.client import pixels_of
+from verdigris.core.worker.launch import worker_command
+from verdigris.core.worker.protocol import VERSION, Decoder, Message, encode
+
+from .talk import CLAY, LONG, QUICK, Talk
+from .test_protocol import random_line
+
+
+@pytest.fixture(scope="module", autouse=True)
+def software(module_monkeypatch):
+    module_monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+
+
+@pytest.fixture(scope="module")
+def module_monkeypatch():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def worker(software):
+    """One for all: every test leaves it without a bake."""
+    talk = Talk()
+    talk.open_clay()
+    yield talk
+    talk.client.kill()
+
+
+@pytest.fixture
+def talk(worker):
+    worker.forget()
+    yield worker
+    worker.say(say.Cancel())
+    worker.hear("state", state="idle")
+
+
+def test_it_says_who_it_is_and_what_can_be_baked(worker):
+    hello = worker.all("hello")[0].header
+    assert hello["protocol"] == VERSION
+    assert hello["process"] == worker.client.process_id
+    opened = worker.all("opened")[0].header
+    assert opened["chosen"] == "clay"
+    assert opened["trainer"] == "numpy"
+    assert opened["materials"][0]["verdict"].startswith("can be baked: reflects ")
+    # two bytes a number of the decoder, one a latent channel of every texel and its mip levels
+    forecast = worker.hear("forecast").header
+    assert forecast["texture_bytes"] == 8 * (4**9 - 1) // 3
+
+
+def test_a_bake_tells_its_events_and_shows_reference_student_and_heat(talk, tmp_path):
+    talk.start(tmp_path, QUICK)
+    finished = talk.hear("finished").header
+    assert finished["step"] == 60
+    kinds = [message.header["event"] for message in talk.heard]
+    assert {"started", "phase", "step", "state", "finished"} <= set(kinds)
+    assert talk.hear("state", state="done")
+    for part in ("reference", "neural", "heat"):
+        picture = pixels_of(talk.hear("picture", part=part))
+        assert picture.shape == (32, 32, 3)
+        assert picture.std() > 5 or part == "heat"
+
+
+def test_pause_holds_still_shows_other_views_and_goes_on(talk, tmp_path):
+    talk.start(tmp_path)
+    talk.hear("step")
+    begun = time.monotonic()
+    talk.say(say.Pause())
+    talk.hear("state", state="paused")
+    latency = time.monotonic() - begun
+    print(f"paused after {latency:.2f} s")
+    assert latency < 2.0
+    talk.say(say.View(number=7, turn=90, size=40))
+    assert talk.hear("picture", part="neural", view=7).header["shape"] == [40, 40, 3]
+    assert talk.hear("picture", part="neural", view=7, sharp=1.0)
+    assert talk.find("step") is None
+    talk.say(say.Resume())
+    assert talk.hear("step")
+
+
+def test_finish_keeps_what_there_is_and_cancel_keeps_a_checkpoint(talk, tmp_path):
+    talk.start(tmp_path)
+    talk.hear("step")
+    talk.say(say.Finish())
+    assert talk.hear("finished").header["stopped_by"] == "request"
+    talk.start(tmp_path / "other")
+    talk.hear("checkpointed")
+    begun = time.monotonic()
+    talk.say(say.Cancel())
+    talk.hear("state", state="idle")
+    print(f"cancelled after {time.monotonic() - begun:.2f} s")
+    left = sorted(path.name for path in (tmp_path / "other").iterdir())
+    assert left == ["clay.bake.npz"]
+    step = talk.all("checkpointed")[-1].header["step"]
+    talk.say(say.Start(str(tmp_path / "other"), changes=LONG, resume=True))
+    assert talk.hear("started").header["step"] == step
+
+
+def test_a_painted_map_is_taken_while_training_and_focus_needs_paint(talk, tmp_path):
+    talk.start(tmp_path)
+    talk.say(say.Focus("painted"))
+    assert "nothing is painted" in talk.hear("error").header["text"]
+    weights = np.ones((8, 8), "<f4")
+    weights[:4] = 8
+    talk.say(say.SetImportance(8, 8, weights.tobytes()), say.Focus("painted"))
+    talk.hear("step")
+    talk.say(say.Focus("view"))
+    talk.hear("step")
+    talk.say(say.SetImportance(), say.Focus())
+    talk.hear("step")
+    assert talk.find("error") is None
+
+
+def test_maps_are_written_and_read_back(talk, tmp_path):
+    weights = np.random.default_rng(1).random((5, 7), np.float32)
+    path = tmp_path / "weights.exr"
+    talk.say(say.WriteMap(str(path), 7, 5, weights.tobytes()))
+    talk.hear("written")
+    talk.say(say.ReadMap(str(path)))
+    np.testing.assert_array_equal(pixels_of(talk.hear("importance")), weights)
+    import OpenImageIO as oiio
+
+    # another reader: the first row of an image is its top, where v is largest
+    pixels = np.asarray(oiio.ImageBuf(str(path)).get_pixels("float"))
+    np.testing.assert_array_equal(pixels[::-1, :, 0], weights)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (say.Pause(), "pause: nothing is being baked"),
+        (say.Start("out", changes={"iterations": "many"}), "iterations is 'many': use a value"),
+        (say.Start("out", changes={"nonsense": 1}), "settings nonsense are not known"),
+        (say.Start("out", preset="best"), "preset 'best' is not known"),
+        (say.Start("out", name="../up"), "'../up' is no name of a file"),
+        (say.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
+        (say.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
+        (say.SetImportance(1, 1, np.float32([-1]).tobytes()), "1 texels are negative"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, message, tmp_path):
+    worker.say(command)
+    assert message in worker.hear("error").header["text"]
+    if isinstance(command, say.Open):
+        worker.open_clay()
+    assert worker.client.health().state == "well"
+
+
+# without a session of their own
+
+
+def raw(*lines, wait=60):
+    """Bytes in, messages out, of a worker whose input ends after them."""
+    done = subprocess.run(
+        worker_command(), input=b"".join(lines), capture_output=True, timeout=wait, check=False
+    )
+    decoder = Decoder()
+    found = list(decoder.feed(done.stdout))
+    assert decoder.end() is None
+    assert all(isinstance(item, Message) for item in found), "the stream was corrupted"
+    return done, [item.header for item in found]
+
+
+def test_ten_thousand_random_lines_and_an_early_close_end_it_cleanly():
+    chance = random.Random(11)
+    lines = [encode({"command": "hello", "protocol": VERSION})]
+    lines += [random_line(chance) for _ in range(10_000)]
+    # what may end it or announce bytes is of other tests
+    lines = [line for line in lines if b"quit" not in line and b'"bytes"' not in line]
+    done, heard = raw(*lines, b'{"command": "importance", "bytes": 64}\n123')
+    errors = [header["text"] for header in heard if header["event"] == "error"]
+    assert done.returncode == 0
+    assert len(errors) > 5000
+    assert not any("internal error" in text for text in errors)
+    assert "the stream was closed inside a message: 61 bytes" in errors[-1]
+
+
+def test_another_version_is_named_and_ends_it():
+    done, heard = raw(encode({"command": "hello", "protocol": 99}))
+    (error,) = [header for header in heard if header["event"] == "error"]
+    assert f"the panel speaks protocol 99 and the worker {VERSION}" in error["text"]
+    assert error["is_fatal"] and done.returncode == 0
+
+
+def test_nothing_is_done_for_one_who_does_not_say_hello():
+    _, heard = raw(encode({"command": "pause"}))
+    assert [each["text"] for each in heard if each["event"] == "error"] == [
+        "pause: say hello first"
+    ]
+
+
+PRINTING = """
+import os, runpy
+import verdigris.core.worker.session as session
+before = session.Session.obey
+def obey(self, item):
+    print("from Python")
+    os.write(1, b"from C\\n")
+    os.system("echo from a child")
+    before(self, item)
+session.Session.obey = obey
+runpy.run_module("verdigris.core.worker", run_name="__main__")
+"""
+
+
+def test_a_library_that_prints_does_not_corrupt_the_stream():
+    done = subprocess.run(
+        [sys.executable, "-c", PRINTING],
+        input=encode({"command": "hello", "protocol": VERSION}) + encode({"command": "pause"}),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[0]["event"] == "hello"
+    for text in (b"from Python", b"from C", b"from a child"):
+        assert text in done.stderr
+
+
+def test_a_worker_whose_parent_dies_in_the_middle_of_a_bake_is_gone_within_two_seconds(tmp_path):
+    process = subprocess.Popen(worker_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for command in (
+        say.Hello(VERSION),
+        say.Open(name="clay", payload=CLAY.encode()),
+        say.Start(str(tmp_path), changes=LONG),
+    ):
+        process.stdin.write(encode(*say.command_line(command)))
+    process.stdin.flush()
+    decoder = Decoder()
+    while not any(
+        item.header["event"] == "step" for item in decoder.feed(process.stdout.read1(1 << 16))
+    ):
+        pass
+    begun = time.monotonic()
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(10) == 0
+    took = time.monotonic() - begun
+    print(f"gone after {took:.2f} s")
+    assert took < 2.0
+    assert not list(tmp_path.glob(".*")), "it holds a lock or a half-written file"
