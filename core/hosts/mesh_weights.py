@@ -58,8 +58,8 @@ def read_weights(path: Path, name: str) -> Floats | None:
 def _by_corner(
     primvar: Any, counts: NDArray[np.int64], vertex: NDArray[np.int64], asker: str
 ) -> Floats:
-    values = np.array(primvar.ComputeFlattened(), np.float32)
-    values = values.mean(1) if values.ndim == 2 else values
+    values: Floats = np.array(primvar.ComputeFlattened(), np.float32)
+    values = np.asarray(values.mean(1)) if values.ndim == 2 else values
     kind = str(primvar.GetInterpolation())
     if kind == "constant" and len(values) == 1:
         return np.repeat(values, len(vertex))
@@ -111,7 +111,7 @@ def _obj_colours(path: Path) -> Floats | None:
     if not points or any(len(words) < 6 for words in points):
         return None
     try:
-        return np.array([words[3:6] for words in points], np.float32).mean(1)
+        return np.asarray(np.array([words[3:6] for words in points], np.float32).mean(1))
     except ValueError as failure:
         raise HostError(f"{path}: a vertex colour is not a number: {failure}") from None
 

@@ -1,0 +1,566 @@
+"""A Maya that knows only what it was taught.
+
+Each command is a function with the flags that the adapter may use, so a name or flag that is not
+here is an error, as it is in Maya. tests/plugins/test_audit.py holds names and flags to the
+published stubs. Scenes are read from Maya ASCII as far as the fixtures go.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import shutil
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+LONG_NAMES = {
+    "docs": "documents",
+    "up": "ufePath",
+    "oc": "outColor",
+    "ss": "surfaceShader",
+    "ihi": "isHistoricallyInteresting",
+    "ro": "renderableOnlySet",
+    "v": "visibility",
+}
+NODE_TYPES = (
+    *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
+    *("MaterialXSurfaceShader", "materialxStack"),
+)
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+def _unquoted(quoted: str, plain: str) -> str:
+    return plain or re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), quoted)
+
+
+class StrictModule(types.ModuleType):
+    """A module that says what it was asked for and was not taught."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"{self.__name__}.{name}: the fake was not taught this name")
+
+
+class Scene:
+    """Nodes by name, with attributes, connections and members; and what can be undone."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.project = ""
+        self.batch = False
+        self.selection: list[str] = []
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.connections: dict[str, str] = {}
+        self.members: dict[str, list[str]] = {}
+        self.undo_stack: list[tuple[str, Any]] = []
+        self.chunk: list[Any] | None = None
+        self.plugins = {"mayaUsdPlugin": False}
+        self.export: Path | None = None
+        self.lookdevx_writes: dict[str, str] = {}
+        self.tool = ""
+        self.refuses: set[str] = set()
+
+    def state(self) -> Any:
+        """What an artist would call the scene."""
+        return copy.deepcopy((self.selection, self.nodes, self.connections, self.members))
+
+    def change(self, name: str) -> None:
+        """Is told before each change."""
+        if name in self.refuses:
+            raise RuntimeError(f"{name} failed")
+        if self.chunk is None:
+            self.undo_stack.append((name, self.state()))
+        elif not self.chunk:
+            self.chunk.append(self.state())
+
+    def undo(self) -> None:
+        _, state = self.undo_stack.pop()
+        self.selection, self.nodes, self.connections, self.members = state
+
+    def add(self, name: str, kind: str, **attributes: Any) -> str:
+        self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
+        return name
+
+    def find(self, name: str) -> str:
+        """The node of a name, a long name, or a name with a component."""
+        plain = name.partition(".")[0]
+        if plain in self.nodes:
+            return plain
+        found = [node for node in self.nodes if node.rpartition("|")[2] == plain]
+        if len(found) != 1:
+            raise RuntimeError(f"No object matches name: {name}")
+        return found[0]
+
+    def require(self, name: str) -> dict[str, Any]:
+        return self.nodes[self.find(name)]
+
+    def read(self, path: Path) -> None:
+        """Opens a scene in Maya ASCII."""
+        project, plugins, batch = self.project, self.plugins, self.batch
+        export = self.export
+        self.__init__()  # type: ignore[misc]
+        self.path, self.project, self.plugins, self.batch = str(path), project, plugins, batch
+        self.export = export
+        current = ""
+        for statement in re.split(r";\n", path.read_text()):
+            lines = [line for line in statement.splitlines() if line[:2] != "//"]
+            words = [_unquoted(*found) for found in _WORD.findall("\n".join(lines))]
+            if not words:
+                continue
+            if words[0] == "createNode":
+                name = next(words[i + 1] for i, w in enumerate(words) if w in ("-n", "-name"))
+                parent = next((words[i + 1] for i, w in enumerate(words) if w == "-p"), "")
+                if words[1] in ("transform", "mesh", "materialxStack"):
+                    name = f"|{parent}|{name}" if parent else f"|{name}"
+                current = self.add(name, words[1])
+            elif words[0] == "setAttr" and "-type" in words:
+                attribute = next(w for w in words if w.startswith(".")).lstrip(".")
+                self.nodes[current]["attributes"][LONG_NAMES.get(attribute, attribute)] = words[-1]
+            elif words[0] == "connectAttr":
+                ends = [part.partition(".") for part in words[1:3]]
+                source, target = (f"{n}.{LONG_NAMES.get(a, a)}" for n, _, a in ends)
+                self.connections[target] = source
+
+
+def make_cmds(scene: Scene) -> StrictModule:
+    """maya.cmds of a scene."""
+    cmds = StrictModule("maya.cmds")
+
+    def teach(function: Any) -> Any:
+        setattr(cmds, function.__name__, function)
+        return function
+
+    @teach
+    def about(*, version: bool = False, batch: bool = False) -> Any:
+        return "2026" if version else scene.batch
+
+    @teach
+    def file(
+        *names: str,
+        query: bool = False,
+        sceneName: bool = False,  # noqa: N803
+        open: bool = False,
+        force: bool = False,
+    ) -> Any:
+        if query and sceneName:
+            return scene.path
+        assert open and force
+        scene.read(Path(names[0]))
+        return names[0]
+
+    @teach
+    def workspace(*, query: bool, rootDirectory: bool) -> str:  # noqa: N803
+        return scene.project
+
+    @teach
+    def ls(
+        *names: Any,
+        type: str = "",
+        long: bool = False,
+        selection: bool = False,
+        dagObjects: bool = False,  # noqa: N803
+        objectsOnly: bool = False,  # noqa: N803
+        nodeTypes: bool = False,  # noqa: N803
+    ) -> list[str]:
+        if nodeTypes:
+            return list(NODE_TYPES)
+        if type and type not in NODE_TYPES:
+            raise RuntimeError(f"Unknown object type: {type}")
+        flat = [n for each in names for n in (each if isinstance(each, list) else [each])]
+        found = flat or (scene.selection if selection else list(scene.nodes))
+        if objectsOnly:
+            found = [scene.find(name) for name in found]
+        if dagObjects:
+            found = [
+                node
+                for name in found
+                for node in scene.nodes
+                if node == name or node.startswith(f"{name}|")
+            ]
+        if type:
+            found = [name for name in found if scene.require(name)["type"] == type]
+        return list(dict.fromkeys(found))
+
+    @teach
+    def objExists(name: str) -> bool:  # noqa: N802
+        try:
+            scene.find(name)
+        except RuntimeError:
+            return False
+        return True
+
+    @teach
+    def nodeType(name: str) -> str:  # noqa: N802
+        return str(scene.require(name)["type"])
+
+    @teach
+    def attributeQuery(attribute: str, *, node: str, exists: bool) -> bool:  # noqa: N802
+        return attribute in scene.require(node)["attributes"]
+
+    @teach
+    def getAttr(plug: str) -> Any:  # noqa: N802
+        node, _, attribute = plug.partition(".")
+        attributes = scene.require(node)["attributes"]
+        if attribute not in attributes:
+            raise ValueError(f"No object matches name: {plug}")
+        return attributes[attribute]
+
+    @teach
+    def setAttr(plug: str, value: Any, *, type: str = "") -> None:  # noqa: N802
+        scene.change("setAttr")
+        node, _, attribute = plug.partition(".")
+        found = scene.require(node)
+        if attribute not in found["attributes"]:
+            raise RuntimeError(f"No object matches name: {plug}")
+        if isinstance(value, str) != (type == "string"):
+            raise RuntimeError(f"setAttr: {plug} is of another type")
+        found["attributes"][attribute] = value
+
+    @teach
+    def addAttr(node: str, *, longName: str, dataType: str) -> None:  # noqa: N802, N803
+        scene.change("addAttr")
+        assert dataType == "string"
+        scene.require(node)["attributes"][longName] = ""
+
+    @teach
+    def lockNode(node: str, *, query: bool, lock: bool) -> list[bool]:  # noqa: N802
+        return [bool(scene.require(node)["locked"])]
+
+    @teach
+    def listConnections(  # noqa: N802
+        name: str,
+        *,
+        type: str = "",
+        source: bool = True,
+        destination: bool = True,
+    ) -> list[str] | None:
+        found = []
+        if "." in name:
+            assert not destination
+            if name in scene.connections:
+                found = [scene.connections[name].partition(".")[0]]
+        else:
+            node = scene.find(name)
+            found = [
+                target.partition(".")[0]
+                for target, origin in scene.connections.items()
+                if destination and origin.partition(".")[0] == node
+            ]
+            found += [
+                engine
+                for engine, members in scene.members.items()
+                if any(member.partition(".")[0] == node for member in members)
+            ]
+        if type:
+            found = [each for each in found if scene.require(each)["type"] == type]
+        return found or None
+
+    @teach
+    def connectAttr(source: str, target: str) -> None:  # noqa: N802
+        scene.change("connectAttr")
+        scene.find(source)
+        scene.find(target)
+        scene.connections[target] = source
+
+    @teach
+    def sets(
+        *names: str,
+        query: bool = False,
+        renderable: bool = False,
+        noSurfaceShader: bool = False,  # noqa: N803
+        empty: bool = False,
+        name: str = "",
+    ) -> Any:
+        if query:
+            return list(scene.members.get(scene.find(names[0]), [])) or None
+        scene.change("sets")
+        return scene.add(name, "shadingEngine", surfaceShader=None)
+
+    @teach
+    def shadingNode(  # noqa: N802
+        kind: str,
+        *,
+        asShader: bool = False,  # noqa: N803
+        asTexture: bool = False,  # noqa: N803
+        name: str = "",
+    ) -> str:
+        scene.change("shadingNode")
+        assert asShader != asTexture and kind in NODE_TYPES
+        return scene.add(name, kind, fileTextureName="", colorSpace="")
+
+    @teach
+    def select(name: str, *, replace: bool) -> None:
+        scene.change("select")
+        scene.selection = [scene.find(name)]
+
+    @teach
+    def polyColorSet(  # noqa: N802
+        mesh: str,
+        *,
+        create: bool = False,
+        currentColorSet: bool = False,  # noqa: N803
+        colorSet: str = "",  # noqa: N803
+        clamped: bool = True,
+        representation: str = "RGBA",
+    ) -> None:
+        scene.change("polyColorSet")
+        data = scene.require(mesh)["attributes"]["mesh"]
+        if create:
+            assert colorSet not in data["colours"] and not clamped
+            data["colours"][colorSet] = {}
+        elif currentColorSet:
+            assert colorSet in data["colours"]
+            data["current"] = colorSet
+
+    @teach
+    def polyColorPerVertex(mesh: str, *, rgb: Any, colorDisplayOption: bool) -> None:  # noqa: N802, N803
+        scene.change("polyColorPerVertex")
+        data = scene.require(mesh)["attributes"]["mesh"]
+        colours = data["colours"][data["current"]]
+        colours.update({corner: tuple(rgb) for corner in range(len(data["vertices"]))})
+
+    @teach
+    def PaintVertexColorTool() -> None:  # noqa: N802
+        scene.tool = "paint"
+
+    @teach
+    def undoInfo(  # noqa: N802
+        *,
+        openChunk: bool = False,  # noqa: N803
+        closeChunk: bool = False,  # noqa: N803
+        chunkName: str = "",  # noqa: N803
+        query: bool = False,
+        undoName: bool = False,  # noqa: N803
+    ) -> Any:
+        if openChunk:
+            assert scene.chunk is None
+            scene.chunk = []
+            scene.chunk_name = chunkName  # type: ignore[attr-defined]
+        elif closeChunk:
+            if scene.chunk:
+                scene.undo_stack.append((scene.chunk_name, scene.chunk[0]))  # type: ignore[attr-defined]
+            scene.chunk = None
+        elif query and undoName:
+            return scene.undo_stack[-1][0] if scene.undo_stack else ""
+        return None
+
+    @teach
+    def undo() -> None:
+        scene.undo()
+
+    @teach
+    def pluginInfo(name: str, *, query: bool, loaded: bool) -> bool:  # noqa: N802
+        return scene.plugins.get(name, False)
+
+    @teach
+    def loadPlugin(name: str, *, quiet: bool) -> None:  # noqa: N802
+        if name not in scene.plugins:
+            raise RuntimeError(f"Plug-in, {name!r}, was not found on MAYA_PLUG_IN_PATH.")
+        scene.plugins[name] = True
+
+    @teach
+    def mayaUSDExport(  # noqa: N802
+        *,
+        file: str,
+        exportRoots: list[str],  # noqa: N803
+        shadingMode: str,  # noqa: N803
+        convertMaterialsTo: list[str],  # noqa: N803
+        mergeTransformAndShape: bool,  # noqa: N803
+    ) -> None:
+        assert scene.plugins["mayaUsdPlugin"]
+        assert shadingMode == "useRegistry" and convertMaterialsTo == ["MaterialX"]
+        for root in exportRoots:
+            assert scene.require(root)["type"] == "transform"
+        if scene.export is None:
+            raise RuntimeError("Maya command error")
+        shutil.copyfile(scene.export, file)
+
+    return cmds
+
+
+def make_open_maya(scene: Scene) -> StrictModule:
+    """maya.api.OpenMaya of a scene."""
+    om = StrictModule("maya.api.OpenMaya")
+
+    class MSpace:
+        kWorld = 4  # noqa: N815
+
+    class MColor:
+        def __init__(self, values: Any) -> None:
+            self.values = tuple(float(value) for value in values)
+
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, index: int) -> float:
+            return self.values[index]
+
+    class MDagPath:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def instanceNumber(self) -> int:  # noqa: N802
+            return 0
+
+    class MSelectionList:
+        def __init__(self) -> None:
+            self._names: list[str] = []
+
+        def add(self, name: str) -> MSelectionList:
+            self._names.append(scene.find(name))
+            return self
+
+        def getDagPath(self, index: int) -> MDagPath:  # noqa: N802
+            return MDagPath(self._names[index])
+
+    class MObject:
+        def __init__(self, name: str) -> None:
+            self.node = name
+
+    class MFnDependencyNode:
+        def __init__(self, node: MObject) -> None:
+            self._node = node
+
+        def name(self) -> str:
+            return self._node.node
+
+    class MFnMesh:
+        def __init__(self, path: MDagPath) -> None:
+            node = scene.require(path.name)
+            if node["type"] != "mesh":
+                raise RuntimeError("(kInvalidParameter): Object is incompatible with this method")
+            self._name = path.name
+            self._data = node["attributes"]["mesh"]
+
+        def getVertices(self) -> Any:  # noqa: N802
+            return self._data["counts"], self._data["vertices"]
+
+        def getTriangles(self) -> Any:  # noqa: N802
+            counts, found, first = [], [], 0
+            for size in self._data["counts"]:
+                face = self._data["vertices"][first : first + size]
+                counts.append(size - 2)
+                for last in range(2, size):
+                    found += [face[0], face[last - 1], face[last]]
+                first += size
+            return counts, found
+
+        def getPoints(self, space: int) -> Any:  # noqa: N802
+            assert space == MSpace.kWorld
+            return [(*point, 1.0) for point in self._data["points"]]
+
+        def getNormals(self, space: int) -> Any:  # noqa: N802
+            assert space == MSpace.kWorld
+            return self._data["normals"]
+
+        def getNormalIds(self) -> Any:  # noqa: N802
+            return self._data["counts"], self._data["normal_ids"]
+
+        def currentUVSetName(self) -> str:  # noqa: N802
+            return "map1"
+
+        def getAssignedUVs(self, uv_set: str) -> Any:  # noqa: N802
+            assert uv_set == "map1"
+            return self._data["uv_counts"], self._data["uv_ids"]
+
+        def getUVs(self, uv_set: str) -> Any:  # noqa: N802
+            return [uv[0] for uv in self._data["uvs"]], [uv[1] for uv in self._data["uvs"]]
+
+        def getColorSetNames(self) -> list[str]:  # noqa: N802
+            return list(self._data["colours"])
+
+        def getFaceVertexColors(self, colour_set: str, default: MColor) -> Any:  # noqa: N802
+            there = self._data["colours"][colour_set]
+            return [
+                (*there[corner], 1.0) if corner in there else default.values
+                for corner in range(len(self._data["vertices"]))
+            ]
+
+        def getConnectedShaders(self, instance: int) -> Any:  # noqa: N802
+            assert instance == 0
+            engines, faces = [], [-1] * len(self._data["counts"])
+            for engine, members in scene.members.items():
+                for member in members:
+                    name, _, component = member.partition(".")
+                    if scene.find(name) != self._name:
+                        continue
+                    engines.append(engine)
+                    span = re.fullmatch(r"f\[(\d+):(\d+)\]", component)
+                    low, high = (int(span[1]), int(span[2]) + 1) if span else (0, len(faces))
+                    faces[low:high] = [len(engines) - 1] * (high - low)
+            return [MObject(engine) for engine in engines], faces
+
+    for known in (MSpace, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject):
+        setattr(om, known.__name__, known)
+    return om
+
+
+def make_ufe(scene: Scene) -> StrictModule:
+    """ufe, with the operations that LookdevX adds to its documents."""
+    ufe = StrictModule("ufe")
+
+    class PathString:
+        @staticmethod
+        def path(text: str) -> str:
+            return text
+
+    class Hierarchy:
+        @staticmethod
+        def createItem(path: str) -> str | None:  # noqa: N802
+            return path if path.rpartition("%")[2] in scene.lookdevx_writes else None
+
+    class ContextOps:
+        def __init__(self, item: str) -> None:
+            self._item = item
+
+        @staticmethod
+        def contextOps(item: str) -> ContextOps:  # noqa: N802
+            return ContextOps(item)
+
+        def doOp(self, operation: list[str]) -> None:  # noqa: N802
+            assert operation[0] == "MxExportDocument"
+            text = scene.lookdevx_writes[self._item.rpartition("%")[2]]
+            if text:
+                Path(operation[1]).write_text(text)
+
+    for known in (PathString, Hierarchy, ContextOps):
+        setattr(ufe, known.__name__, known)
+    return ufe
+
+
+def install(monkeypatch: Any, scene: Scene) -> None:
+    """Makes this the Maya that is imported."""
+    maya, api = StrictModule("maya"), StrictModule("maya.api")
+    cmds, om = make_cmds(scene), make_open_maya(scene)
+    maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
+    modules = {
+        "maya": maya,
+        "maya.cmds": cmds,
+        "maya.api": api,
+        "maya.api.OpenMaya": om,
+        "ufe": make_ufe(scene),
+    }
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    for name in [each for each in sys.modules if each.startswith("verdigris.plugins.maya.")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def plate(colours: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A quad and a triangle that share an edge, in the plane of z = 0."""
+    return {
+        "points": [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)],
+        "counts": [4, 3],
+        "vertices": [0, 1, 2, 3, 1, 4, 2],
+        "normals": [(0, 0, 1)],
+        "normal_ids": [0] * 7,
+        "uvs": [(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0)],
+        "uv_counts": [4, 3],
+        "uv_ids": [0, 1, 2, 3, 1, 4, 2],
+        "colours": colours or {},
+        "current": "",
+    }

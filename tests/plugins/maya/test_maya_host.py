@@ -1,0 +1,299 @@
+"""Maya's adapter, against a Maya that refuses what it was not taught, with scenes in its format."""
+
+import importlib
+import json
+from pathlib import Path
+
+import fake_maya
+import numpy as np
+import pytest
+
+from verdigris.core.errors import DocumentError, HostError
+from verdigris.core.host import BakedResult, HostMaterial
+from verdigris.core.material.document import parse_document
+
+from ..contract import *  # noqa: F403 - the tests of the contract
+from ..contract import Harness
+
+DATA = Path(__file__).parent / "data"
+USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
+SHAPE = "|plate|plateShape"
+
+
+class MayaHarness(Harness):
+    """A stack of documents and a plate with its first material."""
+
+    def snapshot(self):
+        return self.maya.state()
+
+    def paint(self, mesh, weight):
+        colours = self.maya.require(mesh)["attributes"]["mesh"]["colours"]["verdigris_weights"]
+        colours.update(dict.fromkeys((0, 1, 2), (weight,) * 3))
+
+    def undo(self):
+        self.maya.undo()
+
+
+@pytest.fixture
+def maya(monkeypatch):
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    return scene
+
+
+def open_scene(maya, name):
+    host = importlib.import_module("verdigris.plugins.maya.adapter").MayaHost()
+    host.open_scene(DATA / name)
+    maya.add("|plate", "transform")
+    maya.add(SHAPE, "mesh", mesh=fake_maya.plate())
+    return host
+
+
+@pytest.fixture
+def harness(maya):
+    host = open_scene(maya, "stack.ma")
+    # the Maya-only document has a test of its own
+    stack = maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]
+    stack["documents"] = json.dumps(json.loads(stack["documents"])[:2])
+    maya.members["Standard_Surface1SG"] = [SHAPE]
+    maya.undo_stack.clear()
+    found = MayaHarness(host, DATA / "stack.ma")
+    found.maya = maya
+    return found
+
+
+def by_name(host, name):
+    return next(each for each in host.materials() if each.name == name)
+
+
+def add_native(maya, members):
+    """A standardSurface of Maya's own."""
+    maya.add("standardSurface2", "standardSurface")
+    maya.add("standardSurface2SG", "shadingEngine")
+    maya.connections["standardSurface2SG.surfaceShader"] = "standardSurface2.outColor"
+    maya.members["standardSurface2SG"] = members
+    return "standardSurface2"
+
+
+def test_materials_of_a_stack_are_listed_once_and_those_without_a_surface_are_not(maya):
+    host = open_scene(maya, "stack.ma")
+    assert [(each.name, each.source) for each in host.materials()] == [
+        ("Standard_Surface1", "LookdevX material"),
+        ("Plate", "LookdevX document"),
+        ("Plain", "LookdevX document"),
+        ("Maya_Lambert1", "LookdevX document"),
+    ]
+
+
+def test_the_shader_that_is_rendered_comes_before_its_stack(maya):
+    host = open_scene(maya, "render_document.ma")
+    (gold,) = host.materials()
+    found = host.document(gold)
+    assert (found.name, found.material) == ("gold", "Standard_Surface1")
+    node = parse_document(found.text).root.getNode("standard_surface1")
+    assert node.getInput("base_color").getValueString() == "0.9, 0.6, 0.2"
+
+
+def test_a_document_that_is_a_link_is_written_by_lookdevx(maya):
+    host = open_scene(maya, "stack.ma")
+    stack = maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]
+    text = host.document(by_name(host, "Plain")).text
+    stack["documents"] = json.dumps([{"name": "document1", "document": ""}])
+    with pytest.raises(HostError, match="'document1' is not loaded: load it in LookdevX first"):
+        host.document(by_name(host, "Standard_Surface1"))
+    maya.lookdevx_writes["document1"] = ""
+    with pytest.raises(HostError, match=r"did not export 'document1': export it as \.mtlx"):
+        host.document(by_name(host, "Standard_Surface1"))
+    maya.lookdevx_writes["document1"] = text.replace("Plain", "Standard_Surface1")
+    assert host.document(by_name(host, "Standard_Surface1")).material == "Standard_Surface1"
+
+
+def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
+    host = open_scene(maya, "stack.ma")
+    text = (USD_DATA / "maya_usd.usda").read_text()
+    maya.export = tmp_path / "export.usda"
+    maya.export.write_text(text.replace("@textures/", f"@{USD_DATA.as_posix()}/textures/"))
+    add_native(maya, [SHAPE])
+    material = by_name(host, "standardSurface2")
+    assert material.source == "Maya shader"
+    found = host.document(material)
+    loaded = parse_document(found.text, found.search)
+    loaded.check(loaded.require_material(found.material))
+    assert USD_DATA / "textures" in found.search
+    assert maya.plugins["mayaUsdPlugin"]
+
+
+def test_a_shader_of_mayas_own_that_is_on_no_mesh_is_refused_with_the_remedy(maya):
+    host = open_scene(maya, "stack.ma")
+    add_native(maya, [])
+    with pytest.raises(HostError, match=r"is on no mesh.* assign it to a mesh"):
+        host.document(by_name(host, "standardSurface2"))
+
+
+def test_without_maya_usd_the_plug_in_is_named(maya):
+    host = open_scene(maya, "stack.ma")
+    add_native(maya, [SHAPE])
+    maya.plugins.clear()
+    with pytest.raises(HostError, match="plug-in mayaUsdPlugin cannot be loaded"):
+        host.document(by_name(host, "standardSurface2"))
+
+
+def test_a_surface_that_only_maya_has_is_refused_by_name(maya):
+    host = open_scene(maya, "stack.ma")
+    found = host.document(by_name(host, "Maya_Lambert1"))
+    loaded = parse_document(found.text, found.search)
+    with pytest.raises(DocumentError, match="of the kind 'MayaND_lambert', which no library"):
+        loaded.check(loaded.require_material(found.material))
+
+
+def test_a_scene_without_materials_has_none(maya):
+    host = importlib.import_module("verdigris.plugins.maya.adapter").MayaHost()
+    assert host.materials() == () and host.selected_materials() == ()
+
+
+def test_an_unsaved_scene_says_where_its_textures_are_looked_for(maya, tmp_path):
+    host = open_scene(maya, "stack.ma")
+    maya.path, maya.project = "", tmp_path.as_posix()
+    found = host.document(by_name(host, "Plate"))
+    assert host.scene_file() is None
+    assert "never saved" in found.notes[0]
+    assert found.search == (tmp_path, tmp_path / "sourceimages")
+
+
+def test_a_selected_mesh_selects_its_material_and_a_selected_shader_itself(maya):
+    host = open_scene(maya, "stack.ma")
+    maya.members["Standard_Surface1SG"] = [SHAPE]
+    maya.selection = ["|plate"]
+    assert [each.name for each in host.selected_materials()] == ["Standard_Surface1"]
+    maya.selection = ["Standard_Surface1"]
+    assert [each.name for each in host.selected_materials()] == ["Standard_Surface1"]
+
+
+def test_of_a_mesh_with_several_materials_only_the_faces_of_this_one_come(maya):
+    host = open_scene(maya, "stack.ma")
+    maya.members["Standard_Surface1SG"] = [f"{SHAPE}.f[0:0]"]
+    add_native(maya, [f"{SHAPE}.f[1:1]"])
+    first = host.mesh(SHAPE, by_name(host, "Standard_Surface1"))
+    second = host.mesh(SHAPE, by_name(host, "standardSurface2"))
+    assert (len(first.uv), len(second.uv), len(host.mesh(SHAPE).uv)) == (2, 1, 3)
+    assert second.uv.tolist() == [[[0.5, 0], [1, 0], [0.5, 1]]]
+    assert first.notes == (f"{SHAPE}: 1 of 2 faces have another material",)
+
+
+def test_a_corner_keeps_the_weight_of_its_own_face(maya):
+    host = open_scene(maya, "stack.ma")
+    data = maya.nodes[SHAPE]["attributes"]["mesh"]
+    data["colours"]["verdigris_weights"] = {1: (2.0, 2.0, 2.0), 4: (8.0, 8.0, 8.0)}
+    weights = host.mesh(SHAPE).weights
+    # vertex 1 is corner 1 of the quad and corner 4 of the triangle
+    assert weights.tolist() == [[1, 2, 1], [1, 1, 1], [8, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [([0, 0], "has no texture coordinates: unwrap it"), ([4, 0], "1 of 2 faces have no texture")],
+)
+def test_a_mesh_without_uvs_is_refused_with_the_remedy(maya, counts, message):
+    host = open_scene(maya, "stack.ma")
+    maya.nodes[SHAPE]["attributes"]["mesh"]["uv_counts"] = counts
+    with pytest.raises(HostError, match=message):
+        host.mesh(SHAPE)
+
+
+def test_a_locked_node_is_refused_and_nothing_changes(harness, tmp_path):
+    harness.maya.nodes["Standard_Surface1"]["locked"] = True
+    before = harness.snapshot()
+    with pytest.raises(HostError, match="Standard_Surface1: is locked: unlock it"):
+        harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg"))
+    assert harness.snapshot() == before and harness.maya.undo_stack == []
+
+
+@pytest.mark.parametrize("command", ["addAttr", "setAttr", "connectAttr"])
+def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_path, command):
+    harness.maya.undo_stack.append(("the artist's own step", None))
+    before = harness.snapshot()
+    harness.maya.refuses = {command}
+    result = BakedResult(tmp_path / "a.vdg", {"base_color": tmp_path / "c.png"})
+    with pytest.raises(HostError, match="Maya refused"):
+        harness.host.attach(harness.first, result)
+    assert harness.snapshot() == before
+    assert [name for name, _ in harness.maya.undo_stack] == ["the artist's own step"]
+
+
+def test_results_of_a_stack_are_kept_by_material(harness, tmp_path):
+    plate, plain = (by_name(harness.host, name) for name in ("Plate", "Plain"))
+    harness.host.attach(plate, BakedResult(tmp_path / "plate.vdg"))
+    harness.host.attach(plain, BakedResult(tmp_path / "plain.vdg"))
+    assert harness.host.attached(plate) == tmp_path / "plate.vdg"
+    assert harness.host.attached(plain) == tmp_path / "plain.vdg"
+
+
+def test_flattened_textures_become_a_material_for_the_viewport_in_the_same_step(harness, tmp_path):
+    before = harness.snapshot()
+    textures = {"base_color": tmp_path / "c.png", "roughness": tmp_path / "r.png"}
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", textures))
+    made = harness.maya.connections
+    assert made["Standard_Surface1_verdigris.baseColor"] == "Standard_Surface1_base_color.outColor"
+    file = harness.maya.nodes["Standard_Surface1_roughness"]["attributes"]
+    assert (Path(file["fileTextureName"]), file["colorSpace"]) == (tmp_path / "r.png", "Raw")
+    harness.undo()
+    assert harness.snapshot() == before
+
+
+def test_painting_twice_keeps_what_was_painted_and_starts_the_brush(harness):
+    harness.host.start_painting(SHAPE)
+    harness.paint(SHAPE, 8.0)
+    harness.maya.tool = ""
+    harness.host.start_painting(SHAPE)
+    assert harness.maya.tool == "paint" and harness.maya.selection == [SHAPE]
+    assert (harness.host.mesh(SHAPE).weights == 8).any()
+
+
+def test_without_a_window_painting_is_refused_with_the_remedy(harness):
+    harness.maya.batch = True
+    with pytest.raises(HostError, match="no window to paint in: paint in the panel"):
+        harness.host.start_painting(SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("{", "not a list that this version knows"),
+        ('[{"document": "AAAA"}]', "not a list that this version knows"),
+        ('[{"name": "a", "document": "!!"}]', "document 'a': is damaged"),
+        ('[{"name": "a", "document": "AAAAAXicAwAAAAAB"}]', "0 bytes where 1 are announced"),
+        ('[{"name": "a", "document": "f////wAA"}]', "would be 2047 MB; at most 64"),
+    ],
+)
+def test_a_damaged_stack_is_refused_with_the_remedy(maya, value, message):
+    host = open_scene(maya, "stack.ma")
+    maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]["documents"] = value
+    with pytest.raises(HostError, match=message):
+        host.materials()
+
+
+def test_a_stack_that_is_gone_is_named(maya):
+    host = open_scene(maya, "stack.ma")
+    gone = HostMaterial("|gone|goneShape,%document1%gold", "gold", "LookdevX document")
+    with pytest.raises(HostError, match=r"\|gone\|goneShape: is not in the scene"):
+        host.document(gone)
+
+
+def test_the_fake_refuses_names_and_flags_that_it_was_not_taught(maya):
+    from maya import cmds
+
+    with pytest.raises(AttributeError, match="polySphere: the fake was not taught"):
+        cmds.polySphere()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sceneNaem'"):
+        cmds.file(query=True, sceneNaem=True)
+
+
+def test_triangles_know_their_face_vertex_where_faces_share_vertices():
+    from verdigris.plugins.maya.polygons import triangle_corners
+
+    counts, vertices = np.array([4, 3]), np.array([5, 2, 7, 1, 2, 9, 7])
+    corners, faces = triangle_corners(
+        counts, vertices, np.array([2, 1]), np.array([5, 2, 7, 5, 7, 1, 2, 9, 7])
+    )
+    assert corners.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6]]
+    assert faces.tolist() == [0, 0, 1]
