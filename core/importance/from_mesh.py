@@ -16,7 +16,7 @@ from verdigris.core.errors import MeshError, SettingsError
 from verdigris.core.importance.dilate import dilate
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.importance.tiles import Placement, place_in_tiles
-from verdigris.core.importance.uv_cover import bounds_of, touches
+from verdigris.core.importance.uv_cover import PaintedTile, Touches, bounds_of, paint_tile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,27 +124,30 @@ def weight_maps(
     if weights.shape != uv.shape[:2]:
         raise MeshError(f"weights have shape {weights.shape}: use {uv.shape[:2]}, one for a corner")
     warnings: list[str] = []
-    uv, weights = _without_degenerate(uv, weights, warnings)
+    kept = spanning(uv, warnings)
+    uv, weights = uv[kept], weights[kept]
     weights = _mended(weights, settings.base, warnings)
     placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
     tiles = {
         number: _fill_tile(uv, weights, placement, number, settings) for number in placement.tiles
     }
+    warn_of_overlaps(tiles, warnings)
+    if not any(tile.weights.any() for tile in tiles.values()):
+        raise MeshError("the weights are zero everywhere: paint something or leave them out")
+    return WeightMaps(tiles, tuple(warnings))
+
+
+def warn_of_overlaps(tiles: dict[int, WeightMap], warnings: list[str]) -> None:
     for number, tile in tiles.items():
         if tile.overlapping:
             warnings.append(
                 f"tile {number}: {tile.overlapping} of {tile.covered} covered texels belong to "
                 "islands that lie on each other or are mirrored: the largest weight counts"
             )
-    if not any(tile.weights.any() for tile in tiles.values()):
-        raise MeshError("the weights are zero everywhere: paint something or leave them out")
-    return WeightMaps(tiles, tuple(warnings))
 
 
-def _without_degenerate(
-    uv: NDArray[Any], weights: Floats, warnings: list[str]
-) -> tuple[NDArray[Any], Floats]:
-    """Leaves out triangles whose uvs are no numbers or span no area."""
+def spanning(uv: NDArray[Any], warnings: list[str]) -> Bools | slice:
+    """Which triangles have uvs that are numbers and span an area."""
     is_finite = np.isfinite(uv).all((1, 2))
     with np.errstate(invalid="ignore", over="ignore"):
         first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
@@ -156,10 +159,10 @@ def _without_degenerate(
     ):
         if count:
             warnings.append(f"{count} of {len(uv)} triangles {what} and were left out")
-    kept = is_finite & ~is_flat
+    kept = np.asarray(is_finite & ~is_flat)
     if not kept.any():
         raise MeshError(f"none of {len(uv)} triangles spans an area in uv: unwrap the mesh first")
-    return (uv, weights) if kept.all() else (uv[kept], weights[kept])
+    return slice(None) if kept.all() else kept
 
 
 def _mended(weights: Floats, base: float, warnings: list[str]) -> Floats:
@@ -175,25 +178,26 @@ def _mended(weights: Floats, base: float, warnings: list[str]) -> Floats:
     return weights
 
 
+def finish_tile(tile: PaintedTile, settings: MapSettings) -> WeightMap:
+    """Grows the edges of islands and gives the rest its base weight."""
+    covered = tile.values >= 0
+    grown, is_known = dilate(tile.values, covered, settings.dilation, settings.wraps)
+    result = np.where(is_known, grown, np.float32(settings.base))
+    return WeightMap(result, int(covered.sum()), tile.overlapping)
+
+
 def _fill_tile(
     uv: NDArray[Any], weights: Floats, placement: Placement, number: int, settings: MapSettings
 ) -> WeightMap:
     chosen, offset = placement.tiles[number]
-    size = settings.size
-    values = np.full(size * size, -1, np.float32)
-    times = np.zeros(size * size, np.int32)
-    corners = (uv[chosen] - offset[:, None]) * size
     of_corners = weights[chosen]
     least, most = bounds_of(of_corners)
-    for found in touches(corners, size, size):
-        place = found.y * size + found.x
+
+    def weights_of(found: Touches) -> NDArray[Any]:
         owner = found.triangle
         value = np.einsum("kn,nk->n", found.shares, of_corners[owner])
         # a centre outside of its triangle would have a weight beyond what was painted
-        value = np.clip(value, least[owner], most[owner]).astype(np.float32)
-        np.maximum.at(values, place, value)
-        np.add.at(times, place[found.is_inside], np.int32(1))
-    covered = (values >= 0).reshape(size, size)
-    grown, is_known = dilate(values.reshape(size, size), covered, settings.dilation, settings.wraps)
-    result = np.where(is_known, grown, np.float32(settings.base))
-    return WeightMap(result, int(covered.sum()), int((times > 1).sum()))
+        return np.asarray(np.clip(value, least[owner], most[owner]))
+
+    corners = (uv[chosen] - offset[:, None]) * settings.size
+    return finish_tile(paint_tile(corners, settings.size, weights_of), settings)

@@ -9,7 +9,7 @@ so the triangles of a layout without overlaps are inside of each texel once at m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,29 @@ def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
         for first in range(0, len(members), step):
             part = members[first : first + step]
             yield _touches_of(part, units[part], low[part], extent[part], box)
+
+
+@dataclass(frozen=True)
+class PaintedTile:
+    """What the triangles of a tile put onto its texels."""
+
+    values: NDArray[np.float32]
+    """(size, size), row 0 at y = 0; -1 where no triangle touches."""
+    overlapping: int
+    """Texels whose centre is inside more than one triangle."""
+
+
+def paint_tile(
+    corners: Floats, size: int, values_of: Callable[[Touches], NDArray[Any]]
+) -> PaintedTile:
+    """The largest value, from 0 up, that some triangle has for a texel that it touches."""
+    values = np.full(size * size, -1, np.float32)
+    times = np.zeros(size * size, np.int32)
+    for found in touches(corners, size, size):
+        place = found.y * size + found.x
+        np.maximum.at(values, place, values_of(found).astype(np.float32))
+        np.add.at(times, place[found.is_inside], np.int32(1))
+    return PaintedTile(values.reshape(size, size), int((times > 1).sum()))
 
 
 def bounds_of(corners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

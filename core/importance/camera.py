@@ -1,0 +1,141 @@
+"""A camera as applications describe it, and what of triangles it sees."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_LARGEST_RESOLUTION = 8192
+_NEAR = 1e-3
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole that looks along its own -z, with y up and x to the right."""
+
+    matrix: NDArray[Any]
+    """From the camera to the world, (4, 4), for points as rows: the place is in the last row, as
+    Maya, Houdini and USD write it."""
+
+    fov: float = 40.0
+    """Degrees from the left to the right edge of the picture."""
+
+    resolution: tuple[int, int] = (1920, 1080)
+    """Pixels across and down."""
+
+    near: float = _NEAR
+    """Nothing closer is seen, in the unit of the scene."""
+
+    _from_world: NDArray[np.float64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        matrix = np.asarray(self.matrix, np.float64)
+        if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+            raise SettingsError("the camera's matrix must be four rows of four numbers")
+        if abs(np.linalg.det(matrix[:3, :3])) < 1e-12 or not np.allclose(
+            matrix[:, 3], [0, 0, 0, 1]
+        ):
+            raise SettingsError(
+                "the camera's matrix has no place in its last row, or is flat: write it for points "
+                "as rows, from the camera to the world"
+            )
+        if not 0 < self.fov < 180:
+            raise SettingsError(f"the camera's fov is {self.fov}: use degrees from 0 to 180")
+        if len(self.resolution) != 2 or not all(
+            1 <= size <= _LARGEST_RESOLUTION for size in self.resolution
+        ):
+            raise SettingsError(
+                f"the camera's resolution is {self.resolution}: use two numbers up to "
+                f"{_LARGEST_RESOLUTION}"
+            )
+        if not self.near > 0:
+            raise SettingsError(f"the camera's near is {self.near}: use more than 0")
+        # scale is no part of a camera: distances are those of the scene
+        axes = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=1, keepdims=True)
+        rigid = np.eye(4)
+        rigid[:3, :3], rigid[3, :3] = axes, matrix[3, :3]
+        object.__setattr__(self, "_from_world", np.linalg.inv(rigid))
+
+    @property
+    def pixels_per_unit(self) -> float:
+        """Pixels that one unit at distance one spans."""
+        return float(self.resolution[0] / 2 / np.tan(np.radians(self.fov) / 2))
+
+    def see(self, positions: NDArray[Any]) -> Floats:
+        """Positions (..., 3) as the camera has them: x to the right, y up, z the distance."""
+        local = positions @ self._from_world[:3, :3] + self._from_world[3, :3]
+        return np.asarray(local * (1.0, 1.0, -1.0))
+
+    def project(self, seen: Floats) -> Floats:
+        """Pixels (..., 2), row 0 at the top, of what `see` returned with a distance above 0."""
+        middle = np.array(self.resolution) / 2
+        return np.asarray(
+            middle + self.pixels_per_unit * seen[..., :2] / seen[..., 2:] * (1.0, -1.0)
+        )
+
+
+def look_at(
+    eye: tuple[float, float, float],
+    target: tuple[float, float, float],
+    up: tuple[float, float, float] = (0.0, 1.0, 0.0),
+    fov: float = 40.0,
+    resolution: tuple[int, int] = (1920, 1080),
+) -> Camera:
+    """A camera at a place that looks at another."""
+    back = np.subtract(eye, target)
+    length = np.linalg.norm(back)
+    if not length > 0:
+        raise SettingsError(f"the camera's eye and target are both {eye}: move one of them")
+    back = back / length
+    right = np.cross(up, back)
+    if not np.linalg.norm(right) > 1e-6:
+        # it looks along `up`: any other axis will do
+        right = np.cross((0.0, 0.0, 1.0) if abs(back[2]) < 0.9 else (1.0, 0.0, 0.0), back)
+    right = right / np.linalg.norm(right)
+    matrix = np.eye(4)
+    matrix[:3, :3] = right, np.cross(back, right), back
+    matrix[3, :3] = eye
+    return Camera(matrix, fov, resolution)
+
+
+def read_camera(path: Path) -> Camera:
+    """From JSON: `matrix` with four rows, `fov` in degrees, `resolution` [across, down]; or `eye`
+    and `target`, and `up` where it is not y, instead of the matrix."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as failure:
+        raise SettingsError(f"{path}: cannot be read as a camera: {failure}") from None
+    if not isinstance(values, dict):
+        raise SettingsError(f"{path}: must hold an object with 'matrix', 'fov' and 'resolution'")
+    known = {"matrix", "fov", "resolution", "near", "eye", "target", "up"}
+    if unknown := sorted(set(values) - known):
+        raise SettingsError(f"{path}: {', '.join(unknown)}: use {', '.join(sorted(known))}")
+    try:
+        options: dict[str, Any] = {
+            name: float(values[name]) for name in ("fov", "near") if name in values
+        }
+        if "resolution" in values:
+            options["resolution"] = tuple(int(size) for size in values["resolution"])
+        if "matrix" in values:
+            return Camera(np.array(values["matrix"], np.float64), **options)
+        if "eye" not in values or "target" not in values:
+            raise SettingsError("names neither 'matrix' nor 'eye' and 'target'")
+        options.pop("near", None)
+        up = tuple(map(float, values.get("up", (0.0, 1.0, 0.0))))
+        eye, target = (tuple(map(float, values[name])) for name in ("eye", "target"))
+        return look_at(eye, target, up, **options)  # type: ignore[arg-type]
+    except SettingsError as failure:
+        raise SettingsError(f"{path}: {failure}") from None
+    except (TypeError, ValueError) as failure:
+        raise SettingsError(f"{path}: is no camera: {failure}") from None

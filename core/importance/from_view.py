@@ -1,0 +1,185 @@
+"""How large each texel appears to a camera, as weights in uv space: a hero shot gets the detail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import MeshError, SettingsError
+from verdigris.core.importance.from_mesh import (
+    MapSettings,
+    WeightMaps,
+    finish_tile,
+    spanning,
+    warn_of_overlaps,
+)
+from verdigris.core.importance.tiles import place_in_tiles
+from verdigris.core.importance.uv_cover import PaintedTile, Touches, paint_tile
+from verdigris.core.pictures.raster import rasterize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.importance.camera import Camera
+    from verdigris.core.pictures.mesh import Mesh
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# A texel is behind another surface when that is closer by more than this many pixels are wide:
+# surfaces that bend within a pixel do not hide themselves.
+_BIAS_PIXELS = 2.0
+
+
+@dataclass(frozen=True)
+class ViewSettings:
+    """How sizes on the screen become weights. What is seen has 1 on average."""
+
+    hidden: float = 0.1
+    """The least weight, that of texels which the camera does not see."""
+
+    most: float = 8.0
+    """The largest weight: a few texels next to the camera should not take everything."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.hidden <= self.most < float("inf") or self.most == 0:
+            raise SettingsError(
+                f"hidden is {self.hidden} and most is {self.most}: use 0 to {self.most}, and more "
+                "than 0 for the latter"
+            )
+
+
+class DepthBuffer:
+    """The nearest surface at each pixel, as planes, which are exact between pixels, too."""
+
+    def __init__(self, triangles: Floats, camera: Camera) -> None:
+        """`triangles` (T, 3, 3) as the camera has them."""
+        clipped = clip_near(triangles, camera.near)
+        self._camera = camera
+        width, height = camera.resolution
+        corners = camera.project(clipped)
+        # what is linear on the screen is the inverse of the distance
+        inverse = 1.0 / clipped[..., 2]
+        cover = rasterize(corners.astype(np.float32), (-inverse).astype(np.float32), width, height)
+        self._triangle = cover.triangle
+        self._planes = _planes(corners, inverse)
+
+    def sees(self, seen: Floats) -> NDArray[np.bool_]:
+        """Whether places (N, 3), as the camera has them, are in the picture and before all else."""
+        camera = self._camera
+        width, height = camera.resolution
+        is_ahead = seen[:, 2] > camera.near
+        pixel = camera.project(np.where(is_ahead[:, None], seen, 1.0))
+        is_inside = is_ahead & ((pixel >= 0) & (pixel < (width, height))).all(1)
+        x, y = np.where(is_inside[:, None], pixel, 0.0).T
+        nearest = self._triangle[y.astype(np.int64), x.astype(np.int64)]
+        a, b, c = self._planes[nearest].T
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / np.where(is_ahead, seen[:, 2], np.inf)
+        is_first = inverse >= (a * x + b * y + c) / (1.0 + _BIAS_PIXELS / camera.pixels_per_unit)
+        return np.asarray(is_inside & ((nearest < 0) | is_first))
+
+
+def _planes(corners: Floats, values: Floats) -> Floats:
+    """(T + 1, 3): a, b, c of a x + b y + c, which has these values (T, 3) at these corners; the
+    last row, which -1 finds, is of no triangle."""
+    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+    scale = np.divide(1.0, area, out=np.zeros_like(area), where=area != 0)
+    step1, step2 = values[:, 1] - values[:, 0], values[:, 2] - values[:, 0]
+    a = (step1 * second[:, 1] - step2 * first[:, 1]) * scale
+    b = (step2 * first[:, 0] - step1 * second[:, 0]) * scale
+    c = values[:, 0] - a * corners[:, 0, 0] - b * corners[:, 0, 1]
+    return np.concatenate([np.stack([a, b, c], 1), np.zeros((1, 3))])
+
+
+def clip_near(triangles: Floats, near: float) -> Floats:
+    """The parts of triangles (T, 3, 3) beyond a distance `near`, as triangles."""
+    ahead = triangles[..., 2] > near
+    count = ahead.sum(1)
+    parts = [triangles[count == 3]]
+    for keeps in (1, 2):
+        chosen = triangles[count == keeps]
+        if not len(chosen):
+            continue
+        # the corner that is alone on its side comes first
+        lone = np.argmax(ahead[count == keeps] == (keeps == 1), axis=1)
+        turned = np.take_along_axis(chosen, ((lone[:, None] + np.arange(3)) % 3)[..., None], 1)
+        a, b, c = turned[:, 0], turned[:, 1], turned[:, 2]
+        on_ab, on_ac = (_at_depth(a, other, near) for other in (b, c))
+        if keeps == 1:
+            parts.append(np.stack([a, on_ab, on_ac], 1))
+        else:
+            parts += [np.stack([on_ab, b, c], 1), np.stack([on_ab, c, on_ac], 1)]
+    return np.concatenate(parts)
+
+
+def _at_depth(a: Floats, b: Floats, depth: float) -> Floats:
+    share = (depth - a[:, 2]) / (b[:, 2] - a[:, 2])
+    place = a + share[:, None] * (b - a)
+    place[:, 2] = depth
+    return place
+
+
+def view_maps(
+    mesh: Mesh,
+    camera: Camera,
+    view: ViewSettings | None = None,
+    settings: MapSettings | None = None,
+) -> WeightMaps:
+    """Weights by how many pixels a texel spans; 1 is the mean of what is seen.
+
+    Texels that no triangle covers weigh as little as hidden ones.
+    """
+    view, settings = view or ViewSettings(), settings or MapSettings()
+    warnings: list[str] = []
+    kept = spanning(mesh.uv, warnings)
+    uv, seen = mesh.uv[kept].astype(np.float64), camera.see(mesh.position)
+    depth = DepthBuffer(seen, camera)
+    seen = seen[kept]
+    placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
+    painted: dict[int, PaintedTile] = {}
+    for number, (chosen, offset) in placement.tiles.items():
+        corners = (uv[chosen] - offset[:, None]) * settings.size
+        painted[number] = paint_tile(
+            corners, settings.size, _PixelsPerTexel(corners, seen[chosen], camera, depth)
+        )
+    found = np.concatenate([tile.values[tile.values > 0] for tile in painted.values()])
+    if not len(found):
+        raise MeshError("the camera sees nothing of the mesh: turn it, or check its fov and matrix")
+    mean = float(found.mean(dtype=np.float64))
+    settings = MapSettings(
+        settings.size, settings.dilation, view.hidden, settings.layout, settings.wraps
+    )
+    tiles = {}
+    for number, tile in painted.items():
+        weights = np.clip(tile.values / mean, view.hidden, view.most)
+        weights = np.where(tile.values >= 0, weights, -1).astype(np.float32)
+        tiles[number] = finish_tile(PaintedTile(weights, tile.overlapping), settings)
+    warn_of_overlaps(tiles, warnings)
+    return WeightMaps(tiles, tuple(warnings))
+
+
+class _PixelsPerTexel:
+    """The area in pixels of the texels that triangles touch; 0 where the camera sees none."""
+
+    def __init__(self, corners: Floats, seen: Floats, camera: Camera, depth: DepthBuffer) -> None:
+        self._seen, self._depth = seen, depth
+        a, b, c = seen[:, 0], seen[:, 1], seen[:, 2]
+        # a plane's area shrinks on the screen with the cube of the distance, and with the distance
+        # of the plane itself from the eye: together a volume
+        volume = np.abs((a * np.cross(b - a, c - a)).sum(1))
+        first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        texels = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
+        self._scale = camera.pixels_per_unit**2 * volume / texels
+
+    def __call__(self, found: Touches) -> NDArray[Any]:
+        owner = found.triangle
+        shares = np.clip(found.shares, 0, None)
+        shares /= shares.sum(0)
+        place = np.einsum("kn,nkc->nc", shares, self._seen[owner])
+        visible = self._depth.sees(place)
+        distance = np.where(visible, place[:, 2], 1.0)
+        return np.asarray(np.where(visible, self._scale[owner] / distance**3, 0.0))
