@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.worker_environment import require_worker_python
 
-PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
 _MODULE = "verdigris.core.worker"
-_NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
 # A host sets these for its own Python, and they would break another.
 _OF_THE_HOST = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE")
 
@@ -20,26 +17,9 @@ class LaunchError(VerdigrisError):
     """The worker cannot be started."""
 
 
-def require_python() -> str:
-    """The interpreter that has what a bake needs."""
-    chosen = os.environ.get(PYTHON_VARIABLE)
-    if chosen:
-        if not Path(chosen).is_file():
-            raise LaunchError(f"{PYTHON_VARIABLE} is {chosen!r}: there is no such file")
-        return chosen
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise LaunchError(
-            f"this Python has no {', '.join(missing)}, which a bake needs: set "
-            f"{PYTHON_VARIABLE} to the Python of Verdigris' own environment (.venv/bin/python "
-            "after bootstrap.py setup)"
-        )
-    return sys.executable
-
-
 def worker_command() -> list[str]:
     # -P: the current folder may hold anything
-    return [require_python(), "-P", "-u", "-m", _MODULE]
+    return [require_worker_python(), "-P", "-u", "-m", _MODULE]
 
 
 def worker_environment(command: list[str]) -> dict[str, str]:
