@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.manifest import MANIFEST_FILE, Bounds
+from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference
 from verdigris.core.bundle.replace import check_replaceable
@@ -22,6 +23,7 @@ from verdigris.core.bundle.write import (
     version,
     write_bundle,
 )
+from verdigris.core.material.maps import emission_map, opacity_map
 from verdigris.core.material.report import describe_material
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
@@ -37,6 +39,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.notices import lost_light, unique_names
+from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
 
-PREVIEW_SIZE = 256
+PREVIEW_SIZE, _SOFTWARE_PREVIEW_SIZE = 256, 128
 _PREVIEW_LIGHTING = Lighting(samples=16, emission=0.0)
 # Another device, or another driver, may be off by this much more than this one.
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
@@ -106,14 +109,22 @@ def finish(run: Run) -> Iterator[Event]:
         samples.append(on_samples)
         pictures.append(on_sphere)
         reference = make_reference(exported.parameters, teacher)
+        glow = emission_map(teacher, run.settings.resolution)
+        coverage = opacity_map(teacher, run.settings.resolution)
         contents = Contents(
             name=name,
             source=_source(run, number),
             report=_report(teacher),
-            errors={"samples": asdict(on_samples), "sphere": asdict(on_sphere)},
+            errors={
+                "samples": asdict(on_samples),
+                "sphere": asdict(on_sphere),
+                **({"quantisation": facts_by_material(run)[number]} if run.rounding else {}),
+            },
             bounds=_bounds(reference),
             reference=reference,
             preview=_preview(teacher, student),
+            emission=None if glow is None else emission_levels(glow),
+            opacity=None if coverage is None else opacity_levels(coverage),
         )
         write_bundle(path, exported, contents)
     state = checkpoint.state_path(run.options.folder, run.options.name)
@@ -189,9 +200,10 @@ def _bounds(reference: Reference) -> Bounds:
 
 
 def _preview(teacher: Teacher, student: Student) -> bytes:
-    compared = compare_materials(
-        teacher, student, "sphere", PREVIEW_SIZE, _PREVIEW_LIGHTING, subpixels=1
+    size, subpixels = (
+        (_SOFTWARE_PREVIEW_SIZE, 1) if teacher.device.is_software else (PREVIEW_SIZE, 3)
     )
+    compared = compare_materials(teacher, student, "sphere", size, _PREVIEW_LIGHTING, subpixels)
     return encode_png(np.asarray(compared.picture, np.float32))
 
 

@@ -1,0 +1,121 @@
+"""A decoder of bundles written from docs/FORMAT.md alone: it knows nothing of Verdigris."""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+
+TEXELS = {37: (np.uint8, 4), 97: (np.dtype("<f2"), 4), 9: (np.uint8, 1)}
+
+
+def read_textures(path, width, height, layers):
+    """Levels [layers, height, width, channels] of a KTX 2.0 file, finest first, bytes as 0 to 1."""
+    data = path.read_bytes()
+    assert data[:12] == b"\xabKTX 20\xbb\r\n\x1a\n"
+    header = struct.unpack_from("<9I", data, 12)
+    assert header[2:7] == (width, height, 0, layers if layers > 1 else 0, 1)
+    dtype, channels = TEXELS[header[0]]
+    levels = []
+    for level in range(header[7]):
+        offset, length, _ = struct.unpack_from("<3Q", data, 80 + 24 * level)
+        shape = (layers, max(1, height >> level), max(1, width >> level), channels)
+        texels = np.frombuffer(data[offset : offset + length], dtype).reshape(shape)
+        levels.append(texels.astype(np.float64) / (255 if dtype == np.uint8 else 1))
+    return levels
+
+
+def bilinear(texels, uv):
+    """[N, channels] of texels [height, width, channels], repeating."""
+    height, width, _ = texels.shape
+    x = (uv[:, 0] - np.floor(uv[:, 0])) * width - 0.5
+    y = (uv[:, 1] - np.floor(uv[:, 1])) * height - 0.5
+    i, j = np.floor(x).astype(int), np.floor(y).astype(int)
+    fx, fy = (x - i)[:, None], (y - j)[:, None]
+
+    def at(column, row):
+        return texels[row % height, column % width]
+
+    lower = (1 - fx) * at(i, j) + fx * at(i + 1, j)
+    upper = (1 - fx) * at(i, j + 1) + fx * at(i + 1, j + 1)
+    return (1 - fy) * lower + fy * upper
+
+
+def trilinear(levels, uv, lod):
+    lod = np.clip(lod, 0, len(levels) - 1)
+    finer = np.floor(lod).astype(int)
+    coarser = np.minimum(finer + 1, len(levels) - 1)
+    each = np.stack([bilinear(texels, uv) for texels in levels])
+    row = np.arange(len(uv))
+    fine, coarse = each[finer, row], each[coarser, row]
+    return fine + (coarse - fine) * (lod - finer)[:, None]
+
+
+def dot(a, b):
+    return (a * b).sum(1, keepdims=True)
+
+
+ACTIVATIONS = {
+    "none": lambda x: x,
+    "silu": lambda x: x / (1 + np.exp(np.minimum(-x, 700))),
+    "relu": lambda x: np.maximum(x, 0),
+    "leaky_relu": lambda x, slope: np.maximum(x, slope * x),
+    "leaky_smelu": lambda x, slope, width: (
+        slope * x
+        + (1 - slope)
+        * (np.clip(x + width, 0, 2 * width) ** 2 / (4 * width) + np.maximum(x - width, 0))
+    ),
+}
+
+
+class Material:
+    def __init__(self, folder):
+        manifest = json.loads((Path(folder) / "manifest.json").read_text())
+        assert manifest["format"] == "verdigris.material"
+        assert manifest["version"].split(".")[0] == "1"
+        self.network, latents = manifest["network"], manifest["latents"]
+        data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
+        self.tensors = {}
+        for tensor in manifest["weights"]["tensors"]:
+            *rows, length = tensor["shape"]
+            starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
+            read = [np.frombuffer(data, "<f2", length, start) for start in starts]
+            self.tensors[tensor["name"]] = np.array(read, float).reshape(tensor["shape"])
+        file = Path(folder) / latents["file"]
+        levels = read_textures(file, latents["width"], latents["height"], 2)
+        self.latents = [
+            np.array(latents["offset"])
+            + np.array(latents["scale"]) * np.concatenate([level[0], level[1]], axis=2)
+            for level in levels
+        ]
+
+    def response(self, uv, lod, wi, wo):
+        network, directions = self.network, self.network["directions"]
+
+        def normalise(v):
+            return v / np.maximum(np.sqrt(dot(v, v)), directions["length_epsilon"])
+
+        latent = trilinear(self.latents, uv, lod)
+        raw = latent @ self.tensors["frames"].T
+        inputs = [latent]
+        for k in range(network["frame_count"]):
+            r = raw[:, 6 * k : 6 * k + 6]
+            n = normalise(r[:, :3] + [0, 0, 1])
+            tangent = r[:, 3:] + [1, 0, 0]
+            t = normalise(tangent - n * dot(n, tangent))
+            b = np.cross(n, t)
+            a = np.hstack([dot(t, wi), dot(b, wi), dot(n, wi)])
+            c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
+            h = normalise(a + c)
+            cosine = dot(h, a)
+            s = (cosine + a[:, 2:]) / np.maximum(1 + h[:, 2:], directions["half_z_minimum"])
+            inputs += [h, a[:, :2] - h[:, :2] * s, cosine]
+        x = np.hstack(inputs)
+        for layer in network["layers"]:
+            x = x @ self.tensors[layer["weights"]].T + self.tensors[layer["bias"]]
+            used = network["activation_constants"] if layer["activation"] != "none" else {}
+            x = ACTIVATIONS[layer["activation"]](x, **used)
+        output = network["output"]
+        response = np.exp(np.minimum(x - output["shift"], output["limit"]))
+        below = (wi[:, 2] <= 0) | (wo[:, 2] <= 0)
+        return np.where(below[:, None], 0, response)

@@ -1,0 +1,205 @@
+"""Textures as KTX 2.0: held to the specification's numbers, and to a reader that is not ours."""
+
+import json
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, descriptor, read_ktx2, write_ktx2
+from verdigris.core.errors import BundleError
+
+from .bundles import make_bundle
+
+KTX_PARSE = "ktx-parse@2.0.0"
+# Prints what ktx-parse finds in the files it is given, as JSON.
+SCRIPT = """
+import { read } from 'ktx-parse';
+import { readFileSync } from 'node:fs';
+const found = process.argv.slice(2).map((path) => {
+  const { levels, keyValue, dataFormatDescriptor, ...header } = read(readFileSync(path));
+  return { ...header, keyValue, dfd: dataFormatDescriptor,
+    levels: levels.map((level) => ({ size: level.uncompressedByteLength,
+      data: Buffer.from(level.levelData).toString('hex') })) };
+});
+console.log(JSON.stringify(found));
+"""
+
+
+def texels(name, shape, seed=0):
+    random = np.random.default_rng(seed)
+    dtype = FORMATS[name].dtype
+    if dtype.kind == "f":
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(0, 256, shape).astype(dtype)
+
+
+def chain(name, width, height, layers=0):
+    """Random levels of a full chain, and the shape that reads them."""
+    count = max(width, height).bit_length()
+    shape = TextureShape(FORMATS[name], width, height, count, layers)
+    return [texels(name, shape.level(level), level) for level in range(count)], shape
+
+
+@pytest.mark.parametrize("layers", [0, 2])
+@pytest.mark.parametrize("size", [(1, 1), (8, 8), (16, 2), (1, 64)])
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_read_back(name, size, layers):
+    levels, shape = chain(name, *size, layers)
+    for wrote, found in zip(
+        levels, read_ktx2(write_ktx2(name, levels, "t"), shape, "f"), strict=True
+    ):
+        np.testing.assert_array_equal(wrote, found)
+
+
+def test_header_and_levels_lie_where_the_specification_puts_them():
+    levels, _ = chain("R8G8B8A8_UNORM", 8, 4, 2)
+    data = write_ktx2("R8G8B8A8_UNORM", levels, "t")
+    assert data[:12] == bytes.fromhex("ab4b5458203230bb0d0a1a0a")
+    assert struct.unpack_from("<9I", data, 12) == (37, 1, 8, 4, 0, 2, 1, 4, 0)
+    index = [struct.unpack_from("<3Q", data, 80 + 24 * level) for level in range(4)]
+    assert [size for _, size, _ in index] == [256, 64, 16, 8]
+    # smallest first, finest last, nothing behind it
+    offsets = [offset for offset, _, _ in index]
+    assert offsets == sorted(offsets, reverse=True)
+    assert offsets[0] + 256 == len(data)
+    assert data[offsets[0] :][:4] == levels[0][0, 0, 0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "block"),
+    [
+        # total size, vendor and type, version 2 and block size, RGBSDA with BT.709 linear, plane 0;
+        # then a sample a channel: bit offset, length - 1, channel, lower, upper
+        (
+            "R8_UNORM",
+            "2c000000 00000000 02002800 01010100 00000000 0100000000000000"
+            "0000 07 00 00000000 00000000 ff000000",
+        ),
+        (
+            "R16G16B16A16_SFLOAT",
+            "5c000000 00000000 02005800 01010100 00000000 0800000000000000"
+            "0000 0f c0 00000000 000080bf 0000803f 1000 0f c1 00000000 000080bf 0000803f"
+            "2000 0f c2 00000000 000080bf 0000803f 3000 0f cf 00000000 000080bf 0000803f",
+        ),
+    ],
+)
+def test_the_descriptor_is_khronos_own(name, block):
+    assert descriptor(FORMATS[name]) == bytes.fromhex(block)
+
+
+@pytest.fixture(scope="module")
+def ktx_parse(tmp_path_factory):
+    """A folder in which node finds ktx-parse."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        pytest.skip("node and npm are not installed")
+    folder = tmp_path_factory.mktemp("node")
+    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", KTX_PARSE]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"npm does not fetch {KTX_PARSE} within a minute")
+    if done.returncode:
+        pytest.skip(f"npm cannot fetch {KTX_PARSE}: {done.stderr.strip()[-200:]}")
+    (folder / "read.mjs").write_text(SCRIPT)
+    return folder
+
+
+def test_an_independent_reader_finds_what_was_written(ktx_parse, tmp_path):
+    glow, _ = chain("R16G16B16A16_SFLOAT", 8, 8)
+    cover, _ = chain("R8_UNORM", 8, 8)
+    folders = [
+        make_bundle(tmp_path / "bytes.vdg", emission=glow, opacity=cover).folder,
+        make_bundle(tmp_path / "halves.vdg", quantised=False).folder,
+    ]
+    files = [path for folder in folders for path in sorted(folder.glob("*.ktx2"))]
+    assert len(files) == 4
+    done = subprocess.run(
+        ["node", "read.mjs", *map(str, files)],
+        cwd=ktx_parse,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    for path, found in zip(files, json.loads(done.stdout), strict=True):
+        manifest = json.loads((path.parent / "manifest.json").read_text())
+        facts = manifest[path.stem]
+        texel = FORMATS[facts["format"]]
+        assert found["vkFormat"] == texel.number
+        assert (found["pixelWidth"], found["pixelHeight"]) == (facts["width"], facts["height"])
+        assert found["layerCount"] == facts.get("layers", 0)
+        assert (found["faceCount"], found["supercompressionScheme"]) == (1, 0)
+        assert found["keyValue"]["KTXorientation"] == "ru"
+        assert found["keyValue"]["KTXwriter"].startswith("verdigris ")
+        (block,) = found["dfd"]
+        assert (block["colorModel"], block["transferFunction"]) == (1, 1)
+        assert block["bytesPlane"][0] == texel.size
+        assert len(block["samples"]) == texel.channels
+        data = path.read_bytes()
+        for number, level in enumerate(found["levels"]):
+            offset, length, _ = struct.unpack_from("<3Q", data, 80 + 24 * number)
+            assert level["size"] == length
+            assert bytes.fromhex(level["data"]) == data[offset : offset + length]
+
+
+# Where each field of the header lies, or of a level index of four levels behind it.
+FIELDS = {
+    "vkFormat": 12,
+    "typeSize": 16,
+    "pixelWidth": 20,
+    "pixelHeight": 24,
+    "pixelDepth": 28,
+    "layerCount": 32,
+    "faceCount": 36,
+    "levelCount": 40,
+    "supercompressionScheme": 44,
+    "dfdByteOffset": 48,
+    "dfdByteLength": 52,
+    "kvdByteOffset": 56,
+    # its third byte, so that it ends far beyond the file
+    "kvdByteLength": 62,
+    "sgdByteOffset": 64,
+    "sgdByteLength": 72,
+    "level 0 byteOffset": 80,
+    "level 1 byteOffset": 104,
+    "level 2 byteLength": 136,
+    "the data format descriptor": 180,
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_wrong_field_is_refused_by_its_name(field):
+    levels, shape = chain("R8G8B8A8_UNORM", 8, 4, 2)
+    data = bytearray(write_ktx2("R8G8B8A8_UNORM", levels, "t"))
+    data[FIELDS[field]] ^= 0x5A
+    with pytest.raises(BundleError, match=f"a.ktx2: {field} is "):
+        read_ktx2(bytes(data), shape, "a.ktx2")
+
+
+def test_rows_that_run_the_other_way_are_refused():
+    levels, shape = chain("R8_UNORM", 4, 4)
+    data = write_ktx2("R8_UNORM", levels, "t").replace(b"ru\0", b"rd\0")
+    with pytest.raises(BundleError, match=r"KTXorientation is b'rd.*row 0 at the lowest v"):
+        read_ktx2(data, shape, "a.ktx2")
+
+
+def test_half_floats_that_are_no_numbers_are_refused():
+    levels, shape = chain("R16G16B16A16_SFLOAT", 4, 4)
+    levels[1][0, 1, 2] = np.nan
+    data = write_ktx2("R16G16B16A16_SFLOAT", levels, "t")
+    with pytest.raises(BundleError, match="level 1 holds values that are not finite"):
+        read_ktx2(data, shape, "a.ktx2")
+
+
+def test_every_truncation_is_refused():
+    levels, shape = chain("R8_UNORM", 4, 4)
+    data = write_ktx2("R8_UNORM", levels, "t")
+    for length in range(len(data)):
+        with pytest.raises(BundleError, match=r"a\.ktx2: "):
+            read_ktx2(data[:length], shape, "a.ktx2")
