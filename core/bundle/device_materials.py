@@ -1,0 +1,231 @@
+"""Materials on a device for the runtime shader: weights in one buffer, records, textures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.network import weights_name
+from verdigris.core.bundle.runtime import NETWORK_MODULE, network_source
+from verdigris.core.bundle.weights import align, pack_weights, plan_tensors
+from verdigris.core.device import Device, Kernels, Source
+from verdigris.core.errors import BundleError, DeviceError, SettingsError
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.read import Bundle
+    from verdigris.core.network.spec import NetworkSpec
+
+DECODERS = ("portable", "cooperative")
+# Name -> NEURAL_FILTER of evaluate_queries.slang.
+FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
+# What devices ask of a matrix in their own layout.
+OPTIMAL_ALIGNMENT = 128
+_FORMATS = {"R8G8B8A8_UNORM": "rgba8_unorm", "R16G16B16A16_SFLOAT": "rgba16_float"}
+# NeuralRecord of neural_record.slang.
+RECORD = np.dtype(
+    [
+        ("scale", "<f4", 8),
+        ("offset", "<f4", 8),
+        ("width", "<u4"),
+        ("height", "<u4"),
+        ("levels", "<u4"),
+        ("texture", "<u4"),
+        ("weights", "<u4"),
+        ("matrices", "<u4", 8),
+        ("reserved", "<u4", 3),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class RuntimeChoice:
+    """What is chosen when the runtime shader is compiled."""
+
+    decoder: str = "portable"
+    """One of DECODERS."""
+    filter: str = "trilinear"
+    """One of FILTERS."""
+    is_optimal: bool = True
+    """Matrices for cooperative vectors are converted to the device's own layout."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
+            value = getattr(self, name)
+            if value not in known:
+                raise SettingsError(f"{name} {value!r} is not known: use {', '.join(known)}")
+
+    @property
+    def is_cooperative(self) -> bool:
+        return self.decoder == "cooperative"
+
+    def defines(self, device: Device, textures: int) -> dict[str, str]:
+        values = {
+            "NEURAL_ROLLED": device.is_software,
+            "NEURAL_COOPERATIVE": self.is_cooperative,
+            "NEURAL_OPTIMAL": self.is_optimal,
+            "NEURAL_FILTER": FILTERS[self.filter],
+            "NEURAL_TEXTURES": textures,
+        }
+        return {name: str(int(value)) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The numbers of one material as its files hold them."""
+
+    spec: NetworkSpec
+    weights: bytes
+    latents: LatentTexture
+
+
+def stored_of(bundle: Bundle) -> Stored:
+    """A bundle's numbers. The shader's constants are those of the order in which Verdigris writes;
+    a file with other places is brought into it."""
+    tensors, size = plan_tensors(bundle.spec)
+    data = bundle.weights_bytes()
+    if len(data) != size or {*tensors} - {*bundle.manifest.tensors}:
+        data, _ = pack_weights(bundle.parameters())
+    return Stored(bundle.spec, data, bundle.latents())
+
+
+def has_cooperative_vectors(device: Device) -> bool:
+    import slangpy
+
+    return bool(device.gpu.has_feature(slangpy.Feature.cooperative_vector))
+
+
+class DeviceMaterials:
+    """Uploaded materials of one network, and the kernels that evaluate them."""
+
+    def __init__(
+        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
+    ) -> None:
+        self.device = device
+        self.choice = choice or RuntimeChoice()
+        if not materials:
+            raise BundleError("there is no material to evaluate")
+        self.spec = materials[0].spec
+        if any(each.spec != self.spec for each in materials):
+            raise BundleError("the materials have several networks: evaluate them one by one")
+        if self.choice.is_cooperative and not has_cooperative_vectors(device):
+            raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
+        self._kernels: Kernels = device.new_kernels(self.choice.defines(device, len(materials)))
+        self._kernels.load(Source(NETWORK_MODULE, network_source(self.spec)))
+        self.records = np.zeros(len(materials), RECORD)
+        self.textures = [self._upload(each.latents) for each in materials]
+        self.sampler = device.gpu.create_sampler()
+        weights = self._place_weights(materials)
+        self.weights = self.buffer(weights, 4)
+        for index, each in enumerate(materials):
+            self._fill_record(index, each.latents)
+        self.record_buffer = self.buffer(self.records, RECORD.itemsize)
+
+    def kernel(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get(sources, entry)
+
+    def bindings(self) -> dict[str, Any]:
+        """The variables of evaluate_queries.slang that hold the materials."""
+        bound: dict[str, Any] = {
+            "neuralRecords": self.record_buffer,
+            "neuralWeights": self.weights,
+            "neuralLatents": self.textures,
+        }
+        if self.choice.filter == "sampler":
+            bound["neuralSampler"] = self.sampler
+        return bound
+
+    def _place_weights(self, materials: Sequence[Stored]) -> NDArray[np.uint8]:
+        """All weights one after another, equal ones once, then converted matrices."""
+        places: dict[bytes, int] = {}
+        for each in materials:
+            places.setdefault(each.weights, sum(map(len, places)))
+        self.records["weights"] = [places[each.weights] for each in materials]
+        matrices = [
+            tensor
+            for index in range(self.spec.hidden_layers)
+            for tensor in plan_tensors(self.spec)[0]
+            if tensor.name == weights_name(index)
+        ]
+        data = np.frombuffer(b"".join(places), np.uint8)
+        for index, tensor in enumerate(matrices):
+            self.records["matrices"][:, index] = self.records["weights"] + tensor.offset
+        if not (self.choice.is_cooperative and self.choice.is_optimal):
+            return data
+        return self._convert(data)
+
+    def _convert(self, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Appends the matrices in the device's own layout and points the records to them."""
+        import slangpy
+
+        gpu = self.device.gpu
+        layouts = slangpy.CoopVecMatrixLayout
+        half = slangpy.DataType.float16
+        sources, targets = [], []
+        end = 0
+        for index, layer in enumerate(self.spec.layers[: self.spec.hidden_layers]):
+            shape = layer.outputs, layer.inputs
+            stride = align(2 * layer.inputs, 16)
+            column = self.records["matrices"][:, index]
+            moved = {}
+            for place in np.unique(column):
+                sources.append(
+                    gpu.create_coop_vec_matrix_desc(
+                        *shape, layouts.row_major, half, int(place), stride
+                    )
+                )
+                target = gpu.create_coop_vec_matrix_desc(
+                    *shape, layouts.inferencing_optimal, half, end
+                )
+                targets.append(target)
+                moved[int(place)] = len(data) + end
+                end = align(end + target.size, OPTIMAL_ALIGNMENT)
+            self.records["matrices"][:, index] = [moved[int(place)] for place in column]
+        source = self.buffer(data, 4)
+        converted = self.buffer(np.zeros(end, np.uint8), 4)
+        encoder = gpu.create_command_encoder()
+        encoder.convert_coop_vec_matrices(converted, targets, source, sources)
+        gpu.submit_command_buffer(encoder.finish())
+        return np.concatenate([data, converted.to_numpy().view(np.uint8)[:end]])
+
+    def _fill_record(self, index: int, latents: LatentTexture) -> None:
+        layout = latents.layout
+        record = self.records[index]
+        record["scale"], record["offset"] = latents.scale, latents.offset
+        record["width"], record["height"] = layout.width, layout.height
+        record["levels"], record["texture"] = layout.levels, index
+
+    def _upload(self, latents: LatentTexture) -> slangpy.Texture:
+        import slangpy
+
+        layout = latents.layout
+        texture = self.device.gpu.create_texture(
+            type=slangpy.TextureType.texture_2d_array,
+            format=getattr(slangpy.Format, _FORMATS[latents.format]),
+            width=layout.width,
+            height=layout.height,
+            array_length=len(latents.levels[0]),
+            mip_count=layout.levels,
+            usage=slangpy.TextureUsage.shader_resource,
+        )
+        for mip, level in enumerate(latents.levels):
+            for layer, texels in enumerate(level):
+                # a view of one row or column keeps strides that are refused
+                texture.copy_from_numpy(texels.copy(), layer=layer, mip=mip)
+        return texture
+
+    def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        # a copy, because what may not be written to is refused
+        raw = np.array(data).reshape(-1).view(np.uint8)
+        return self.device.gpu.create_buffer(
+            element_count=raw.size // stride, struct_size=stride, usage=usage, data=raw
+        )

@@ -1,0 +1,173 @@
+"""The shaders that go into a bundle's runtime/: specialised for one network, in four languages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.slang_compiler import compile_entry_point, compiler_version
+from verdigris.core.bundle.weights import plan_tensors
+from verdigris.core.device import cache_folder
+from verdigris.core.network.spec import (
+    ACTIVATIONS,
+    HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
+    SMELU_WIDTH,
+    NetworkSpec,
+)
+from verdigris.shaders import SHADER_FOLDER
+
+RUNTIME_SHADERS = SHADER_FOLDER / "runtime"
+NETWORK_MODULE = "neural_network"
+ENTRY_FILE = "evaluate_queries.slang"
+ENTRY_POINT = "evaluateQueries"
+# What includes the generated text calls this.
+FUNCTION = "neuralEvaluate"
+_HALVES = 2
+
+# Compiled file -> the compiler's target, and whether its decoder uses cooperative vectors. Slang
+# has no cooperative vectors in GLSL, only loops that stand for them; in HLSL they need SM 6.9.
+TARGETS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "portable.hlsl": (("-target", "hlsl", "-profile", "sm_6_0"), False),
+    "portable.glsl": (("-target", "glsl"), False),
+    "portable.spv": (("-target", "spirv", "-profile", "spirv_1_5"), False),
+    "cooperative.hlsl": (("-target", "hlsl", "-profile", "sm_6_9"), True),
+    "cooperative.spv": (("-target", "spirv", "-profile", "spirv_1_5"), True),
+}
+_ENTRY_BEGINS = {
+    ".hlsl": re.compile(rb'^(\[shader\("compute"\)\])?\[numthreads\(', re.MULTILINE),
+    ".glsl": re.compile(rb"^layout\(local_size_x", re.MULTILINE),
+}
+
+
+def network_source(spec: NetworkSpec) -> str:
+    """The one module that differs from network to network: its shape and where its weights lie."""
+    tensors, size = plan_tensors(spec)
+    places = {tensor.name: tensor for tensor in tensors}
+    layers = range(len(spec.layers))
+    matrices = [places[weights_name(layer)] for layer in layers]
+    numbers: dict[str, int | float] = {
+        "kLatentChannels": spec.latent_channels,
+        "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
+        "kFrameCount": spec.frame_count,
+        "kInputs": spec.inputs,
+        "kPaddedInputs": matrices[0].row_stride // _HALVES,
+        "kHiddenWidth": spec.hidden_width,
+        "kPaddedHidden": matrices[1].row_stride // _HALVES,
+        "kHiddenLayers": spec.hidden_layers,
+        "kWeightBytes": size,
+        "kFrames": places[FRAMES].offset,
+        "kOutputShift": float(spec.output_shift),
+        "kOutputLimit": float(spec.output_limit),
+        "kLeakySlope": LEAKY_SLOPE,
+        "kSmeluWidth": SMELU_WIDTH,
+        "kLengthEpsilon": LENGTH_EPSILON,
+        "kHalfZMinimum": HALF_Z_MINIMUM,
+    }
+    lines = [
+        "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
+        "// kPadded... are lengths of rows with their padding.",
+        "",
+        *(
+            f"public static const int k{name} = {number};"
+            for number, name in enumerate(ACTIVATIONS.values())
+        ),
+        f"public static const int kActivation = k{ACTIVATIONS[spec.activation]};",
+    ]
+    for name, value in numbers.items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {name} = {value!r};")
+    biases = [places[bias_name(layer)] for layer in layers]
+    for name, chosen in (("kMatrices", matrices), ("kBiases", biases)):
+        offsets = ", ".join(str(tensor.offset) for tensor in chosen)
+        lines.append(f"public static const uint {name}[{len(chosen)}] = {{ {offsets} }};")
+    return "\n".join(lines) + "\n"
+
+
+def slang_files(spec: NetworkSpec) -> dict[str, bytes]:
+    """The Slang modules by file name."""
+    files = {path.name: path.read_bytes() for path in sorted(RUNTIME_SHADERS.glob("*.slang"))}
+    return {**files, f"{NETWORK_MODULE}.slang": network_source(spec).encode()}
+
+
+def runtime_files(spec: NetworkSpec) -> dict[str, bytes]:
+    """Everything that goes into runtime/. Compiled once for a network, then kept."""
+    sources = slang_files(spec)
+    kept = _kept_folder(sources)
+    result = dict(sources)
+    for name in TARGETS:
+        data = _read_kept(kept, name)
+        if data is None:
+            data = _compile(sources, name)
+            _keep(kept, name, data)
+        result[name] = data
+    return result
+
+
+def _compile(sources: dict[str, bytes], name: str) -> bytes:
+    target, is_cooperative = TARGETS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        for file, data in sources.items():
+            (Path(folder) / file).write_bytes(data)
+        code = compile_entry_point(
+            [
+                Path(folder) / ENTRY_FILE,
+                *("-entry", ENTRY_POINT, "-stage", "compute", *target),
+                f"-DNEURAL_COOPERATIVE={int(is_cooperative)}",
+                *("-no-mangle", "-line-directive-mode", "none"),
+            ]
+        )
+    suffix = Path(name).suffix
+    return _as_include(code, suffix) if suffix in _ENTRY_BEGINS else code
+
+
+def _as_include(code: bytes, suffix: str) -> bytes:
+    """Lets a shader include the text: without the entry point, and with the function's own name."""
+    entry = _ENTRY_BEGINS[suffix].search(code)
+    if entry is None or f"{FUNCTION}_0(".encode() not in code:
+        raise RuntimeError(f"the Slang compiler's {suffix} text has another form than expected")
+    head = (
+        f"// Generated by Slang {compiler_version()} from the .slang files beside this one.\n"
+        "// Define NEURAL_NO_ENTRY_POINT to include it in a shader of your own.\n"
+    )
+    name = f"\n#define {FUNCTION} {FUNCTION}_0\n#ifndef NEURAL_NO_ENTRY_POINT\n"
+    begin = entry.start()
+    return head.encode() + code[:begin] + name.encode() + code[begin:].rstrip() + b"\n#endif\n"
+
+
+def _kept_folder(sources: dict[str, bytes]) -> Path | None:
+    folder = cache_folder()
+    if folder is None:
+        return None
+    digest = hashlib.sha256()
+    how = [*sources.items(), *((name, repr(value).encode()) for name, value in TARGETS.items())]
+    for name, data in (*how, ("compiler", compiler_version().encode())):
+        digest.update(f"{name} {len(data)} ".encode() + data)
+    return folder / "runtime" / digest.hexdigest()[:32]
+
+
+def _read_kept(folder: Path | None, name: str) -> bytes | None:
+    if folder is None:
+        return None
+    try:
+        return (folder / name).read_bytes() or None
+    except OSError:
+        return None
+
+
+def _keep(folder: Path | None, name: str, data: bytes) -> None:
+    """A cache that cannot be written costs time alone."""
+    if folder is None:
+        return
+    temporary = folder / f".{name}.{os.getpid()}.tmp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(folder / name)
+    except OSError:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,168 @@
+"""The runtime shader against numpy in double precision, on the numbers that a bundle holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.device_eval import QueryEvaluator
+from verdigris.core.bundle.device_materials import RuntimeChoice, has_cooperative_vectors
+from verdigris.core.bundle.evaluate import evaluate_at_lod, latents_at_lod
+from verdigris.core.bundle.reference import choose_points
+from verdigris.core.device import open_device
+from verdigris.core.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.network.spec import PRESETS, NetworkSpec
+
+from .exported import made_up, stored
+
+NETWORKS = {
+    "2x16 leaky_relu": replace(PRESETS["2x16"], activation="leaky_relu"),
+    "2x32 silu": replace(PRESETS["2x32"], activation="silu"),
+    "3x64 leaky_smelu": replace(PRESETS["3x64"], activation="leaky_smelu"),
+    "1x5 relu, one frame": NetworkSpec(5, 1, "relu", frame_count=1),
+}
+# In the order of float sums alone; an activation or an offset that is wrong is off by percents.
+ROUNDING = 1e-5
+
+
+@pytest.fixture(scope="module")
+def software():
+    return open_device("software")
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    try:
+        device = open_device("vulkan")
+    except DeviceError:
+        device = None
+    if device is None or device.is_software or not has_cooperative_vectors(device):
+        pytest.skip("there is no GPU with cooperative vectors")
+    return device
+
+
+def expected(exported, points):
+    parameters = exported.parameters.astype(np.float64)
+    return evaluate_at_lod(parameters, points.uv, points.lod, points.wi, points.wo)
+
+
+def relative_error(found, wanted, floor=0.01):
+    return float((np.abs(found - wanted) / np.maximum(wanted, floor)).max())
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_portable_code_is_the_numpy_decoder(software, name):
+    """512 points: between levels and beyond them, on seams and far tiles, grazing and below."""
+    exported = made_up(NETWORKS[name])
+    points = choose_points(exported.parameters.layout)
+    evaluator = QueryEvaluator([stored(exported)], software)
+    found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
+    wanted = expected(exported, points)
+    assert relative_error(found, wanted) < ROUNDING
+    below = (points.wi[:, 2] <= 0) | (points.wo[:, 2] <= 0)
+    assert below.sum() >= 16
+    assert not found[below].any()
+
+
+@pytest.fixture(scope="module")
+def family():
+    """Three materials: two of them with one decoder, each of another size and format."""
+    spec = PRESETS["2x16"]
+    first = made_up(spec, 16, 8, seed=1)
+    second = made_up(spec, 4, 4, seed=2, quantised=False)
+    third = made_up(spec, 32, 1, seed=3)
+    shared = replace(third, parameters=replace(third.parameters, decoder=first.parameters.decoder))
+    return first, second, shared
+
+
+def test_several_materials_lie_in_one_buffer(software, family):
+    points = choose_points(family[0].parameters.layout)
+    material = np.arange(len(points)) % len(family)
+    evaluator = QueryEvaluator([stored(each) for each in family], software)
+    found = evaluator.response(points.uv, points.lod, points.wi, points.wo, material)
+    for index, exported in enumerate(family):
+        mine = material == index
+        wanted = expected(exported, points)[mine]
+        assert relative_error(found[mine], wanted) < ROUNDING
+    records = evaluator.materials.records
+    assert records["weights"][0] == records["weights"][2] != records["weights"][1]
+    assert records["texture"].tolist() == [0, 1, 2]
+    assert evaluator.materials.weights.size == 2 * len(stored(family[0]).weights)
+
+
+def test_the_mean_of_stochastic_filtering_is_the_trilinear_latent(software):
+    """A decoder that is linear in one latent channel shows the latents' mean: exp is undone."""
+    exported = latent_through_the_logarithm()
+    count, draws = 6, 4096
+    points = choose_points(exported.parameters.layout)
+    chosen = slice(200, 200 + count)  # uv anywhere, lod between levels
+    uv, lod = points.uv[chosen], np.full(count, 0.3, np.float32)
+    up = np.tile(np.float32([0.0, 0.6, 0.8]), (count, 1))
+    evaluator = QueryEvaluator([stored(exported)], software, RuntimeChoice(filter="stochastic"))
+    random = np.tile((np.arange(draws, dtype=np.float32) + 0.5) / draws, count)
+    repeated = [np.repeat(each, draws, axis=0) for each in (uv, lod, up, up)]
+    found = np.log(evaluator.response(*repeated, random=random)).reshape(count, draws, 3)
+    parameters = exported.parameters.astype(np.float64)
+    latents = latents_at_lod(parameters, uv.T.astype(np.float64), lod.astype(np.float64))
+    np.testing.assert_allclose(found.mean(1)[:, 0] + 3, latents[0], atol=16 / draws)
+    assert found.std(1)[:, 0].min() > 0.01
+    # one texel at a time, and only those around the place on the two levels
+    assert max(len(np.unique(values.round(4))) for values in found[:, :, 0]) <= 8
+
+
+def latent_through_the_logarithm():
+    """A ReLU decoder whose outputs are latent channel 0: relu(x) - relu(-x)."""
+    exported = made_up(NetworkSpec(8, 1, "relu"))
+    parameters = exported.parameters
+    parameters.decoder[:] = 0
+    first, last = parameters.spec.layers
+    parameters.weights(first)[:2, 0] = 1, -1
+    parameters.weights(last)[:, :2] = 1, -1
+    return exported
+
+
+def test_the_texture_unit_is_close_to_exact_filtering(software):
+    """It weighs texels in steps of 1/256: latents are off by up to 1/256 of their difference."""
+    exported = latent_through_the_logarithm()
+    points = choose_points(exported.parameters.layout)
+    up = np.tile(np.float32([0.0, 0.6, 0.8]), (len(points), 1))
+    evaluator = QueryEvaluator([stored(exported)], software, RuntimeChoice(filter="sampler"))
+    found = np.log(evaluator.response(points.uv, points.lod, up, up))[:, 0] + 3
+    parameters = exported.parameters.astype(np.float64)
+    latents = latents_at_lod(parameters, points.uv.T.astype(float), points.lod.astype(float))
+    span = np.ptp(exported.parameters.latents[:, 0])
+    near = np.abs(points.uv).max(1) < 4  # a far tile costs float digits as well
+    assert np.abs(found - latents[0])[near].max() < 3 / 256 * span
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("is_optimal", [False, True], ids=["row-major", "optimal"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(gpu, name, is_optimal):
+    exported = made_up(NETWORKS[name])
+    points = choose_points(exported.parameters.layout)
+    choice = RuntimeChoice("cooperative", is_optimal=is_optimal)
+    evaluator = QueryEvaluator([stored(exported)], gpu, choice)
+    found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
+    assert relative_error(found, expected(exported, points)) < 0.02
+
+
+@pytest.mark.gpu
+def test_cooperative_vectors_find_every_material(gpu, family):
+    points = choose_points(family[0].parameters.layout)
+    material = np.arange(len(points)) % len(family)
+    evaluator = QueryEvaluator([stored(e) for e in family], gpu, RuntimeChoice("cooperative"))
+    found = evaluator.response(points.uv, points.lod, points.wi, points.wo, material)
+    for index, exported in enumerate(family):
+        mine = material == index
+        assert relative_error(found[mine], expected(exported, points)[mine]) < 0.02
+
+
+def test_what_cannot_be_evaluated_is_refused(software):
+    with pytest.raises(SettingsError, match="decoder 'fast' is not known: use portable"):
+        RuntimeChoice("fast")
+    with pytest.raises(DeviceError, match="no cooperative vectors: use the portable decoder"):
+        QueryEvaluator([stored(made_up(PRESETS["2x16"]))], software, RuntimeChoice("cooperative"))
+    mixed = [stored(made_up(PRESETS[name])) for name in ("2x16", "2x32")]
+    with pytest.raises(BundleError, match="several networks"):
+        QueryEvaluator(mixed, software)
