@@ -55,7 +55,7 @@ class BakeSettings:
     """Bits of a latent channel in the bundle: 8, or 4 to see what that would cost; 0 keeps half
     floats, which are twice as large."""
 
-    quantise_share: float = 0.15
+    quantise_share: float = 0.1
     """The part of all steps, at the end, in which latents are trained as they will be rounded."""
 
     draw: DrawSettings = field(default_factory=DrawSettings)

@@ -37,6 +37,9 @@ def bake(
     batch: Annotated[int | None, typer.Option(help="Samples a step.")] = None,
     candidates: Annotated[int | None, typer.Option(help="Starts that are tried.")] = None,
     activation: Annotated[str | None, typer.Option(help="leaky_relu, silu, leaky_smelu.")] = None,
+    latent_bits: Annotated[
+        int | None, typer.Option(help="Bits of a latent channel: 8, or 0 for half floats.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that the training is fitted into.")
@@ -79,6 +82,7 @@ def bake(
         "batch": batch,
         "candidates": candidates,
         "activation": activation,
+        "latent_bits": latent_bits,
         "seed": seed,
     }
     settings = _changed(require_settings(preset or default_preset(kind), kind), changes)

@@ -36,6 +36,7 @@ from verdigris.core.training.resume import (
     find_state,
     write_state,
 )
+from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
 from verdigris.core.training.trainers import choose_trainer, open_trainer
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 
+# candidates, training, rounding, measuring; those that a bake does not need are left out
+_PHASES = 4
 _QUICK_SAMPLES = 1 << 15
 _RUN_SECONDS = 0.2
 _FIRST_RUN = 20
@@ -100,7 +103,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     settings = run.settings
     if saved:
         run.trainer.restore(saved.parameters, saved.state)
-        run.step_base_seconds = saved.seconds
+        run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
         run.checkpoint_step = run.trainer.step
     yield _started(run)
     if run.options.resume and saved is None:
@@ -113,12 +116,12 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     ]
     run.started = time.monotonic()
     if saved is None and settings.candidates > 1:
-        yield Phase("candidates", 1, 3)
+        yield Phase("candidates", 1, _PHASES)
         yield from _choose_candidate(run)
-    yield Phase("training", 2, 3)
     yield from _train(run)
     run.ended = time.monotonic()
-    yield Phase("measuring", 3, 3)
+    yield Phase("measuring", 4, _PHASES)
+    yield from tell_cost(run)
     yield from finish(run)
 
 
@@ -237,10 +240,27 @@ def _in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
 
 
 def _train(run: Run) -> Iterator[Event]:
+    settings, step = run.settings, run.trainer.step
+    phase = settings.training().quantisation
+    first_rounded = phase.first_step if phase else settings.iterations
+    yield from run.preview()
+    if step < first_rounded or phase is None:
+        yield Phase("training", 2, _PHASES)
+        yield from _train_to(run, first_rounded)
+    if phase and not run.stopped_by:
+        if not run.rounding:
+            note_error_before(run)
+        yield Phase("rounding", 3, _PHASES)
+        yield from _train_to(run, settings.iterations)
+    if not run.stopped_by:
+        run.stopped_by = "time limit" if run.options.time_limit else "steps"
+
+
+def _train_to(run: Run, end: int) -> Iterator[Event]:
+    """Trains up to a step, or until something ends the bake sooner."""
     settings, options = run.settings, run.options
     last_metrics = last_checkpoint = last_preview = time.monotonic()
-    yield from run.preview()
-    for steps, report, took in _in_runs(run, settings.iterations - run.trainer.step):
+    for steps, report, took in _in_runs(run, end - run.trainer.step):
         left = (settings.iterations - run.trainer.step) * took / steps
         rate = report.samples / took
         yield Step(run.trainer.step, settings.iterations, report.loss, rate, run.seconds, left)
@@ -261,7 +281,5 @@ def _train(run: Run) -> Iterator[Event]:
         if now - last_checkpoint > options.checkpoint_seconds:
             yield write_state(run)
             last_checkpoint = time.monotonic()
-    if run.trainer.step < settings.iterations:
+    if run.trainer.step < end:
         run.stopped_by = "request"
-    else:
-        run.stopped_by = "time limit" if options.time_limit else "steps"

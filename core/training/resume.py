@@ -27,6 +27,7 @@ class SavedState:
     state: dict[str, NDArray[Any]]
     settings: BakeSettings
     seconds: float
+    rounding: dict[str, Any]
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "trainer": run.trainer_kind,
         "step": run.trainer.step,
         "seconds": run.seconds,
+        "rounding": run.rounding,
     }
 
 
@@ -75,4 +77,5 @@ def find_state(
             f"{path}: was begun with other settings or another trainer: "
             "use the same, or bake without --resume"
         )
-    return SavedState(saved.parameters, saved.state, stored, float(facts.get("seconds", 0.0)))
+    seconds, rounding = float(facts.get("seconds", 0.0)), facts.get("rounding", {})
+    return SavedState(saved.parameters, saved.state, stored, seconds, rounding)

@@ -18,6 +18,7 @@ from verdigris.core.training.events import Event, Metrics, Preview
 from verdigris.core.training.measure import HeldOut, measure_student
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Trainer
+from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
 
 
@@ -42,6 +43,8 @@ class Run:
     digest: str = ""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
+    rounding: dict[str, Any] = field(default_factory=dict)
+    """Errors before and after latents were rounded; lists are by material."""
 
     @property
     def seconds(self) -> float:
@@ -63,9 +66,17 @@ class Run:
             self.source.set_importance(wanted[0])
             self.digest = source_digest(self.teachers, wanted[0])
 
-    def current_student(self) -> Student:
-        """The parameters as they are, as the first material, on the device."""
-        parameters = self.parameters()
+    def stored_parameters(self) -> Parameters:
+        """What bundles would hold of the parameters as they are."""
+        quantisation = self.settings.training().quantisation
+        return as_stored(self.parameters(), quantisation, self.trainer.latent_ranges())
+
+    def current_student(self, parameters: Parameters | None = None) -> Student:
+        """The parameters as they are, rounded once training rounds them, or these; as the first
+        material, on the device."""
+        if parameters is None:
+            is_rounded = self.trainer.latent_ranges() is not None
+            parameters = self.stored_parameters() if is_rounded else self.parameters()
         if self.student is None:
             self.student = Student(parameters, self.teachers[0].device)
         else:
@@ -73,9 +84,9 @@ class Run:
         self.student.material = 0
         return self.student
 
-    def measure(self) -> Metrics:
-        """Errors on the held-out samples that are kept for it."""
-        student = self.current_student()
+    def measure(self, parameters: Parameters | None = None) -> Metrics:
+        """Errors of the parameters, or of these, on the held-out samples that are kept for it."""
+        student = self.current_student(parameters)
         found = []
         for number, held_out in enumerate(self.held_out):
             student.material = number

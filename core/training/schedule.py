@@ -77,7 +77,7 @@ class Quantisation:
     bits: int = 8
     """Of a channel."""
 
-    softest: float = 2.0
+    softest: float = 1.0
     """Sharpness of the first step."""
 
     hardest: float = 16.0

@@ -106,8 +106,8 @@ def measure(example: Example, share: float, options: argparse.Namespace) -> dict
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, default=DEFAULT)
-    parser.add_argument("--shares", nargs="+", type=float, default=[0.15])
-    parser.add_argument("--sharpness", nargs="+", default=["2:16"], metavar="FROM:TO")
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.1])
+    parser.add_argument("--sharpness", nargs="+", default=["1:16"], metavar="FROM:TO")
     parser.add_argument("--bits", nargs="+", type=int, default=[8, 4])
     add_settings(parser)
     options = parser.parse_args()

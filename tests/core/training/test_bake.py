@@ -55,7 +55,8 @@ def test_a_bake_tells_its_phases_learns_and_writes_its_result(clay, tmp_path):
     settings = replace(TINY, iterations=600)
     events = run([clay], tmp_path, settings, metrics_seconds=0.0)
     assert isinstance(events[0], Started)
-    assert [event.name for event in of_kind(events, Phase)] == ["training", "measuring"]
+    names = [event.name for event in of_kind(events, Phase)]
+    assert names == ["training", "rounding", "measuring"]
     finished = events[-1]
     assert isinstance(finished, Finished)
     assert finished.stopped_by == "steps"
@@ -91,13 +92,15 @@ def test_two_bakes_with_the_same_seed_are_equal_to_the_bit(clay, tmp_path):
         assert (first / file).read_bytes() == (second / file).read_bytes(), file
 
 
-def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path):
-    settings = replace(TINY, candidates=2, candidate_share=0.1)
+@pytest.mark.parametrize("after", [30, 61])
+def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path, after):
+    """Cut while it trains, and while it rounds latents, which is from step 60 on."""
+    settings = replace(TINY, candidates=2, candidate_share=0.1, quantise_share=0.5)
     run([clay], tmp_path / "whole", settings)
     options = {"checkpoint_seconds": 0.0}
     events = bake([clay], settings, BakeOptions("out", tmp_path / "cut", "numpy", **options))
     for event in events:
-        if isinstance(event, Checkpointed) and 30 < event.step < settings.iterations:
+        if isinstance(event, Checkpointed) and after < event.step < settings.iterations:
             break
     events.close()
     assert (tmp_path / "cut" / "out.bake.npz").exists()
