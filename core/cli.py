@@ -12,6 +12,7 @@ from verdigris.core.commands.inspect import inspect
 from verdigris.core.commands.measure import compare, measure
 from verdigris.core.commands.render import render
 from verdigris.core.commands.verify import verify
+from verdigris.core.commands.weights import app as weights
 from verdigris.core.errors import VerdigrisError
 
 EXIT_FAILURE = 1
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 for command in (bake, inspect, render, measure, compare, verify, export):
     app.command()(command)
+app.add_typer(weights)
 
 
 def main() -> None:

@@ -1,7 +1,9 @@
-"""Reads importance maps."""
+"""Reads and writes importance maps."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +49,39 @@ def read_importance(path: Path) -> Floats:
     weights = np.asarray(texels, np.float32).reshape(spec.height, spec.width, -1).mean(-1)
     check_importance(weights, str(path))
     return np.ascontiguousarray(weights[::-1])
+
+
+def check_map_path(path: Path) -> Path:
+    """Refuses, before any work, a name that no map can be written to."""
+    if path.suffix.lower() != ".exr":
+        raise SettingsError(f"{path}: importance maps are written as .exr")
+    if not path.parent.is_dir():
+        raise SettingsError(f"{path}: the folder {path.parent} is not there: make it first")
+    return path
+
+
+def write_importance(path: Path, weights: Floats) -> None:
+    """Writes a map, row 0 at v = 0, as one channel of full floats; whole or not at all."""
+    import OpenImageIO as oiio
+
+    check_map_path(path)
+    height, width = weights.shape
+    spec = oiio.ImageSpec(width, height, 1, "float")
+    spec.channelnames = ("Y",)
+    texels = np.ascontiguousarray(weights[::-1, :, None], np.float32)
+    handle, temporary = tempfile.mkstemp(".exr", f".{path.stem}", path.parent)
+    os.close(handle)
+    try:
+        target = oiio.ImageOutput.create(temporary)
+        if target is None:
+            raise SettingsError(f"{path}: cannot be written: {oiio.geterror()}")
+        written = target.open(temporary, spec) and target.write_image(texels) and target.close()
+        if not written:
+            raise SettingsError(f"{path}: cannot be written: {target.geterror()}")
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 def check_importance(weights: Floats, name: str) -> None:

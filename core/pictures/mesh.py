@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def _load_obj(path: Path) -> Mesh:
             try:
                 if words[0] == "f":
                     counts = (len(points), len(uvs), len(normals))
-                    face = [_obj_corner(word, counts) for word in words[1:]]
+                    face = [obj_corner(word, counts) for word in words[1:]]
                     for last in range(2, len(face)):
                         corners += (face[0], face[last - 1], face[last])
                 else:
@@ -108,7 +108,7 @@ def _load_obj(path: Path) -> Mesh:
     return Mesh(position, normal, uv)
 
 
-def _obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
+def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
     found = [-1, -1, -1]
     for place, digits in enumerate(word.split("/")[:3]):
         if digits:
@@ -131,6 +131,17 @@ def _smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
 
 
 def _load_usd(path: Path) -> Mesh:
+    parts = [_usd_mesh(mesh, path) for mesh in usd_meshes(path)]
+    return Mesh(
+        np.concatenate([part.position for part in parts]),
+        np.concatenate([part.normal for part in parts]),
+        np.concatenate([part.uv for part in parts]),
+    )
+
+
+def usd_meshes(path: Path) -> Iterator[Any]:
+    """Every active mesh of a stage (UsdGeom.Mesh), in the order of `load_mesh`'s triangles. One at
+    a time: they are gone with the stage, which lives as long as this goes on."""
     try:
         from pxr import Usd, UsdGeom
     except ImportError:
@@ -141,18 +152,14 @@ def _load_usd(path: Path) -> Mesh:
         stage = Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001 - pxr raises types of its own making
         raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
-    parts = [
-        _usd_mesh(UsdGeom.Mesh(prim), path)
+    meshes = [
+        UsdGeom.Mesh(prim)
         for prim in stage.Traverse()
         if prim.IsA(UsdGeom.Mesh) and prim.IsActive()
     ]
-    if not parts:
+    if not meshes:
         raise MeshError(f"{path}: holds no mesh")
-    return Mesh(
-        np.concatenate([part.position for part in parts]),
-        np.concatenate([part.normal for part in parts]),
-        np.concatenate([part.uv for part in parts]),
-    )
+    yield from meshes
 
 
 def _usd_mesh(mesh: Any, path: Path) -> Mesh:
