@@ -76,10 +76,10 @@ def view_dependence(teacher: DeviceMaterial) -> float:
     sine = np.sqrt(1 - cosine**2)
     aside = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
     above = _straight_up(_VIEWS)
-    emission = teacher.emission(uv, above)
-    change = np.abs(teacher.emission(uv, aside) - emission).sum()
+    emission, other = teacher.emission(uv, above), teacher.emission(uv, aside)
+    most = max(float(emission.sum()), float(other.sum()), 1e-6)
     coverage = np.abs(teacher.opacity(uv, aside) - teacher.opacity(uv, above)).mean()
-    return max(float(change / max(float(emission.sum()), 1e-6)), float(coverage))
+    return max(float(np.abs(other - emission).sum()) / most, float(coverage))
 
 
 def _average(evaluate: Callable[[Floats, Floats], Floats], size: int, channels: int) -> Floats:

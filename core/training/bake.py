@@ -29,7 +29,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
-from verdigris.core.training.notices import notices, unique_names
+from verdigris.core.training.notices import notices, unique_names, varying_maps
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
 from verdigris.core.training.resume import (
     SavedState,
@@ -122,6 +122,8 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     run.ended = time.monotonic()
     yield Phase("measuring", 4, _PHASES)
     yield from tell_cost(run)
+    for teacher, name in zip(run.teachers, run.names, strict=True):
+        yield from varying_maps(teacher, name)
     yield from finish(run)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.features import KEPT
+from verdigris.core.material.maps import view_dependence
 from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
 from verdigris.core.material.report import describe_material
 from verdigris.core.training.events import Warning
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
 
 _LEAST_LIGHT = 0.1
+_LEAST_VARIATION = 0.02
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -38,6 +40,16 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
             f"{name}: reflects {100 * found:.2g}% of the light, and the material "
             f"{100 * wanted:.2g}%: it is nearly a mirror, whose highlight is too narrow to be "
             "learnt: make it rougher, or train longer"
+        )
+
+
+def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
+    """A warning if glow or coverage vary with the view more than their maps can hold."""
+    varies = view_dependence(teacher)
+    if varies > _LEAST_VARIATION:
+        yield Warning(
+            f"{name}: emission or opacity vary by {100 * varies:.0f}% with the view: their maps "
+            "hold what is seen from straight ahead"
         )
 
 

@@ -11,6 +11,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.material.document import load_document
 from verdigris.core.material.maps import emission_map, levels, opacity_map, view_dependence
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.training.notices import varying_maps
 
 from .surfaces import UV, document, node, shader, surface_material, write_image
 
@@ -114,6 +115,7 @@ def test_the_glowing_panel_glows_as_its_texture_does_where_it_has_no_vents():
     # turned upside down it would not be
     assert np.abs(emission[::-1] - on_map(glow)).mean() > 0.15 * glow.mean()
     assert view_dependence(teacher) < 1e-3
+    assert not list(varying_maps(teacher, "panel"))
 
 
 def test_levels_are_means_down_to_one_texel():
@@ -148,7 +150,11 @@ def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_told():
     )
     np.testing.assert_allclose(emission_map(teacher, 2), 1.0, rtol=1e-5)
     # the mean of (1 - c)^5 for c even from 0.1 to 1
-    assert view_dependence(teacher) == pytest.approx(0.9**6 / (6 * 0.9), rel=0.05)
+    grown = 0.9**6 / (6 * 0.9)
+    expected = grown / (1 + grown)
+    assert view_dependence(teacher) == pytest.approx(expected, rel=0.05)
+    (warning,) = varying_maps(teacher, "lamp")
+    assert f"lamp: emission or opacity vary by {100 * expected:.0f}% with the view" in warning.text
 
 
 def test_a_map_without_texels_is_refused():
