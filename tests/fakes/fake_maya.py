@@ -63,6 +63,11 @@ class Scene:
         self.lookdevx_writes: dict[str, str] = {}
         self.tool = ""
         self.refuses: set[str] = set()
+        self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": []}
+        self.controls: dict[str, dict[str, Any]] = {}
+        self.dialogs: list[str] = []
+        self.answer = ""
+        self.commands: dict[str, Any] = {}
 
     def state(self) -> Any:
         """What an artist would call the scene."""
@@ -144,10 +149,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         query: bool = False,
         sceneName: bool = False,  # noqa: N803
         open: bool = False,
+        new: bool = False,
         force: bool = False,
     ) -> Any:
         if query and sceneName:
             return scene.path
+        if new and force:
+            scene.nodes.clear()
+            return ""
         assert open and force
         scene.read(Path(names[0]))
         return names[0]
@@ -274,7 +283,12 @@ def make_cmds(scene: Scene) -> StrictModule:
         noSurfaceShader: bool = False,  # noqa: N803
         empty: bool = False,
         name: str = "",
+        edit: bool = False,
+        forceElement: str = "",  # noqa: N803
     ) -> Any:
+        if edit:
+            scene.members[forceElement] = [f"|{names[0]}|{names[0]}Shape"]
+            return None
         if query:
             return list(scene.members.get(scene.find(names[0]), [])) or None
         scene.change("sets")
@@ -378,6 +392,76 @@ def make_cmds(scene: Scene) -> StrictModule:
         if scene.export is None:
             raise RuntimeError("Maya command error")
         shutil.copyfile(scene.export, file)
+
+    @teach
+    def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:  # noqa: N802, N803
+        scene.add(f"|{name}", "transform")
+        scene.add(f"|{name}|{name}Shape", "mesh", mesh=plate())
+        return [name, "polyPlane1"]
+
+    @teach
+    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:  # noqa: N802
+        if exists:
+            return name in scene.layouts
+        assert parent in scene.layouts
+        scene.layouts[name] = []
+        return name
+
+    @teach
+    def shelfButton(  # noqa: N802
+        *,
+        parent: str,
+        label: str,
+        annotation: str,
+        image: str,
+        command: str,
+        sourceType: str,  # noqa: N803
+    ) -> None:
+        assert sourceType == "python"
+        scene.layouts[parent].append({"label": label, "image": image, "command": command})
+
+    @teach
+    def deleteUI(name: str, *, layout: bool = False) -> None:  # noqa: N802
+        (scene.layouts if layout else scene.controls).pop(name)
+
+    @teach
+    def workspaceControl(  # noqa: N802
+        name: str,
+        *,
+        exists: bool = False,
+        edit: bool = False,
+        restore: bool = False,
+        label: str = "",
+        uiScript: str = "",  # noqa: N803
+        dockToMainWindow: Any = None,  # noqa: N803
+        initialWidth: int = 0,  # noqa: N803
+        minimumWidth: int = 0,  # noqa: N803
+        retain: bool = True,
+    ) -> Any:
+        if exists:
+            return name in scene.controls
+        if edit:
+            scene.controls[name]["restored"] = restore
+            return None
+        scene.controls[name] = {"script": uiScript, "retain": retain, "dock": dockToMainWindow}
+        return None
+
+    @teach
+    def confirmDialog(  # noqa: N802
+        *,
+        title: str,
+        message: str,
+        button: list[str],
+        defaultButton: str = "",  # noqa: N803
+        cancelButton: str = "",  # noqa: N803
+        dismissString: str = "",  # noqa: N803
+    ) -> str:
+        scene.dialogs.append(message)
+        return scene.answer or button[-1]
+
+    @teach
+    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:  # noqa: N802, N803
+        scene.dialogs.append(assistMessage)
 
     return cmds
 
@@ -494,6 +578,20 @@ def make_open_maya(scene: Scene) -> StrictModule:
                     faces[low:high] = [len(engines) - 1] * (high - low)
             return [MObject(engine) for engine in engines], faces
 
+    class MPxCommand:
+        pass
+
+    class MFnPlugin:
+        def __init__(self, plugin: Any, vendor: str = "", version: str = "") -> None:
+            self.vendor, self.version = vendor, version
+
+        def registerCommand(self, name: str, make: Any) -> None:  # noqa: N802
+            scene.commands[name] = make
+
+        def deregisterCommand(self, name: str) -> None:  # noqa: N802
+            scene.commands.pop(name)
+
+    om.MPxCommand, om.MFnPlugin = MPxCommand, MFnPlugin  # type: ignore[attr-defined]
     for known in (MSpace, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject):
         setattr(om, known.__name__, known)
     return om
@@ -537,8 +635,17 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     maya, api = StrictModule("maya"), StrictModule("maya.api")
     cmds, om = make_cmds(scene), make_open_maya(scene)
     maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
+    mel, standalone = StrictModule("maya.mel"), StrictModule("maya.standalone")
+    mel.eval = lambda text: "shelves" if text.endswith("= $gShelfTopLevel") else None  # type: ignore[attr-defined]
+    standalone.initialize = lambda *, name: setattr(scene, "batch", True)  # type: ignore[attr-defined]
+    maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
+    ui = StrictModule("maya.OpenMayaUI")
+    maya.OpenMayaUI = ui  # type: ignore[attr-defined]
     modules = {
         "maya": maya,
+        "maya.mel": mel,
+        "maya.standalone": standalone,
+        "maya.OpenMayaUI": ui,
         "maya.cmds": cmds,
         "maya.api": api,
         "maya.api.OpenMaya": om,
@@ -546,8 +653,16 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    for name in [each for each in sys.modules if each.startswith("verdigris.plugins.maya.")]:
+    forget(monkeypatch, "verdigris.plugins.maya")
+
+
+def forget(monkeypatch: Any, package: str) -> None:
+    """Lets a package's modules be imported anew: they hold on to the host they first saw."""
+    for name in [each for each in sys.modules if each.startswith(f"{package}.")]:
         monkeypatch.delitem(sys.modules, name)
+        parent, _, child = name.rpartition(".")
+        if parent in sys.modules and child in vars(sys.modules[parent]):
+            delattr(sys.modules[parent], child)
 
 
 def plate(colours: dict[str, Any] | None = None) -> dict[str, Any]:

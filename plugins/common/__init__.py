@@ -1,0 +1,1 @@
+"""What the plug-ins of all applications share."""

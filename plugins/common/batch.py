@@ -1,0 +1,244 @@
+"""Bakes the materials of an application's scene without a window, each in the worker's Python."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.errors import HostError, VerdigrisError
+from verdigris.core.host import BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.worker.launch import worker_environment
+from verdigris.core.worker_environment import require_worker_python
+
+EXIT_DONE, EXIT_FAILED = 0, 1
+BAKED, FAILED, LISTED, HANDED_OVER = "baked", "failed", "listed", "handed over"
+
+Run = Callable[[list[str]], subprocess.CompletedProcess[str]]
+
+
+@dataclass
+class Outcome:
+    """What became of one material."""
+
+    name: str
+    key: str
+    source: str
+    status: str
+    bundle: str = ""
+    document: str = ""
+    search: tuple[str, ...] = ()
+    error: str = ""
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the command line asks for."""
+
+    materials: tuple[str, ...] = ()
+    out: Path = Path()
+    preset: str = ""
+    device: str = ""
+    time_limit: float = 0.0
+    only_list: bool = False
+    hand_over: bool = False
+    attach: bool = False
+    options: tuple[str, ...] = ()
+    """What `verdigris bake` is given besides."""
+
+
+def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path | None, Choices]:
+    """The scene, where the summary goes, and the choices. Wrong usage exits with 2."""
+    parser = argparse.ArgumentParser(
+        prog=program, description="Bakes the MaterialX materials of a scene to neural materials."
+    )
+    parser.add_argument("scene", type=Path, help="the scene to open")
+    parser.add_argument("--material", "-m", action="append", default=[], help="only this one")
+    parser.add_argument("--out", "-o", type=Path, default=Path(), help="folder of the bundles")
+    parser.add_argument("--preset", "-p", default="", help="draft, standard or final")
+    parser.add_argument("--device", default="", help="as of `verdigris bake`")
+    parser.add_argument("--time-limit", type=float, default=0.0, help="seconds for each bake")
+    parser.add_argument("--list", action="store_true", help="only say what there is")
+    parser.add_argument(
+        "--hand-over", action="store_true", help="only write the MaterialX documents"
+    )
+    parser.add_argument("--attach", action="store_true", help="note results in the open scene")
+    parser.add_argument("--summary", type=Path, help="file for the summary, instead of stdout")
+    parser.epilog = "What follows -- goes to `verdigris bake`, such as: -- --resolution 1024"
+    own, _, passed_on = (list(part) for part in _parted(arguments))
+    given = parser.parse_args(own)
+    choices = Choices(
+        tuple(given.material),
+        given.out,
+        given.preset,
+        given.device,
+        given.time_limit,
+        given.list,
+        given.hand_over,
+        given.attach,
+        tuple(passed_on),
+    )
+    return given.scene, given.summary, choices
+
+
+def _parted(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """What is before `--`, the mark itself, and what is behind it."""
+    arguments = list(arguments)
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at : at + 1], arguments[at + 1 :]
+
+
+def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> int:
+    """Opens a scene and bakes it; the exit code is 0 when everything asked for was done."""
+    scene, summary_file, choices = read_arguments(program, arguments)
+    summary: dict[str, Any] = {"scene": str(scene), "host": "", "materials": []}
+    try:
+        host = start()
+        summary["host"] = host.name
+        host.open_scene(scene)
+        outcomes = bake_scene(host, choices)
+        summary["materials"] = [asdict(outcome) for outcome in outcomes]
+        code = EXIT_FAILED if any(each.status == FAILED for each in outcomes) else EXIT_DONE
+    except VerdigrisError as failure:
+        summary["error"] = str(failure)
+        code = EXIT_FAILED
+    for status in (BAKED, FAILED, LISTED, HANDED_OVER):
+        summary[status.replace(" ", "_")] = sum(
+            each["status"] == status for each in summary["materials"]
+        )
+    text = json.dumps(summary, indent=2)
+    if summary_file is None:
+        print(text)
+    else:
+        _write(summary_file, text + "\n")
+    if "error" in summary:
+        print(f"{program}: {summary['error']}", file=sys.stderr)
+    return code
+
+
+def bake_scene(host: Host, choices: Choices, run: Run | None = None) -> list[Outcome]:
+    """One outcome for each material; one that fails keeps no other from its bake."""
+    chosen = choose(host, choices.materials)
+    python = "" if choices.only_list or choices.hand_over else require_worker_python()
+    names = unused_names([material.name for material in chosen])
+    outcomes = []
+    for material, name in zip(chosen, names, strict=True):
+        outcome = Outcome(material.name, material.key, material.source, LISTED)
+        outcomes.append(outcome)
+        if choices.only_list:
+            continue
+        began = time.monotonic()
+        try:
+            document = host.document(material)
+            outcome.notes = document.notes
+            if choices.hand_over:
+                _hand_over(document, name, choices, outcome)
+                continue
+            result = _bake(document, name, choices, python, run or _run)
+            outcome.bundle, outcome.status = str(result), BAKED
+            if choices.attach:
+                host.attach(material, BakedResult(result))
+        except VerdigrisError as failure:
+            outcome.status, outcome.error = FAILED, str(failure)
+        outcome.seconds = round(time.monotonic() - began, 3)
+    return outcomes
+
+
+def choose(host: Host, names: Sequence[str]) -> list[HostMaterial]:
+    """All materials of a scene, or those of these names or keys."""
+    there = host.materials()
+    if not there:
+        raise HostError(
+            "the scene has no MaterialX material: assign one (LookdevX in Maya, a Material Library "
+            "in Houdini), or bake a .mtlx file with `verdigris bake`"
+        )
+    known = {key for each in there for key in (each.name, each.key)}
+    missing = [name for name in names if name not in known]
+    if missing:
+        listed = ", ".join(each.name for each in there)
+        raise HostError(f"the scene has no material {missing[0]!r}; it has: {listed}")
+    return [each for each in there if not names or {each.name, each.key} & set(names)]
+
+
+def unused_names(names: Sequence[str]) -> list[str]:
+    """Names of files, each once, also where file systems take upper and lower case for one."""
+    found: list[str] = []
+    for name in names:
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name.strip("|/")) or "_"
+        number, wished = 2, plain
+        while plain.lower() in (other.lower() for other in found):
+            plain, number = f"{wished}_{number}", number + 1
+        found.append(plain)
+    return found
+
+
+def _hand_over(document: HostDocument, name: str, choices: Choices, outcome: Outcome) -> None:
+    file = choices.out / f"{name}.mtlx"
+    _write(file, document.text)
+    outcome.status, outcome.document = HANDED_OVER, str(file)
+    outcome.search = tuple(str(folder) for folder in document.search)
+
+
+def _bake(document: HostDocument, name: str, choices: Choices, python: str, run: Run) -> Path:
+    with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
+        file = Path(folder) / f"{name}.mtlx"
+        file.write_text(document.text, encoding="utf-8")
+        command = [python, "-P", "-m", "verdigris.core", "bake", str(file), "--json"]
+        command += ["--material", document.material, "--name", name, "--out", str(choices.out)]
+        for option, value in (
+            ("--preset", choices.preset),
+            ("--device", choices.device),
+            ("--time-limit", str(choices.time_limit) if choices.time_limit else ""),
+        ):
+            command += [option, value] if value else []
+        for search in document.search:
+            command += ["--search", str(search)]
+        command += choices.options
+        done = run(command)
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = said[-1].removeprefix("verdigris: ") if said else "it said nothing"
+        raise HostError(f"{document.name}: the bake ended with {done.returncode}: {reason}")
+    return _result_of(done.stdout, document.name)
+
+
+def _result_of(output: str, name: str) -> Path:
+    for line in reversed(output.splitlines()):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and event.get("event") == "finished":
+            results = event.get("results") or [event.get("result")]
+            return Path(results[0])
+    raise HostError(f"{name}: the bake ended without a result")
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=worker_environment(command),
+    )
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_name(f".{file.name}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(file)
+    except OSError as failure:
+        raise HostError(f"{file}: cannot be written: {failure.strerror}") from None

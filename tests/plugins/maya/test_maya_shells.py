@@ -1,0 +1,123 @@
+"""What Maya itself sees: the plug-in, the shelf, the docked panel, the buttons, the self-test."""
+
+import importlib
+import json
+import runpy
+import subprocess
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import fake_maya
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUG_IN = ROOT / "plugins" / "maya" / "plug-ins" / "verdigris_maya.py"
+
+
+@pytest.fixture
+def maya(monkeypatch):
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    return scene
+
+
+@pytest.fixture
+def plug_in(maya):
+    return runpy.run_path(str(PLUG_IN))
+
+
+def module(name):
+    return importlib.import_module(f"verdigris.plugins.maya.{name}")
+
+
+def test_loading_registers_the_command_and_builds_the_shelf(maya, plug_in):
+    plug_in["initializePlugin"](object())
+    assert list(maya.commands) == ["verdigris"]
+    labels = [button["label"] for button in maya.layouts["Verdigris"]]
+    assert labels == ["Bake", "Paint Weights", "Batch", "Help"]
+
+
+def test_without_a_window_only_the_command_is_registered(maya, plug_in):
+    maya.batch = True
+    plug_in["initializePlugin"](object())
+    assert list(maya.commands) == ["verdigris"] and "Verdigris" not in maya.layouts
+
+
+def test_unloading_leaves_nothing_behind_and_loading_twice_builds_one_shelf(maya, plug_in):
+    for _ in range(2):
+        plug_in["initializePlugin"](object())
+    maya.controls["verdigrisPanel"] = {}
+    assert len(maya.layouts["Verdigris"]) == 4
+    plug_in["uninitializePlugin"](object())
+    assert maya.commands == {} and maya.controls == {} and "Verdigris" not in maya.layouts
+
+
+def test_every_button_has_an_icon_and_runs_an_action_that_exists(maya):
+    for button in module("shelf").BUTTONS:
+        assert callable(getattr(module("actions"), button.function))
+        compile(button.command, button.label, "exec")
+        icon = xml.parse(module("shelf").ICONS / button.icon).getroot()
+        assert (icon.get("width"), icon.get("height")) == ("32", "32")
+
+
+def test_the_panel_is_docked_once_and_comes_back_with_the_workspace(maya):
+    panel = module("panel")
+    panel.show()
+    control = maya.controls["verdigrisPanel"]
+    assert control["dock"] == ("right", True)
+    assert callable(panel.fill) and control["script"].endswith("panel.fill()")
+    compile(control["script"], "uiScript", "exec")
+    panel.show()
+    assert len(maya.controls) == 1 and control["restored"]
+    panel.close()
+    assert maya.controls == {}
+
+
+def test_painting_without_a_mesh_tells_the_artist_to_select_one(maya):
+    module("actions").paint()
+    assert maya.dialogs == ["no mesh is selected: select the mesh to paint on"]
+
+
+def test_the_batch_button_wants_a_saved_scene(maya):
+    module("actions").batch()
+    assert "save it first" in maya.dialogs[0]
+
+
+def test_the_batch_button_bakes_the_saved_scene_in_a_mayapy_of_its_own(maya, monkeypatch, tmp_path):
+    actions = module("actions")
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(actions, "mayapy", lambda: Path("/maya/bin/mayapy"))
+    maya.path = str(tmp_path / "shot.ma")
+    actions.batch()
+    ((program, dash, name, *arguments),) = started
+    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.batch")
+    assert arguments[0] == maya.path
+    assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
+
+
+def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsys):
+    selftest = module("selftest")
+    common = importlib.import_module("verdigris.plugins.common.selftest")
+    maya.project = str(tmp_path)
+    report = common.walk(module("batch").start, selftest.make_scratch)
+    file = tmp_path / "report.json"
+    code = common.finish(report, file)
+    found = json.loads(file.read_text())
+    outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}
+    # without an interactive session there is no brush, and the fake exports no USD: both say so
+    refused = {name for name, outcome in outcomes.items() if outcome == "refused"}
+    assert refused == {"document", "start_painting"}
+    assert {"materials", "meshes", "mesh", "attach", "attached"} <= set(outcomes)
+    assert (code, found["passed"], found["host"]) == (0, True, "Maya 2026")
+    assert str(file) in capsys.readouterr().out
+
+
+def test_a_step_that_breaks_is_in_the_report_and_does_not_end_it(maya, tmp_path):
+    common = importlib.import_module("verdigris.plugins.common.selftest")
+    maya.refuses = {"connectAttr"}
+    report = common.walk(module("batch").start, module("selftest").make_scratch)
+    assert common.finish(report, tmp_path / "report.json") == 1
+    broken = [step for step in report.steps if step.outcome == "failed"]
+    assert broken[0].name == "make the scratch scene"
+    assert "connectAttr failed" in broken[0].detail

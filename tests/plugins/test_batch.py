@@ -1,0 +1,182 @@
+"""Batch programs: what they bake, what they say, how they end. Plain files stand for any host."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.errors import HostError
+from verdigris.core.hosts.files import FilesHost
+from verdigris.plugins.common import batch
+from verdigris.plugins.common.batch import Choices, bake_scene, main, unused_names
+
+from ..core.material.documents import document, material, standard_surface
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENE = document(
+    standard_surface(),
+    material(name="gold"),
+    material(name="lead"),
+)
+
+WITHOUT_QT = """
+import sys
+sys.path.insert(0, {fakes!r})
+import fake_{host}
+
+class Patch:
+    def setitem(self, where, name, value):
+        where[name] = value
+
+    def delitem(self, where, name):
+        del where[name]
+
+fake_{host}.install(Patch(), fake_{host}.Scene())
+import verdigris.plugins.{host}.batch as batch
+batch.start()
+print([name for name in sys.modules if name.startswith(("PySide", "shiboken", "verdigris.ui"))])
+"""
+
+
+@pytest.fixture
+def scene(tmp_path):
+    path = tmp_path / "scene.mtlx"
+    path.write_text(SCENE)
+    return path
+
+
+def answer(returncode=0, stdout="", stderr=""):
+    """A stand-in for the worker's Python that notes what it was given."""
+    commands = []
+
+    def run(command):
+        commands.append((command, Path(command[5]).read_text()))
+        return subprocess.CompletedProcess(command, returncode, stdout, stderr)
+
+    return run, commands
+
+
+def finished(path):
+    return json.dumps({"event": "finished", "results": [str(path)]}) + "\n"
+
+
+def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp_path):
+    run, commands = answer(stdout='{"event": "step"}\n' + finished("out/gold.vdg"))
+    choices = Choices(out=tmp_path, preset="draft", time_limit=2)
+    outcomes = bake_scene(FilesHost(scene), choices, run)
+    assert [(each.name, each.status) for each in outcomes] == [("gold", "baked"), ("lead", "baked")]
+    command, text = commands[1]
+    assert text == SCENE
+    assert command[1:5] == ["-P", "-m", "verdigris.core", "bake"]
+    given = dict(zip(command[7::2], command[8::2], strict=True))
+    assert given == {
+        "--material": "lead",
+        "--name": "lead",
+        "--out": str(tmp_path),
+        "--preset": "draft",
+        "--time-limit": "2",
+        "--search": str(tmp_path),
+    }
+
+
+def test_one_that_fails_keeps_no_other_from_its_bake_and_says_why(scene):
+    calls = []
+
+    def run(command):
+        calls.append(command)
+        if "gold" in command:
+            return subprocess.CompletedProcess(command, 1, "", "a\nverdigris: no light\n")
+        return subprocess.CompletedProcess(command, 0, finished("lead.vdg"), "")
+
+    gold, lead = bake_scene(FilesHost(scene), Choices(), run)
+    assert gold.status == "failed" and gold.error.endswith("ended with 1: no light")
+    assert lead.status == "baked" and lead.bundle == "lead.vdg"
+
+
+def test_a_bake_that_ends_without_a_result_has_failed(scene):
+    run, _ = answer(stdout="nonsense\n[]\n")
+    (gold,) = bake_scene(FilesHost(scene), Choices(materials=("gold",)), run)
+    assert gold.status == "failed" and "without a result" in gold.error
+
+
+def test_results_are_noted_only_where_that_is_asked_for(scene, tmp_path):
+    host = FilesHost(scene)
+    run, _ = answer(stdout=finished(tmp_path / "x.vdg"))
+    bake_scene(host, Choices(), run)
+    assert host.attached(host.materials()[0]) is None
+    bake_scene(host, Choices(attach=True), run)
+    assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
+
+
+def test_a_name_that_is_not_there_is_an_error_that_lists_those_that_are(scene):
+    with pytest.raises(HostError, match="no material 'zinc'; it has: gold, lead"):
+        bake_scene(FilesHost(scene), Choices(materials=("zinc",)))
+
+
+def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
+    monkeypatch.setattr(batch, "require_worker_python", None)
+    assert main("batch", FilesHost, [str(scene), "--list"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["host"], summary["listed"], summary["failed"]) == ("files", 2, 0)
+    assert [each["key"] for each in summary["materials"]] == ["gold", "lead"]
+
+
+def test_documents_can_be_handed_over_for_a_farm_to_bake(scene, tmp_path):
+    summary = tmp_path / "deep" / "summary.json"
+    out = tmp_path / "documents"
+    arguments = [str(scene), "--hand-over", "-o", str(out), "--summary", str(summary)]
+    assert main("batch", FilesHost, arguments) == 0
+    found = json.loads(summary.read_text())
+    assert found["handed_over"] == 2
+    assert (out / "gold.mtlx").read_text() == SCENE
+    assert found["materials"][0]["search"] == [str(tmp_path)]
+
+
+def test_a_scene_that_is_not_there_ends_with_1_and_the_reason(tmp_path, capsys):
+    assert main("batch", FilesHost, [str(tmp_path / "no.mtlx")]) == 1
+    said = capsys.readouterr()
+    assert "there is no such file" in json.loads(said.out)["error"]
+    assert "there is no such file" in said.err
+
+
+def test_a_scene_without_materials_ends_with_1_and_the_remedy(tmp_path, capsys):
+    empty = tmp_path / "empty.mtlx"
+    empty.write_text(document())
+    assert main("batch", FilesHost, [str(empty)]) == 1
+    assert "no MaterialX material: assign one" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_wrong_usage_ends_with_2(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main("batch", FilesHost, ["scene.mtlx", "--fast"])
+    assert ended.value.code == 2
+
+
+def test_names_of_results_differ_also_where_upper_case_does_not_count():
+    assert unused_names(["gold", "Gold", "|a|gold,%d%gold", "gold"]) == [
+        *("gold", "Gold_2", "a_gold__d_gold", "gold_3")
+    ]
+
+
+def test_a_material_of_a_scene_becomes_a_bundle(scene, tmp_path, monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    summary = tmp_path / "summary.json"
+    small = ["--resolution", "8", "--iterations", "4", "--batch", "64", "--network", "2x16"]
+    arguments = [str(scene), "-m", "gold", "-o", str(tmp_path), "--summary", str(summary)]
+    assert main("batch", FilesHost, [*arguments, "--preset", "draft", "--", *small]) == 0
+    (gold,) = json.loads(summary.read_text())["materials"]
+    from verdigris.core.bundle.read import open_bundle
+
+    assert open_bundle(Path(gold["bundle"])).manifest.name == "gold"
+
+
+@pytest.mark.parametrize("host", ["maya"])
+def test_no_window_toolkit_is_imported(host):
+    code = WITHOUT_QT.format(host=host, fakes=str(ROOT / "tests" / "fakes"))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
