@@ -7,6 +7,7 @@ import sys
 import typer
 
 from verdigris.core.commands.bake import bake
+from verdigris.core.commands.cost import cost
 from verdigris.core.commands.export import export
 from verdigris.core.commands.inspect import inspect
 from verdigris.core.commands.measure import compare, measure
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (bake, inspect, render, measure, compare, verify, export):
+for command in (bake, inspect, render, measure, compare, verify, export, cost):
     app.command()(command)
 app.add_typer(weights)
 

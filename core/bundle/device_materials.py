@@ -54,6 +54,8 @@ class RuntimeChoice:
     """One of FILTERS."""
     is_optimal: bool = True
     """Matrices for cooperative vectors are converted to the device's own layout."""
+    from_registers: bool = False
+    """Latents are computed instead of fetched: to see what the decoder costs by itself."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
@@ -70,6 +72,7 @@ class RuntimeChoice:
             "NEURAL_ROLLED": device.is_software,
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
+            "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_FILTER": FILTERS[self.filter],
             "NEURAL_TEXTURES": textures,
         }

@@ -1,0 +1,234 @@
+"""What a neural material costs an engine, against the graph and the textures that it replaces."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.bundle.bundle_material import BundleMaterial
+from verdigris.core.bundle.device_materials import (
+    RuntimeChoice,
+    Stored,
+    has_cooperative_vectors,
+    stored_of,
+)
+from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.timing import time_material
+from verdigris.core.bundle.weights import pack_weights, round_decoder
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.read import Bundle
+    from verdigris.core.device import Device
+    from verdigris.core.material.document import Document
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.settings import BakeSettings
+
+# Faster by less than this is not worth a bake.
+WORTHWHILE = 1.2
+# Of a level and all that are coarser, in quarters.
+_MIPS = 4 / 3
+_KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
+
+
+@dataclass(frozen=True)
+class Nanoseconds:
+    """Of an evaluation on one device, a lane at a time; None where it was not measured."""
+
+    portable: float
+    """The plain decoder with exact trilinear latents."""
+    sampler: float
+    """The same, with latents from the texture unit."""
+    cooperative: float | None = None
+    """Cooperative vectors, with exact trilinear latents."""
+    cooperative_sampler: float | None = None
+    """Cooperative vectors, with latents from the texture unit."""
+    cooperative_stochastic: float | None = None
+    """Cooperative vectors, with one texel of one level."""
+    cooperative_registers: float | None = None
+    """Cooperative vectors, with latents that are computed instead of fetched."""
+    teacher: float | None = None
+    """The source's own graph."""
+
+    @property
+    def neural(self) -> float:
+        """The fastest way that filters latents without noise."""
+        ways = (self.portable, self.sampler, self.cooperative, self.cooperative_sampler)
+        return min(way for way in ways if way is not None)
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster than the graph."""
+        return None if self.teacher is None else self.teacher / self.neural
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Everything that `verdigris cost` says."""
+
+    name: str
+    """Of the material."""
+    is_forecast: bool
+    """Untrained numbers of the size that a bake would have."""
+    network: str
+    """The decoder."""
+    device: str
+    """What was measured on."""
+    is_software: bool
+    """A processor: no forecast of a graphics card."""
+    weights_bytes: int
+    """Of the decoder."""
+    latents_bytes: int
+    """Of the latents, all mips."""
+    maps_bytes: int
+    """Of emission and opacity."""
+    multiply_adds: int
+    """Of the matrices, in an evaluation."""
+    activations: int
+    """In an evaluation."""
+    nanoseconds: Nanoseconds
+    """Of an evaluation."""
+    textures: int | None = None
+    """How many images the graph reads."""
+    textures_bytes: int | None = None
+    """Of them with mips, in the channels and bits that their files have."""
+    textures_compressed_bytes: int | None = None
+    """Of them with mips, at a byte a texel, as block compression stores most."""
+
+    @property
+    def loaded_bytes(self) -> int:
+        return self.weights_bytes + self.latents_bytes + self.maps_bytes
+
+    @property
+    def verdict(self) -> str:
+        """One plain sentence."""
+        ratio = self.nanoseconds.ratio
+        if ratio is None:
+            return "name the document with --source to compare with its graph"
+        here = " on this processor; measure on the graphics card" if self.is_software else ""
+        if ratio < 1:
+            return (
+                f"the source graph is cheap: baking it makes it {1 / ratio:.1f} times slower{here}"
+            )
+        if ratio < WORTHWHILE:
+            return f"the source graph is cheap: baking it makes it no faster{here}"
+        return f"the neural material is {ratio:.1f} times faster than its graph{here}"
+
+    def as_json(self) -> dict[str, Any]:
+        nanoseconds = asdict(self.nanoseconds) | {"neural": self.nanoseconds.neural}
+        return asdict(self) | {
+            "nanoseconds": nanoseconds,
+            "loaded_bytes": self.loaded_bytes,
+            "ratio": self.nanoseconds.ratio,
+            "verdict": self.verdict,
+        }
+
+
+def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
+    maps = (bundle.manifest.emission, bundle.manifest.opacity)
+    cost = _cost(bundle.manifest.name, stored_of(bundle), device, teacher)
+    return replace(cost, maps_bytes=sum(facts.record.bytes for facts in maps if facts))
+
+
+def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
+    """Before a bake: what it would cost, whatever the numbers turn out to be."""
+    stored = untrained(settings)
+    cost = _cost(teacher.material.name, stored, teacher.device, teacher)
+    return replace(cost, is_forecast=True)
+
+
+def untrained(settings: BakeSettings) -> Stored:
+    """A material of the size that these settings make."""
+    layout = settings.layout()
+    parameters = initialise(settings.spec, LatentLayout(1, 1), settings.seed)
+    parameters.decoder[:] = round_decoder(parameters.decoder)
+    random = np.random.default_rng(settings.seed)
+    channels = settings.spec.latent_channels
+    sizes = [layout.level_size(level) for level in range(layout.levels)]
+    levels = [random.integers(0, 256, (channels // 4, *size, 4), np.uint8) for size in sizes]
+    scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
+    weights, _ = pack_weights(parameters)
+    return Stored(settings.spec, weights, LatentTexture(levels, scale, offset))
+
+
+def _cost(name: str, stored: Stored, device: Device, teacher: Teacher | None) -> Cost:
+    spec = stored.spec
+    cost = Cost(
+        name=name,
+        is_forecast=False,
+        network=f"{spec.name} {spec.activation}",
+        device=str(device),
+        is_software=device.is_software,
+        weights_bytes=len(stored.weights),
+        latents_bytes=sum(level.nbytes for level in stored.latents.levels),
+        maps_bytes=0,
+        multiply_adds=spec.multiply_adds,
+        activations=spec.hidden_layers * spec.hidden_width,
+        nanoseconds=measure(stored, device, teacher),
+    )
+    if teacher is None:
+        return cost
+    sizes = texture_sizes(teacher.document, teacher.material.name)
+    return replace(
+        cost,
+        textures=len(sizes),
+        textures_bytes=round(sum(texels * each for texels, each in sizes) * _MIPS),
+        textures_compressed_bytes=round(sum(texels for texels, _ in sizes) * _MIPS),
+    )
+
+
+def measure(stored: Stored, device: Device, teacher: Teacher | None) -> Nanoseconds:
+    def took(choice: RuntimeChoice, from_registers: bool = False) -> float:
+        material = BundleMaterial(stored, device, choice, from_registers=from_registers)
+        return time_material(material).nanoseconds
+
+    found: dict[str, float] = {
+        "portable": took(RuntimeChoice()),
+        "sampler": took(RuntimeChoice(filter="sampler")),
+    }
+    if has_cooperative_vectors(device):
+        found["cooperative"] = took(RuntimeChoice("cooperative"))
+        for filter in ("sampler", "stochastic"):
+            found[f"cooperative_{filter}"] = took(RuntimeChoice("cooperative", filter))
+        found["cooperative_registers"] = took(RuntimeChoice("cooperative"), from_registers=True)
+    if teacher is not None:
+        found["teacher"] = time_material(teacher).nanoseconds
+    return Nanoseconds(**found)
+
+
+def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
+    """Texels of the finest level, and bytes of each, of every image that the material reads."""
+    from verdigris.core.material.report import describe
+
+    found: dict[str, tuple[int, int]] = {}
+    for report in describe(document, material, probe=False):
+        for facts in report.textures:
+            texels = facts.width * facts.height * facts.tiles
+            found[facts.file] = texels, facts.channels * _KIND_BYTES.get(facts.kind, 1)
+    return list(found.values())
+
+
+def print_cost(cost: Cost) -> None:
+    """For terminals."""
+    what = "forecast" if cost.is_forecast else "measured"
+    print(f"{cost.name}: {cost.network}, {what} on {cost.device}")
+    print(f"  neural    {_size(cost.loaded_bytes)}: weights {_size(cost.weights_bytes)}, ", end="")
+    print(f"latents {_size(cost.latents_bytes)} with mips", end="")
+    print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
+    if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
+        print(
+            f"  textures  {_size(cost.textures_bytes)} in {cost.textures} images with mips, "
+            f"{_size(cost.textures_compressed_bytes)} block-compressed"
+        )
+    print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")
+    for name, value in asdict(cost.nanoseconds).items():
+        if value is not None:
+            print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")
+    print(f"  {cost.verdict}")
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):.2f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"

@@ -1,0 +1,89 @@
+"""Nanoseconds of an evaluation, measured on the present device."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verdigris.core.device import Source
+from verdigris.core.errors import DeviceError
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+_TIMING = Source("bundle/time_responses")
+_ROUNDS = 16
+_FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
+_MOST_THREADS = 1 << 24
+_REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long an evaluation took, averaged over very many at once."""
+
+    nanoseconds: float
+    """Of an evaluation: the best of several runs, inputs included."""
+    evaluations: int
+    """In each run."""
+
+
+def time_material(material: DeviceMaterial, seconds: float = 0.02) -> Timing:
+    """Times evaluations in one dispatch that takes about so many seconds.
+
+    A material that takes four threads for a sample is charged for one of them: on a screen, the
+    others are its neighbours' own evaluations.
+    """
+    threads = _FIRST_THREADS[material.device.is_software]
+    _run(material, threads)  # compiles
+    while True:
+        took = _run(material, threads)
+        if took >= seconds / 2 or 2 * threads * material.lanes_per_sample > _MOST_THREADS:
+            break
+        grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
+        threads = min(int(threads * grow), _MOST_THREADS // material.lanes_per_sample)
+    took = min([took, *(_run(material, threads) for _ in range(_REPEATS - 1))])
+    count = threads * _ROUNDS
+    return Timing(took / count / material.lanes_per_sample * 1e9, count)
+
+
+def _run(material: DeviceMaterial, threads: int) -> float:
+    """Seconds of one dispatch, by the device's own clock where it has one."""
+    import slangpy
+
+    device = material.device
+    lanes = threads * material.lanes_per_sample
+    kernel = material.kernel(_TIMING, "timeResponses")
+    variables = {
+        "gTiming": {
+            "count": threads,
+            "rounds": _ROUNDS,
+            "seed": 1,
+            "slopeStep": DEFAULT_SLOPE_STEP,
+        },
+        "gSum": material.buffer(lanes, None),
+        **material.bindings(),
+    }
+    gpu = device.gpu
+    has_clock = gpu.has_feature(slangpy.Feature.timestamp_query) and not device.is_software
+    encoder = gpu.create_command_encoder()
+    if has_clock:
+        pool = gpu.create_query_pool(slangpy.QueryType.timestamp, 2)
+        encoder.write_timestamp(pool, 0)
+    device.dispatch(kernel, lanes, variables, encoder)
+    if has_clock:
+        encoder.write_timestamp(pool, 1)
+    gpu.wait_for_idle()
+    start = time.perf_counter()
+    gpu.submit_command_buffer(encoder.finish())
+    gpu.wait_for_idle()
+    elapsed = time.perf_counter() - start
+    if has_clock:
+        begin, end = pool.get_timestamp_results(0, 2)
+        # some drivers answer with zeros
+        elapsed = end - begin if 0 < end - begin < elapsed else elapsed
+    if elapsed <= 0:
+        raise DeviceError(f"{device}: its clock stood still: try another device with --device")
+    return elapsed

@@ -1,0 +1,68 @@
+"""`verdigris cost`"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.commands.options import (
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    MaterialName,
+    Search,
+)
+
+
+def cost(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A bundle (.vdg), or a document to forecast.")
+    ],
+    source: Annotated[
+        Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Of the bake that is forecast: draft, standard or final.")
+    ] = None,
+    resolution: Annotated[
+        int | None, typer.Option(help="Latent texels a side of the bake that is forecast.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Says what a neural material costs: bytes, operations, and nanoseconds on this device, against
+    the graph that it replaces. Of a document, before a bake, with numbers of the same size."""
+    from dataclasses import replace
+
+    from verdigris.core.bundle.cost import cost_of_bundle, forecast, print_cost
+    from verdigris.core.bundle.read import is_bundle, open_bundle
+    from verdigris.core.commands.opening import open_teacher
+    from verdigris.core.device import open_device
+    from verdigris.core.settings import default_preset, require_settings
+    from verdigris.core.training.trainers import choose_trainer
+
+    opened = open_device(device)
+    if is_bundle(file):
+        bundle = open_bundle(file)
+        teacher = None
+        if source:
+            name = material or bundle.source_name
+            teacher = open_teacher(source, name, search, allow_outside, opened)
+        found = cost_of_bundle(bundle, opened, teacher)
+    else:
+        trainer = choose_trainer(opened)
+        settings = require_settings(preset or default_preset(trainer), trainer)
+        if resolution:
+            settings = replace(settings, resolution=resolution)
+        teacher = open_teacher(file, material, search, allow_outside, opened)
+        found = forecast(teacher, settings)
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        print_cost(found)
