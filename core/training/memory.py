@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 _BYTES_A_CHANNEL = {"tensor": 4 * 5, "numpy": 4 * 4}
 _USABLE = 0.8
 _SMALLEST = 4
-# A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits.
-LARGEST_BUFFER = (1 << 32) - 1
+# A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and
+# Mesa's lavapipe reads zeros beyond 31.
+_REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 
 
 def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
@@ -67,7 +68,7 @@ def check_memory(
         needed = needed_bytes(other, materials, trainer)
         if available is not None and needed > available * _USABLE:
             return False
-        return can_allocate(device.gpu, device_buffers(other, materials, trainer, device.gpu))
+        return can_allocate(device, device_buffers(other, materials, trainer, device.gpu))
 
     if fits(settings):
         return
@@ -90,10 +91,10 @@ def _shortage(
     available: int | None,
 ) -> str:
     buffers = device_buffers(settings, materials, trainer, device.gpu)
-    if max(buffers) > LARGEST_BUFFER:
+    if max(buffers) > largest_buffer(device):
         return (
             f"needs a buffer of {max(buffers) / 1e9:.1f} GB, of which a kernel reaches "
-            f"{LARGEST_BUFFER / 1e9:.1f} GB"
+            f"{largest_buffer(device) / 1e9:.1f} GB"
         )
     if available is None:
         return f"needs {sum(buffers) / 1e9:.1f} GB, more than {device} gives"
@@ -118,11 +119,17 @@ def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool])
     return None
 
 
-def can_allocate(gpu: slangpy.Device, sizes: list[int]) -> bool:
+def largest_buffer(device: Device) -> int:
+    """How much of a buffer kernels reach."""
+    return _SOFTWARE_REACH if device.is_software else _REACH
+
+
+def can_allocate(device: Device, sizes: list[int]) -> bool:
     """Whether a device holds buffers of all these sizes at once, beside what is on it."""
     import slangpy
 
-    if max(sizes) > LARGEST_BUFFER:
+    gpu = device.gpu
+    if max(sizes) > largest_buffer(device):
         return False
     usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
     held = []
