@@ -63,7 +63,7 @@ def measure(
     held_out = measures.draw_held_out(teacher, count, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
     at_points = measures.measure_student(student, measures.draw_held_out(teacher, count, seed))
-    sphere = measures.draw_sphere(teacher, size, footprint)
+    sphere = measures.draw_sphere(teacher, size)
     on_sphere = measures.measure_pictures(student, sphere)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))

@@ -15,6 +15,7 @@ from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference
 from verdigris.core.bundle.replace import check_replaceable
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.verify import log_mae
 from verdigris.core.bundle.write import (
     Contents,
@@ -125,6 +126,7 @@ def finish(run: Run) -> Iterator[Event]:
             preview=_preview(teacher, student),
             emission=None if glow is None else emission_levels(glow),
             opacity=None if coverage is None else opacity_levels(coverage),
+            runtime=runtime_files(exported.parameters.spec),
         )
         write_bundle(path, exported, contents)
     state = checkpoint.state_path(run.options.folder, run.options.name)
@@ -155,7 +157,7 @@ def _measure(
     footprint = texel_footprint(resolution)
     count = 1 << 17 if teacher.device.is_software else 1 << 20
     held_out = draw_held_out(teacher, count, footprint=footprint)
-    sphere = draw_sphere(teacher, footprint=footprint)
+    sphere = draw_sphere(teacher)
     return measure_student(student, held_out), measure_pictures(student, sphere)
 
 

@@ -51,7 +51,7 @@ def compare(
 
     footprint = texel_footprint(settings.resolution)
     held_out = draw_held_out(teacher, count, footprint=footprint)
-    sphere = draw_sphere(teacher, footprint=footprint)
+    sphere = draw_sphere(teacher)
     candidates: tuple[tuple[DeviceMaterial, int, float], ...] = (
         (
             Student(parameters, device),
