@@ -11,6 +11,8 @@ from verdigris.core.commands.cost import cost
 from verdigris.core.commands.export import export
 from verdigris.core.commands.inspect import inspect
 from verdigris.core.commands.measure import compare, measure
+from verdigris.core.commands.pack import pack
+from verdigris.core.commands.panel import panel
 from verdigris.core.commands.render import render
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.weights import app as weights
@@ -27,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (bake, inspect, render, measure, compare, verify, export, cost):
+for command in (bake, inspect, render, measure, compare, verify, export, pack, cost, panel):
     app.command()(command)
 app.add_typer(weights)
 

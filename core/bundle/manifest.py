@@ -91,6 +91,18 @@ class LatentFacts:
     offset: tuple[float, ...]
     """By channel."""
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.record.as_json(),
+            "width": self.layout.width,
+            "height": self.layout.height,
+            "levels": self.layout.levels,
+            "layers": LATENT_LAYERS,
+            "format": self.format,
+            "scale": list(self.scale),
+            "offset": list(self.offset),
+        }
+
 
 @dataclass(frozen=True)
 class MapFacts:
@@ -106,6 +118,15 @@ class MapFacts:
     """Mip levels, the finest included."""
     format: str
     """Of its texels."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.record.as_json(),
+            "width": self.width,
+            "height": self.height,
+            "levels": self.levels,
+            "format": self.format,
+        }
 
 
 @dataclass(frozen=True)
@@ -189,7 +210,6 @@ RESPONSE = {
 
 
 def _as_json(manifest: Manifest) -> dict[str, Any]:
-    latents = manifest.latents
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": f"{MAJOR}.{MINOR}",
@@ -199,27 +219,12 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
             **manifest.weights.as_json(),
             "tensors": [tensor.as_json() for tensor in manifest.tensors],
         },
-        "latents": {
-            **latents.record.as_json(),
-            "width": latents.layout.width,
-            "height": latents.layout.height,
-            "levels": latents.layout.levels,
-            "layers": LATENT_LAYERS,
-            "format": latents.format,
-            "scale": list(latents.scale),
-            "offset": list(latents.offset),
-        },
+        "latents": manifest.latents.as_json(),
     }
     for name in ("emission", "opacity"):
         facts: MapFacts | None = getattr(manifest, name)
         if facts:
-            document[name] = {
-                **facts.record.as_json(),
-                "width": facts.width,
-                "height": facts.height,
-                "levels": facts.levels,
-                "format": facts.format,
-            }
+            document[name] = facts.as_json()
     document["reference"] = {**manifest.reference.as_json(), "count": manifest.reference_count}
     if manifest.preview:
         document["preview"] = manifest.preview.as_json()
@@ -235,12 +240,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 def parse_manifest(data: bytes, file: str) -> Manifest:
     """Reads what encode() writes; everything that is wrong is an error with its field."""
     fields = parse_json(data, file)
-    fields.require(fields.text("format") == FORMAT, "format", f"a bundle's is {FORMAT!r}")
-    version = _VERSION.fullmatch(fields.text("version"))
-    if version is None:
-        fields.refuse("version", "it must be MAJOR.MINOR")
-    if int(version[1]) != MAJOR:
-        fields.refuse("version", f"this reads {MAJOR}.x: take a Verdigris that knows it")
+    require_format(fields, FORMAT, "a bundle's")
     name = fields.text("name")
     fields.require(bool(name.strip()) and name.isprintable(), "name", "it must be a plain text")
     try:
@@ -253,16 +253,16 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     manifest = Manifest(
         name=name,
         spec=spec,
-        weights=_record(weights, LARGEST_WEIGHTS),
-        tensors=tuple(_tensor(each) for each in weights.tables("tensors", MOST_TENSORS)),
-        latents=_latents(fields.table("latents")),
-        reference=_record(reference, LARGEST_REFERENCE),
+        weights=parse_record(weights, LARGEST_WEIGHTS),
+        tensors=tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS)),
+        latents=parse_latents(fields.table("latents")),
+        reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=reference.whole("count", 1, MOST_REFERENCES),
         bounds=_bounds(fields.table("bounds")),
-        emission=_map(fields, "emission", EMISSION_FORMATS),
-        opacity=_map(fields, "opacity", OPACITY_FORMATS),
-        preview=_record(preview, LARGEST_REFERENCE) if preview else None,
-        runtime=_runtime(fields),
+        emission=parse_map(fields, "emission", EMISSION_FORMATS),
+        opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
+        preview=parse_record(preview, LARGEST_REFERENCE) if preview else None,
+        runtime=parse_runtime(fields),
         **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},
     )
     names = [record.file.lower() for record in manifest.records] + [MANIFEST_FILE]
@@ -271,20 +271,30 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     return manifest
 
 
-def _record(fields: Fields, most: int, folder: str = "") -> FileRecord:
+def require_format(fields: Fields, name: str, whose: str) -> None:
+    """The kind of file, and a version that this can read."""
+    fields.require(fields.text("format") == name, "format", f"{whose} is {name!r}")
+    version = _VERSION.fullmatch(fields.text("version"))
+    if version is None:
+        fields.refuse("version", "it must be MAJOR.MINOR")
+    if int(version[1]) != MAJOR:
+        fields.refuse("version", f"this reads {MAJOR}.x: take a Verdigris that knows it")
+
+
+def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
     return FileRecord(
         fields.file_name("file", folder), fields.whole("bytes", 1, most), fields.sha256("sha256")
     )
 
 
-def _runtime(fields: Fields) -> tuple[FileRecord, ...]:
+def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
     if "runtime" not in fields:
         return ()
     tables = fields.tables("runtime", MOST_RUNTIME_FILES)
-    return tuple(_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
+    return tuple(parse_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
 
 
-def _tensor(fields: Fields) -> Tensor:
+def parse_tensor(fields: Fields) -> Tensor:
     shape = fields.wholes("shape", 2)
     fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
     fields.chosen("type", ("float16",))
@@ -296,7 +306,7 @@ def _tensor(fields: Fields) -> Tensor:
     )
 
 
-def _latents(fields: Fields) -> LatentFacts:
+def parse_latents(fields: Fields) -> LatentFacts:
     fields.whole("layers", LATENT_LAYERS, LATENT_LAYERS)
     scale, offset = (fields.numbers(name, LATENT_CHANNELS) for name in ("scale", "offset"))
     in_range = bool((scale > 0).all() and (scale < LARGEST_LATENT).all())
@@ -304,7 +314,7 @@ def _latents(fields: Fields) -> LatentFacts:
     in_range = bool((abs(offset) < LARGEST_LATENT).all())
     fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
     return LatentFacts(
-        _record(fields, LARGEST_MAP),
+        parse_record(fields, LARGEST_MAP),
         LatentLayout(*_size(fields), materials=1),
         fields.chosen("format", LATENT_FORMATS),
         tuple(scale.tolist()),
@@ -312,13 +322,13 @@ def _latents(fields: Fields) -> LatentFacts:
     )
 
 
-def _map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:
+def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:
     if name not in fields:
         return None
     table = fields.table(name)
     width, height, levels = _size(table)
     return MapFacts(
-        _record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
+        parse_record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
     )
 
 

@@ -106,9 +106,12 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
     """Writes `path`, a folder NAME.vdg. A bundle that is there stays until the new one is whole."""
     if isinstance(exported, Parameters):
         exported = export_numbers(exported)
-    path = Path(path)
+    return put_folder(Path(path), _files(exported, contents))
+
+
+def put_folder(path: Path, files: dict[str, bytes]) -> Path:
+    """Writes a folder of files that manifest.json is one of, in the place of the one before."""
     path = path.resolve() if path.is_symlink() else path
-    files = _files(exported, contents)
     with locked(path.parent, path.name):
         clear_leftovers(path)
         check_replaceable(path, MANIFEST_FILE)

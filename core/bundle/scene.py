@@ -1,0 +1,324 @@
+"""A scene: several bundles of one decoder architecture, for one compiled shader.
+
+NAME.vdg/ holds manifest.json, weights.bin with every different decoder once, each material's
+textures and references, and the shaders. docs/FORMAT.md describes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verdigris.core.bundle.device_materials import Stored, stored_of
+from verdigris.core.bundle.fields import Fields, parse_json
+from verdigris.core.bundle.files import read_recorded, read_whole, record_of, size_inside
+from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, read_ktx2
+from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.manifest import (
+    EMISSION_FORMATS,
+    LARGEST_MANIFEST,
+    LARGEST_REFERENCE,
+    LARGEST_WEIGHTS,
+    LATENT_LAYERS,
+    MAJOR,
+    MANIFEST_FILE,
+    MINOR,
+    MOST_REFERENCES,
+    MOST_TENSORS,
+    OPACITY_FORMATS,
+    RESPONSE,
+    RUNTIME_FOLDER,
+    FileRecord,
+    LatentFacts,
+    MapFacts,
+    Tensor,
+    parse_latents,
+    parse_map,
+    parse_record,
+    parse_runtime,
+    parse_tensor,
+    require_format,
+)
+from verdigris.core.bundle.network import network_json, parse_network
+from verdigris.core.bundle.read import Bundle, find_bundle_folder
+from verdigris.core.bundle.reference import Reference, parse_reference
+from verdigris.core.bundle.runtime import runtime_files
+from verdigris.core.bundle.weights import (
+    FILE_ALIGNMENT,
+    check_tensors,
+    plan_tensors,
+    unpack_weights,
+)
+from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
+from verdigris.core.errors import BundleError, SettingsError
+from verdigris.core.network.spec import NetworkSpec
+
+FORMAT = "verdigris.scene"
+MOST_MATERIALS = 4096
+# All different decoders together: what a 32-bit offset reaches with room to spare.
+LARGEST_SCENE_WEIGHTS = 1 << 30
+LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
+_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True)
+class SceneMaterial:
+    """One material of a scene."""
+
+    name: str
+    """As its files are named."""
+    weights_offset: int
+    """First byte of its decoder in the weights' file."""
+    latents: LatentFacts
+    """Its latent texture."""
+    reference: FileRecord
+    """Values that a decoder checks itself against."""
+    reference_count: int
+    """How many."""
+    emission: MapFacts | None = None
+    """Light that it gives off, where it does."""
+    opacity: MapFacts | None = None
+    """Coverage, where it is not 1 everywhere."""
+
+    @property
+    def records(self) -> tuple[FileRecord, ...]:
+        maps = [facts.record for facts in (self.emission, self.opacity) if facts]
+        return (self.latents.record, *maps, self.reference)
+
+    def as_json(self) -> dict[str, Any]:
+        maps = {"emission": self.emission, "opacity": self.opacity}
+        return {
+            "name": self.name,
+            "weights_offset": self.weights_offset,
+            "latents": self.latents.as_json(),
+            **{name: facts.as_json() for name, facts in maps.items() if facts},
+            "reference": {**self.reference.as_json(), "count": self.reference_count},
+        }
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene whose manifest was read and checked; its other files are read when asked for."""
+
+    folder: Path
+    spec: NetworkSpec
+    weights: FileRecord
+    tensors: tuple[Tensor, ...]
+    decoder_bytes: int
+    materials: tuple[SceneMaterial, ...]
+    runtime: tuple[FileRecord, ...] = ()
+
+    def stored(self) -> list[Stored]:
+        """Every material's numbers, in the order of the manifest."""
+        file = str(self.folder / self.weights.file)
+        data = read_recorded(self.folder, self.weights)
+        found = []
+        for material in self.materials:
+            begin = material.weights_offset
+            decoder = data[begin : begin + self.decoder_bytes]
+            # nothing that is not a number reaches a device
+            unpack_weights(self.spec, self.tensors, decoder, file)
+            found.append(Stored(self.spec, decoder, self._latents(material)))
+        return found
+
+    def reference(self, material: SceneMaterial) -> Reference:
+        data = read_recorded(self.folder, material.reference)
+        return parse_reference(
+            data, material.reference_count, str(self.folder / material.reference.file)
+        )
+
+    def _latents(self, material: SceneMaterial) -> LatentTexture:
+        facts = material.latents
+        layout = facts.layout
+        shape = TextureShape(
+            FORMATS[facts.format], layout.width, layout.height, layout.levels, LATENT_LAYERS
+        )
+        data = read_recorded(self.folder, facts.record)
+        levels = read_ktx2(data, shape, str(self.folder / facts.record.file))
+        scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
+        return LatentTexture(levels, scale, offset)
+
+
+def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
+    """Writes a scene of these bundles, whole or not at all."""
+    spec = require_one_architecture(bundles)
+    names = _require_names(bundles)
+    places: dict[bytes, int] = {}
+    files: dict[str, bytes] = {}
+    materials = []
+    for name, bundle in zip(names, bundles, strict=True):
+        bundle.check_files()
+        weights = stored_of(bundle).weights
+        place = places.setdefault(weights, sum(map(len, places)))
+        manifest = bundle.manifest
+
+        def take(record: FileRecord, what: str, name: str = name, bundle: Bundle = bundle) -> Any:
+            file = f"{name}.{what}"
+            files[file] = read_recorded(bundle.folder, record)
+            return record._replace(file=file)
+
+        maps: dict[str, MapFacts] = {}
+        for what in ("emission", "opacity"):
+            facts: MapFacts | None = getattr(manifest, what)
+            if facts:
+                record = take(facts.record, f"{what}.ktx2")
+                maps[what] = MapFacts(record, *_shape(facts))
+        materials.append(
+            SceneMaterial(
+                name,
+                place,
+                _renamed(manifest.latents, take(manifest.latents.record, "latents.ktx2")),
+                take(manifest.reference, "reference.json"),
+                manifest.reference_count,
+                **maps,
+            )
+        )
+    files[WEIGHTS_FILE] = b"".join(places)
+    shaders = runtime_files(spec)
+    files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
+    tensors, size = plan_tensors(spec)
+    scene = Scene(
+        path,
+        spec,
+        record_of(WEIGHTS_FILE, files[WEIGHTS_FILE]),
+        tensors,
+        size,
+        tuple(materials),
+        tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
+    )
+    files[MANIFEST_FILE] = _encode(scene)
+    # what would not be read back is not written
+    _parse(files[MANIFEST_FILE], MANIFEST_FILE, path)
+    return open_scene(put_folder(path, files))
+
+
+def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
+    """One shader is compiled for one network; anything else is listed."""
+    if not bundles:
+        raise BundleError("there is no bundle to pack: name some")
+    spec = bundles[0].spec
+    if any(bundle.spec != spec for bundle in bundles):
+        listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
+        raise BundleError(
+            f"these bundles have several decoder architectures: {listed}: pack those of one, or "
+            "bake them again with one network and activation"
+        )
+    return spec
+
+
+def describe(spec: NetworkSpec) -> str:
+    """An architecture in a few words."""
+    text = f"{spec.name} {spec.activation}, {spec.frame_count} frames"
+    plain = NetworkSpec()
+    if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
+        text += f", exp(min(raw - {spec.output_shift:g}, {spec.output_limit:g}))"
+    return text
+
+
+def _require_names(bundles: Sequence[Bundle]) -> list[str]:
+    """A plain name for each: that of its folder."""
+    names = [_PLAIN.sub("_", bundle.folder.resolve().stem).strip("._-") for bundle in bundles]
+    for index, name in enumerate(names):
+        folder = bundles[index].folder
+        if not name:
+            raise BundleError(f"{folder}: has no plain name: rename it")
+        same = [other.lower() for other in names].index(name.lower())
+        if same != index:
+            raise BundleError(
+                f"{folder} and {bundles[same].folder} are both called {name}: rename one"
+            )
+    return names
+
+
+def _renamed(facts: LatentFacts, record: FileRecord) -> LatentFacts:
+    return LatentFacts(record, facts.layout, facts.format, facts.scale, facts.offset)
+
+
+def _shape(facts: MapFacts) -> tuple[int, int, int, str]:
+    return facts.width, facts.height, facts.levels, facts.format
+
+
+def _encode(scene: Scene) -> bytes:
+    document = {
+        "format": FORMAT,
+        "version": f"{MAJOR}.{MINOR}",
+        "network": network_json(scene.spec),
+        "weights": {
+            **scene.weights.as_json(),
+            "decoder_bytes": scene.decoder_bytes,
+            "tensors": [tensor.as_json() for tensor in scene.tensors],
+        },
+        "materials": [material.as_json() for material in scene.materials],
+        "runtime": [record.as_json() for record in scene.runtime],
+        "response": RESPONSE,
+    }
+    return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+
+def open_scene(path: Path) -> Scene:
+    """Reads a scene's manifest, checks it, and that its files have the lengths it says."""
+    path = Path(path)
+    folder = find_bundle_folder(path)
+    if folder is None:
+        raise BundleError(f"{path}: there is no such scene")
+    data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
+    scene = _parse(data, str(folder / MANIFEST_FILE), folder)
+    materials = [record for material in scene.materials for record in material.records]
+    for record in (scene.weights, *scene.runtime, *materials):
+        found = size_inside(folder, record.file)
+        if found != record.bytes:
+            raise BundleError(
+                f"{folder / record.file}: bytes are {found}: the manifest says {record.bytes}"
+            )
+    return scene
+
+
+def _parse(data: bytes, file: str, folder: Path) -> Scene:
+    fields = parse_json(data, file)
+    require_format(fields, FORMAT, "a scene's")
+    try:
+        spec = parse_network(fields.table("network"))
+    except SettingsError as failure:
+        fields.refuse("network", str(failure))
+    weights = fields.table("weights")
+    record = parse_record(weights, LARGEST_SCENE_WEIGHTS)
+    size = weights.whole("decoder_bytes", FILE_ALIGNMENT, LARGEST_WEIGHTS)
+    whole = size % FILE_ALIGNMENT == 0
+    weights.require(whole, "decoder_bytes", f"it must be a multiple of {FILE_ALIGNMENT}")
+    tensors = tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS))
+    check_tensors(spec, tensors, size, file)
+    runtime_constants = set(plan_tensors(spec)[0])
+    weights.require(
+        runtime_constants <= {*tensors}, "tensors", "they must lie where the runtime shader reads"
+    )
+    materials = tuple(
+        _material(each, record.bytes - size) for each in fields.tables("materials", MOST_MATERIALS)
+    )
+    scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields))
+    files = [each.file.lower() for material in materials for each in material.records]
+    files += [each.file.lower() for each in (record, *scene.runtime)] + [MANIFEST_FILE]
+    fields.require(len({*files}) == len(files), "materials", "each file must be of one thing alone")
+    names = [material.name for material in materials]
+    fields.require(len({*names}) == len(names), "materials", "each must have a name of its own")
+    return scene
+
+
+def _material(fields: Fields, last: int) -> SceneMaterial:
+    place = fields.whole("weights_offset", 0, max(last, 0))
+    fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", "it must be a multiple of 128")
+    reference = fields.table("reference")
+    return SceneMaterial(
+        fields.text("name"),
+        place,
+        parse_latents(fields.table("latents")),
+        parse_record(reference, LARGEST_REFERENCE),
+        reference.whole("count", 1, MOST_REFERENCES),
+        parse_map(fields, "emission", EMISSION_FORMATS),
+        parse_map(fields, "opacity", OPACITY_FORMATS),
+    )

@@ -1,0 +1,188 @@
+"""Scenes: bundles joined for one shader, read back as strictly as a bundle."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.device_eval import QueryEvaluator
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.device import open_device
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+from .bundles import lively_parameters, make_bundle
+
+WIDE = LatentLayout(16, 2, 5)
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """Three materials; the third has the first one's decoder and latents of its own."""
+    folder = tmp_path_factory.mktemp("bundles")
+    first, second = lively_parameters(seed=1), lively_parameters(seed=2, layout=WIDE)
+    third = replace(lively_parameters(seed=3), decoder=first.decoder)
+    opacity = [np.full((1, 1, 1), 7, np.uint8)]
+    return [
+        make_bundle(folder / "copper.vdg", first),
+        make_bundle(folder / "oak.vdg", second, quantised=False),
+        make_bundle(folder / "lace.vdg", third, opacity=opacity),
+    ]
+
+
+@pytest.fixture(scope="module")
+def scene(bundles, tmp_path_factory):
+    return pack(bundles, tmp_path_factory.mktemp("scene") / "kitchen.vdg")
+
+
+def test_every_material_of_a_scene_finds_its_reference(scene):
+    """Through the runtime shader, all in one dispatch, from what the files hold."""
+    references = [scene.reference(material) for material in scene.materials]
+    count = len(references[0])
+    material = np.repeat(np.arange(len(references)), count)
+    evaluator = QueryEvaluator(scene.stored(), open_device("software"))
+    names = ("uv", "lod", "wi", "wo")
+    joined = [np.concatenate([getattr(each, name) for each in references]) for name in names]
+    found = evaluator.response(*joined, material=material)
+    wanted = np.concatenate([each.exported for each in references])
+    assert (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max() < 1e-4
+
+
+def test_equal_decoders_are_stored_once(scene, bundles):
+    one = len(bundles[0].weights_bytes())
+    assert [material.weights_offset for material in scene.materials] == [0, one, 0]
+    assert scene.weights.bytes == 2 * one
+    data = (scene.folder / "weights.bin").read_bytes()
+    assert data == bundles[0].weights_bytes() + bundles[1].weights_bytes()
+
+
+def test_textures_are_those_of_the_bundles(scene, bundles):
+    for material, bundle in zip(scene.materials, bundles, strict=True):
+        data = (scene.folder / f"{material.name}.latents.ktx2").read_bytes()
+        assert data == (bundle.folder / "latents.ktx2").read_bytes()
+    assert [bool(material.opacity) for material in scene.materials] == [False, False, True]
+    assert (scene.folder / "lace.opacity.ktx2").stat().st_size > 0
+    assert (scene.folder / "runtime" / "portable.glsl").is_file()
+
+
+def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
+    other = make_bundle(tmp_path / "glass.vdg", lively_parameters(NetworkSpec(16, 3, "relu")))
+    with pytest.raises(VerdigrisError) as caught:
+        pack([*bundles, other], tmp_path / "all.vdg")
+    assert "oak.vdg: 2x16 silu, 2 frames" in str(caught.value)
+    assert "glass.vdg: 3x16 relu, 2 frames" in str(caught.value)
+    assert not (tmp_path / "all.vdg").exists()
+
+
+def test_two_materials_of_one_name_are_refused(bundles, tmp_path):
+    with pytest.raises(VerdigrisError, match="are both called copper: rename one"):
+        pack([bundles[0], bundles[0]], tmp_path / "twice.vdg")
+
+
+def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
+    with pytest.raises(VerdigrisError, match=r"format is 'verdigris.scene': a bundle's is"):
+        open_bundle(scene.folder)
+    with pytest.raises(VerdigrisError, match=r"format is 'verdigris.material': a scene's is"):
+        open_scene(bundles[0].folder)
+
+
+def test_packing_again_replaces_the_scene(bundles, tmp_path):
+    target = tmp_path / "scene.vdg"
+    pack(bundles, target)
+    pack(bundles[:1], target)
+    assert [material.name for material in open_scene(target).materials] == ["copper"]
+    assert not (target / "oak.latents.ktx2").exists()
+    mine = tmp_path / "mine.vdg"
+    mine.mkdir()
+    (mine / "diary.txt").write_text("not a scene")
+    with pytest.raises(VerdigrisError, match="is there, and is no bundle"):
+        pack(bundles, mine)
+    assert (mine / "diary.txt").read_text() == "not a scene"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("materials", 1, "weights_offset"), 64, r"materials\[1\].weights_offset is 64"),
+        (("materials", 1, "weights_offset"), 1 << 20, r"materials\[1\].weights_offset"),
+        (("materials", 0, "latents", "file"), "../x.ktx2", r"materials\[0\].latents.file"),
+        (("materials", 0, "latents", "width"), 9, r"latents.levels|latents.ktx2"),
+        (("materials", 2, "name"), "copper", "each must have a name of its own"),
+        (("materials", 2, "latents", "file"), "oak.latents.ktx2", "each file must be of one thing"),
+        (("weights", "decoder_bytes"), 100, "weights.decoder_bytes is 100"),
+        (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
+        (("network", "layers", 0, "outputs"), 17, "network.layers"),
+        (("version",), "2.0", "this reads 1.x"),
+        (("materials",), [], "it must be a list of 1 to 4096 objects"),
+    ],
+)
+def test_a_manifest_that_lies_is_refused(scene, tmp_path, path, value, message):
+    copy = damaged_copy(scene, tmp_path, path, value)
+    with pytest.raises(VerdigrisError, match=message) as caught:
+        open_scene(copy).stored()
+    assert "damaged.vdg" in str(caught.value)
+
+
+def damaged_copy(scene, tmp_path, path, value):
+    import shutil
+
+    copy = tmp_path / "damaged.vdg"
+    shutil.copytree(scene.folder, copy)
+    document = json.loads((copy / "manifest.json").read_text())
+    *way, last = path
+    place = document
+    for step in way:
+        place = place[step]
+    place[last] = value
+    (copy / "manifest.json").write_text(json.dumps(document))
+    return copy
+
+
+def test_a_decoder_that_is_no_number_is_refused(scene, tmp_path):
+    import hashlib
+    import shutil
+
+    copy = tmp_path / "damaged.vdg"
+    shutil.copytree(scene.folder, copy)
+    data = bytearray((copy / "weights.bin").read_bytes())
+    data[0:2] = b"\x00\x7e"
+    (copy / "weights.bin").write_bytes(data)
+    with pytest.raises(VerdigrisError, match="sha256"):
+        open_scene(copy).stored()
+    document = json.loads((copy / "manifest.json").read_text())
+    document["weights"]["sha256"] = hashlib.sha256(data).hexdigest()
+    (copy / "manifest.json").write_text(json.dumps(document))
+    with pytest.raises(VerdigrisError, match="frames holds values that are not finite"):
+        open_scene(copy).stored()
+
+
+def test_scenes_damaged_at_random_are_read_or_refused(scene, tmp_path):
+    import shutil
+
+    copy = tmp_path / "fuzzed.vdg"
+    shutil.copytree(scene.folder, copy)
+    text = (copy / "manifest.json").read_bytes()
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        data = bytearray(text)
+        for place in random.integers(0, len(data), random.integers(1, 4)):
+            data[place] = random.integers(32, 127)
+        (copy / "manifest.json").write_bytes(bytes(data))
+        try:
+            open_scene(copy).stored()
+        except VerdigrisError as refusal:
+            assert "fuzzed.vdg" in str(refusal)
+
+
+def test_the_command_packs(bundles, tmp_path):
+    target = tmp_path / "scene.vdg"
+    names = [str(bundle.folder) for bundle in bundles]
+    command = [sys.executable, "-m", "verdigris.core", "pack", *names, "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "3 materials, 2x16 silu, 2 frames, 2 decoders in" in done.stdout
+    assert len(open_scene(target).materials) == 3
