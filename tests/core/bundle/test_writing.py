@@ -1,0 +1,136 @@
+"""A bundle is there whole or not at all, whenever its writer dies."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle import replace as replacing
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.write import Contents, write_bundle
+from verdigris.core.errors import BundleError, VerdigrisError
+from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.training.lock import locked
+
+from .bundles import lively_parameters, make_bundle
+
+DRIVER = Path(__file__).with_name("killed_writers.py")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+@pytest.mark.parametrize("way", ["exchange", "aside"])
+def test_a_writer_killed_at_any_step_leaves_the_bundle_before_or_none(way):
+    # in memory where that can be: the deaths are those of processes, not of disks
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        command = [sys.executable, DRIVER, folder, way]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # one process for each step that a write takes, and the last one lived
+    for kind, before in (("first", "none"), ("second", "before")):
+        assert len(found[kind]) > 15
+        change = found[kind].index("after")
+        assert found[kind] == [before] * change + ["after"] * (len(found[kind]) - change)
+        assert 0 < change < len(found[kind]) - 1
+    assert set(found["timed"]) <= {"before", "after"}
+
+
+def test_a_full_disk_leaves_the_bundle_before(tmp_path, monkeypatch):
+    path = tmp_path / "a.vdg"
+    before = make_bundle(path, name="before")
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(BundleError, match=r"a.vdg: cannot be written \(No space left"):
+            write_bundle(path, lively_parameters(seed=9), Contents(name="after"))
+    assert open_bundle(path).manifest == before.manifest
+    assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]
+
+
+def test_what_is_no_bundle_is_not_written_over(tmp_path):
+    folder = tmp_path / "precious.vdg"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("years of work")
+    file = tmp_path / "file.vdg"
+    file.write_text("more of it")
+    for path in (folder, file):
+        with pytest.raises(BundleError, match=r"is there, and is no bundle: move it away"):
+            write_bundle(path, lively_parameters(), Contents())
+    assert (folder / "thesis.txt").read_text() == "years of work"
+    assert file.read_text() == "more of it"
+
+
+def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
+    (tmp_path / "empty.vdg").mkdir()
+    make_bundle(tmp_path / "empty.vdg", name="in the folder")
+    (tmp_path / "link.vdg").symlink_to("empty.vdg")
+    make_bundle(tmp_path / "link.vdg", name="through the link")
+    assert (tmp_path / "link.vdg").is_symlink()
+    assert open_bundle(tmp_path / "empty.vdg").manifest.name == "through the link"
+
+
+def test_while_a_bundle_is_written_another_writer_is_refused(tmp_path):
+    with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is running"):
+        write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_set_aside_by_a_killed_writer_is_found_by_readers(tmp_path):
+    path = tmp_path / "a.vdg"
+    make_bundle(path, name="before")
+    path.rename(replacing.set_aside_name(path))
+    bundle = open_bundle(path)
+    assert bundle.manifest.name == "before"
+    bundle.check_files()
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_what_is_written_is_what_is_read(quantised, tmp_path):
+    spec = NetworkSpec(hidden_width=16, hidden_layers=2, activation="leaky_smelu")
+    parameters = lively_parameters(spec)
+    bundle = make_bundle(
+        tmp_path / "a.vdg",
+        parameters,
+        quantised,
+        name="Émail",
+        source={"material": "enamel", "seed": 3},
+        report={"dropped": [{"name": "glitter", "how": ""}]},
+    )
+    read = bundle.parameters()
+    assert (read.spec, bundle.layout) == (spec, parameters.layout)
+    np.testing.assert_array_equal(read.decoder, parameters.decoder.astype(np.float16))
+    step = np.ptp(parameters.latents, axis=0).max() / 255 if quantised else 4e-3
+    assert np.abs(read.latents - parameters.latents).max() <= 0.51 * step
+    manifest = bundle.manifest
+    assert (manifest.name, manifest.source["seed"], bundle.source_name) == ("Émail", 3, "enamel")
+    assert manifest.cost["multiply_adds"] == 12 * 8 + 20 * 16 + 16 * 16 + 16 * 3
+    sizes = [(bundle.folder / name).stat().st_size for name in ("weights.bin", "latents.ktx2")]
+    assert manifest.cost["loaded_bytes"] == sum(sizes)
+
+
+def test_weights_lie_as_cooperative_vectors_want_them(tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(NetworkSpec(hidden_width=12)))
+    data = bundle.weights_bytes()
+    assert len(data) % 128 == 0
+    used = np.zeros(len(data), bool)
+    for tensor in bundle.manifest.tensors:
+        is_matrix = len(tensor.shape) == 2
+        assert tensor.offset % (128 if is_matrix else 64) == 0
+        if is_matrix:
+            # 20 inputs are 40 bytes, and 12 are 24: both go up to a multiple of 16
+            assert tensor.row_stride == -(-2 * tensor.shape[1] // 16) * 16
+        for row in range(tensor.shape[0] if is_matrix else 1):
+            start = tensor.offset + row * tensor.row_stride
+            used[start : start + 2 * tensor.shape[-1]] = True
+    assert used.sum() == 2 * bundle.spec.parameter_count
+    assert not np.frombuffer(data, np.uint8)[~used].any()
