@@ -25,7 +25,7 @@ def read_weight_sets(path: Path) -> tuple[str, ...]:
         return () if _obj_colours(path) is None else (OBJ_COLOURS,)
     stage = _open_stage(path)
     names = [
-        str(primvar.GetPrimvarName()) for mesh in _meshes(stage) for primvar in _primvars(mesh)
+        str(primvar.GetPrimvarName()) for mesh in _meshes(stage) for primvar in primvars_of(mesh)
     ]
     return tuple(dict.fromkeys(names))
 
@@ -39,20 +39,25 @@ def read_weights(path: Path, name: str) -> Floats | None:
     if path.suffix.lower() == ".obj":
         colours = _obj_colours(path)
         return None if colours is None else np.asarray(colours[_obj_triangles(path)])
-    parts = []
-    found = False
     stage = _open_stage(path)
-    for mesh in _meshes(stage):
-        counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
-        vertex = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
-        corners = fan(counts)
-        primvar = next((each for each in _primvars(mesh) if each.GetPrimvarName() == name), None)
-        if primvar is None:
-            parts.append(np.ones(len(corners), np.float32))
-            continue
-        found = True
-        parts.append(_by_corner(primvar, counts, vertex, f"{path}: {mesh.GetPath()}")[corners])
-    return np.concatenate(parts).reshape(-1, 3) if found else None
+    found = [usd_weights(mesh, name, str(path)) for mesh in _meshes(stage)]
+    if all(weights is None for weights, _ in found):
+        return None
+    return np.concatenate(
+        [np.ones((count, 3), np.float32) if part is None else part for part, count in found]
+    )
+
+
+def usd_weights(mesh: Any, name: str, asker: str) -> tuple[Floats | None, int]:
+    """Weights (T, 3) of one mesh, None where it has none so called, and its triangles' number."""
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
+    vertex = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
+    corners = fan(counts)
+    primvar = next((each for each in primvars_of(mesh) if each.GetPrimvarName() == name), None)
+    if primvar is None:
+        return None, len(corners) // 3
+    values = _by_corner(primvar, counts, vertex, f"{asker}: {mesh.GetPath()}")
+    return np.asarray(values[corners].reshape(-1, 3)), len(corners) // 3
 
 
 def _by_corner(
@@ -98,7 +103,8 @@ def _meshes(stage: Any) -> list[Any]:
     ]
 
 
-def _primvars(mesh: Any) -> list[Any]:
+def primvars_of(mesh: Any) -> list[Any]:
+    """The primvars of a mesh that could be weights."""
     from pxr import UsdGeom
 
     found = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()

@@ -53,7 +53,7 @@ def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
 def find_problem(stage: Usd.Stage, path: str) -> str | None:
     """Why a material cannot be converted, or None."""
     try:
-        convert_material(require_material(stage, path))
+        convert(stage, path)
     except VerdigrisError as failure:
         return str(failure)
     return None
@@ -76,6 +76,12 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
         raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: give its whole path")
     listed = ", ".join(there[:20]) or "none"
     raise DocumentError(f"{where}: has no material {path!r}; there are: {listed}")
+
+
+def convert(stage: Usd.Stage, path: str) -> ConvertedMaterial:
+    """The material at a path of a stage, as `convert_material`. It keeps the stage alive: the
+    prims of one that nobody holds are gone."""
+    return convert_material(require_material(stage, path))
 
 
 def convert_material(material: UsdShade.Material) -> ConvertedMaterial:

@@ -104,7 +104,7 @@ def _load_obj(path: Path) -> Mesh:
     if normals and (index[..., 2] >= 0).all():
         normal = normalized(np.array(normals, np.float32)[index[..., 2]])
     else:
-        normal = _smooth_normals(position, index[..., 0], len(points))
+        normal = smooth_normals(position, index[..., 0], len(points))
     return Mesh(position, normal, uv)
 
 
@@ -121,7 +121,7 @@ def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
     return found[0], found[1], found[2]
 
 
-def _smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
+def smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
     """Normals of vertices, each face counted by its area."""
     face = np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
     total = np.zeros((count, 3), np.float32)
@@ -131,7 +131,7 @@ def _smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
 
 
 def _load_usd(path: Path) -> Mesh:
-    parts = [_usd_mesh(mesh, path) for mesh in usd_meshes(path)]
+    parts = [usd_mesh(mesh, str(path)) for mesh in usd_meshes(path)]
     return Mesh(
         np.concatenate([part.position for part in parts]),
         np.concatenate([part.normal for part in parts]),
@@ -162,10 +162,11 @@ def usd_meshes(path: Path) -> Iterator[Any]:
     yield from meshes
 
 
-def _usd_mesh(mesh: Any, path: Path) -> Mesh:
+def usd_mesh(mesh: Any, asker: str) -> Mesh:
+    """One mesh of a stage, in the stage's space."""
     from pxr import Usd, UsdGeom
 
-    name = f"{path}: {mesh.GetPath()}"
+    name = f"{asker}: {mesh.GetPath()}"
     points = np.array(mesh.GetPointsAttr().Get() or [], np.float32).reshape(-1, 3)
     counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
     vertex = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
@@ -188,7 +189,7 @@ def _usd_mesh(mesh: Any, path: Path) -> Mesh:
         index = corners.reshape(-1, 3) if per_corner else triangles
         normal = normalized(local.astype(np.float32)[index])
     else:
-        normal = _smooth_normals(position, triangles, len(points))
+        normal = smooth_normals(position, triangles, len(points))
     return Mesh(position, normal, uv[corners].reshape(-1, 3, 2))
 
 

@@ -166,7 +166,7 @@ class MayaHost:
 
     def _exported(self, material: HostMaterial) -> HostDocument:
         """A shader of Maya's own, as maya-usd's export translates it."""
-        from verdigris.core.material.usdshade import convert_material, require_material
+        from verdigris.core.material.usdshade import convert
 
         engine = _require_node(material.key)
         members = self.meshes(material)
@@ -191,7 +191,7 @@ class MayaHost:
             except RuntimeError as failure:
                 raise HostError(f"{material.name}: maya-usd cannot export it: {failure}") from None
             stage = Usd.Stage.Open(file.as_posix())
-            found = convert_material(require_material(stage, engine.replace(":", "_")))
+            found = convert(stage, engine.replace(":", "_"))
             del stage
         return HostDocument(
             material.name,

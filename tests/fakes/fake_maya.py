@@ -147,7 +147,7 @@ def make_cmds(scene: Scene) -> StrictModule:
     def file(
         *names: str,
         query: bool = False,
-        sceneName: bool = False,  # noqa: N803
+        sceneName: bool = False,
         open: bool = False,
         new: bool = False,
         force: bool = False,
@@ -162,7 +162,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         return names[0]
 
     @teach
-    def workspace(*, query: bool, rootDirectory: bool) -> str:  # noqa: N803
+    def workspace(*, query: bool, rootDirectory: bool) -> str:
         return scene.project
 
     @teach
@@ -171,9 +171,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         type: str = "",
         long: bool = False,
         selection: bool = False,
-        dagObjects: bool = False,  # noqa: N803
-        objectsOnly: bool = False,  # noqa: N803
-        nodeTypes: bool = False,  # noqa: N803
+        dagObjects: bool = False,
+        objectsOnly: bool = False,
+        nodeTypes: bool = False,
     ) -> list[str]:
         if nodeTypes:
             return list(NODE_TYPES)
@@ -195,7 +195,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         return list(dict.fromkeys(found))
 
     @teach
-    def objExists(name: str) -> bool:  # noqa: N802
+    def objExists(name: str) -> bool:
         try:
             scene.find(name)
         except RuntimeError:
@@ -203,15 +203,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         return True
 
     @teach
-    def nodeType(name: str) -> str:  # noqa: N802
+    def nodeType(name: str) -> str:
         return str(scene.require(name)["type"])
 
     @teach
-    def attributeQuery(attribute: str, *, node: str, exists: bool) -> bool:  # noqa: N802
+    def attributeQuery(attribute: str, *, node: str, exists: bool) -> bool:
         return attribute in scene.require(node)["attributes"]
 
     @teach
-    def getAttr(plug: str) -> Any:  # noqa: N802
+    def getAttr(plug: str) -> Any:
         node, _, attribute = plug.partition(".")
         attributes = scene.require(node)["attributes"]
         if attribute not in attributes:
@@ -219,7 +219,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         return attributes[attribute]
 
     @teach
-    def setAttr(plug: str, value: Any, *, type: str = "") -> None:  # noqa: N802
+    def setAttr(plug: str, value: Any, *, type: str = "") -> None:
         scene.change("setAttr")
         node, _, attribute = plug.partition(".")
         found = scene.require(node)
@@ -230,17 +230,17 @@ def make_cmds(scene: Scene) -> StrictModule:
         found["attributes"][attribute] = value
 
     @teach
-    def addAttr(node: str, *, longName: str, dataType: str) -> None:  # noqa: N802, N803
+    def addAttr(node: str, *, longName: str, dataType: str) -> None:
         scene.change("addAttr")
         assert dataType == "string"
         scene.require(node)["attributes"][longName] = ""
 
     @teach
-    def lockNode(node: str, *, query: bool, lock: bool) -> list[bool]:  # noqa: N802
+    def lockNode(node: str, *, query: bool, lock: bool) -> list[bool]:
         return [bool(scene.require(node)["locked"])]
 
     @teach
-    def listConnections(  # noqa: N802
+    def listConnections(
         name: str,
         *,
         type: str = "",
@@ -269,7 +269,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         return found or None
 
     @teach
-    def connectAttr(source: str, target: str) -> None:  # noqa: N802
+    def connectAttr(source: str, target: str) -> None:
         scene.change("connectAttr")
         scene.find(source)
         scene.find(target)
@@ -280,11 +280,11 @@ def make_cmds(scene: Scene) -> StrictModule:
         *names: str,
         query: bool = False,
         renderable: bool = False,
-        noSurfaceShader: bool = False,  # noqa: N803
+        noSurfaceShader: bool = False,
         empty: bool = False,
         name: str = "",
         edit: bool = False,
-        forceElement: str = "",  # noqa: N803
+        forceElement: str = "",
     ) -> Any:
         if edit:
             scene.members[forceElement] = [f"|{names[0]}|{names[0]}Shape"]
@@ -295,11 +295,11 @@ def make_cmds(scene: Scene) -> StrictModule:
         return scene.add(name, "shadingEngine", surfaceShader=None)
 
     @teach
-    def shadingNode(  # noqa: N802
+    def shadingNode(
         kind: str,
         *,
-        asShader: bool = False,  # noqa: N803
-        asTexture: bool = False,  # noqa: N803
+        asShader: bool = False,
+        asTexture: bool = False,
         name: str = "",
     ) -> str:
         scene.change("shadingNode")
@@ -312,12 +312,12 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.selection = [scene.find(name)]
 
     @teach
-    def polyColorSet(  # noqa: N802
+    def polyColorSet(
         mesh: str,
         *,
         create: bool = False,
-        currentColorSet: bool = False,  # noqa: N803
-        colorSet: str = "",  # noqa: N803
+        currentColorSet: bool = False,
+        colorSet: str = "",
         clamped: bool = True,
         representation: str = "RGBA",
     ) -> None:
@@ -331,24 +331,24 @@ def make_cmds(scene: Scene) -> StrictModule:
             data["current"] = colorSet
 
     @teach
-    def polyColorPerVertex(mesh: str, *, rgb: Any, colorDisplayOption: bool) -> None:  # noqa: N802, N803
+    def polyColorPerVertex(mesh: str, *, rgb: Any, colorDisplayOption: bool) -> None:
         scene.change("polyColorPerVertex")
         data = scene.require(mesh)["attributes"]["mesh"]
         colours = data["colours"][data["current"]]
         colours.update({corner: tuple(rgb) for corner in range(len(data["vertices"]))})
 
     @teach
-    def PaintVertexColorTool() -> None:  # noqa: N802
+    def PaintVertexColorTool() -> None:
         scene.tool = "paint"
 
     @teach
-    def undoInfo(  # noqa: N802
+    def undoInfo(
         *,
-        openChunk: bool = False,  # noqa: N803
-        closeChunk: bool = False,  # noqa: N803
-        chunkName: str = "",  # noqa: N803
+        openChunk: bool = False,
+        closeChunk: bool = False,
+        chunkName: str = "",
         query: bool = False,
-        undoName: bool = False,  # noqa: N803
+        undoName: bool = False,
     ) -> Any:
         if openChunk:
             assert scene.chunk is None
@@ -367,23 +367,23 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.undo()
 
     @teach
-    def pluginInfo(name: str, *, query: bool, loaded: bool) -> bool:  # noqa: N802
+    def pluginInfo(name: str, *, query: bool, loaded: bool) -> bool:
         return scene.plugins.get(name, False)
 
     @teach
-    def loadPlugin(name: str, *, quiet: bool) -> None:  # noqa: N802
+    def loadPlugin(name: str, *, quiet: bool) -> None:
         if name not in scene.plugins:
             raise RuntimeError(f"Plug-in, {name!r}, was not found on MAYA_PLUG_IN_PATH.")
         scene.plugins[name] = True
 
     @teach
-    def mayaUSDExport(  # noqa: N802
+    def mayaUSDExport(
         *,
         file: str,
-        exportRoots: list[str],  # noqa: N803
-        shadingMode: str,  # noqa: N803
-        convertMaterialsTo: list[str],  # noqa: N803
-        mergeTransformAndShape: bool,  # noqa: N803
+        exportRoots: list[str],
+        shadingMode: str,
+        convertMaterialsTo: list[str],
+        mergeTransformAndShape: bool,
     ) -> None:
         assert scene.plugins["mayaUsdPlugin"]
         assert shadingMode == "useRegistry" and convertMaterialsTo == ["MaterialX"]
@@ -394,13 +394,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         shutil.copyfile(scene.export, file)
 
     @teach
-    def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:  # noqa: N802, N803
+    def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:
         scene.add(f"|{name}", "transform")
         scene.add(f"|{name}|{name}Shape", "mesh", mesh=plate())
         return [name, "polyPlane1"]
 
     @teach
-    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:  # noqa: N802
+    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:
         if exists:
             return name in scene.layouts
         assert parent in scene.layouts
@@ -408,34 +408,34 @@ def make_cmds(scene: Scene) -> StrictModule:
         return name
 
     @teach
-    def shelfButton(  # noqa: N802
+    def shelfButton(
         *,
         parent: str,
         label: str,
         annotation: str,
         image: str,
         command: str,
-        sourceType: str,  # noqa: N803
+        sourceType: str,
     ) -> None:
         assert sourceType == "python"
         scene.layouts[parent].append({"label": label, "image": image, "command": command})
 
     @teach
-    def deleteUI(name: str, *, layout: bool = False) -> None:  # noqa: N802
+    def deleteUI(name: str, *, layout: bool = False) -> None:
         (scene.layouts if layout else scene.controls).pop(name)
 
     @teach
-    def workspaceControl(  # noqa: N802
+    def workspaceControl(
         name: str,
         *,
         exists: bool = False,
         edit: bool = False,
         restore: bool = False,
         label: str = "",
-        uiScript: str = "",  # noqa: N803
-        dockToMainWindow: Any = None,  # noqa: N803
-        initialWidth: int = 0,  # noqa: N803
-        minimumWidth: int = 0,  # noqa: N803
+        uiScript: str = "",
+        dockToMainWindow: Any = None,
+        initialWidth: int = 0,
+        minimumWidth: int = 0,
         retain: bool = True,
     ) -> Any:
         if exists:
@@ -447,20 +447,20 @@ def make_cmds(scene: Scene) -> StrictModule:
         return None
 
     @teach
-    def confirmDialog(  # noqa: N802
+    def confirmDialog(
         *,
         title: str,
         message: str,
         button: list[str],
-        defaultButton: str = "",  # noqa: N803
-        cancelButton: str = "",  # noqa: N803
-        dismissString: str = "",  # noqa: N803
+        defaultButton: str = "",
+        cancelButton: str = "",
+        dismissString: str = "",
     ) -> str:
         scene.dialogs.append(message)
         return scene.answer or button[-1]
 
     @teach
-    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:  # noqa: N802, N803
+    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:
         scene.dialogs.append(assistMessage)
 
     return cmds
@@ -471,7 +471,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
     om = StrictModule("maya.api.OpenMaya")
 
     class MSpace:
-        kWorld = 4  # noqa: N815
+        kWorld = 4
 
     class MColor:
         def __init__(self, values: Any) -> None:
@@ -487,7 +487,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def instanceNumber(self) -> int:  # noqa: N802
+        def instanceNumber(self) -> int:
             return 0
 
     class MSelectionList:
@@ -498,7 +498,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
             self._names.append(scene.find(name))
             return self
 
-        def getDagPath(self, index: int) -> MDagPath:  # noqa: N802
+        def getDagPath(self, index: int) -> MDagPath:
             return MDagPath(self._names[index])
 
     class MObject:
@@ -520,10 +520,10 @@ def make_open_maya(scene: Scene) -> StrictModule:
             self._name = path.name
             self._data = node["attributes"]["mesh"]
 
-        def getVertices(self) -> Any:  # noqa: N802
+        def getVertices(self) -> Any:
             return self._data["counts"], self._data["vertices"]
 
-        def getTriangles(self) -> Any:  # noqa: N802
+        def getTriangles(self) -> Any:
             counts, found, first = [], [], 0
             for size in self._data["counts"]:
                 face = self._data["vertices"][first : first + size]
@@ -533,38 +533,38 @@ def make_open_maya(scene: Scene) -> StrictModule:
                 first += size
             return counts, found
 
-        def getPoints(self, space: int) -> Any:  # noqa: N802
+        def getPoints(self, space: int) -> Any:
             assert space == MSpace.kWorld
             return [(*point, 1.0) for point in self._data["points"]]
 
-        def getNormals(self, space: int) -> Any:  # noqa: N802
+        def getNormals(self, space: int) -> Any:
             assert space == MSpace.kWorld
             return self._data["normals"]
 
-        def getNormalIds(self) -> Any:  # noqa: N802
+        def getNormalIds(self) -> Any:
             return self._data["counts"], self._data["normal_ids"]
 
-        def currentUVSetName(self) -> str:  # noqa: N802
+        def currentUVSetName(self) -> str:
             return "map1"
 
-        def getAssignedUVs(self, uv_set: str) -> Any:  # noqa: N802
+        def getAssignedUVs(self, uv_set: str) -> Any:
             assert uv_set == "map1"
             return self._data["uv_counts"], self._data["uv_ids"]
 
-        def getUVs(self, uv_set: str) -> Any:  # noqa: N802
+        def getUVs(self, uv_set: str) -> Any:
             return [uv[0] for uv in self._data["uvs"]], [uv[1] for uv in self._data["uvs"]]
 
-        def getColorSetNames(self) -> list[str]:  # noqa: N802
+        def getColorSetNames(self) -> list[str]:
             return list(self._data["colours"])
 
-        def getFaceVertexColors(self, colour_set: str, default: MColor) -> Any:  # noqa: N802
+        def getFaceVertexColors(self, colour_set: str, default: MColor) -> Any:
             there = self._data["colours"][colour_set]
             return [
                 (*there[corner], 1.0) if corner in there else default.values
                 for corner in range(len(self._data["vertices"]))
             ]
 
-        def getConnectedShaders(self, instance: int) -> Any:  # noqa: N802
+        def getConnectedShaders(self, instance: int) -> Any:
             assert instance == 0
             engines, faces = [], [-1] * len(self._data["counts"])
             for engine, members in scene.members.items():
@@ -585,10 +585,10 @@ def make_open_maya(scene: Scene) -> StrictModule:
         def __init__(self, plugin: Any, vendor: str = "", version: str = "") -> None:
             self.vendor, self.version = vendor, version
 
-        def registerCommand(self, name: str, make: Any) -> None:  # noqa: N802
+        def registerCommand(self, name: str, make: Any) -> None:
             scene.commands[name] = make
 
-        def deregisterCommand(self, name: str) -> None:  # noqa: N802
+        def deregisterCommand(self, name: str) -> None:
             scene.commands.pop(name)
 
     om.MPxCommand, om.MFnPlugin = MPxCommand, MFnPlugin  # type: ignore[attr-defined]
@@ -608,7 +608,7 @@ def make_ufe(scene: Scene) -> StrictModule:
 
     class Hierarchy:
         @staticmethod
-        def createItem(path: str) -> str | None:  # noqa: N802
+        def createItem(path: str) -> str | None:
             return path if path.rpartition("%")[2] in scene.lookdevx_writes else None
 
     class ContextOps:
@@ -616,10 +616,10 @@ def make_ufe(scene: Scene) -> StrictModule:
             self._item = item
 
         @staticmethod
-        def contextOps(item: str) -> ContextOps:  # noqa: N802
+        def contextOps(item: str) -> ContextOps:
             return ContextOps(item)
 
-        def doOp(self, operation: list[str]) -> None:  # noqa: N802
+        def doOp(self, operation: list[str]) -> None:
             assert operation[0] == "MxExportDocument"
             text = scene.lookdevx_writes[self._item.rpartition("%")[2]]
             if text:

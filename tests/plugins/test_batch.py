@@ -172,7 +172,7 @@ def test_a_material_of_a_scene_becomes_a_bundle(scene, tmp_path, monkeypatch):
     assert open_bundle(Path(gold["bundle"])).manifest.name == "gold"
 
 
-@pytest.mark.parametrize("host", ["maya"])
+@pytest.mark.parametrize("host", ["maya", "houdini"])
 def test_no_window_toolkit_is_imported(host):
     code = WITHOUT_QT.format(host=host, fakes=str(ROOT / "tests" / "fakes"))
     done = subprocess.run(

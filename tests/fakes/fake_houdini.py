@@ -1,0 +1,491 @@
+"""A Houdini that knows only what it was taught.
+
+Its classes have the methods and arguments that the adapter may use; tests/plugins/test_audit.py
+holds them to the published stubs. Stages are real ones of usd-core.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fake_maya import StrictModule, forget
+from pxr import Usd
+
+PARMS = {
+    "materiallibrary": ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
+    "pythonscript": ("python",),
+    "attribcreate": ("name1", "value1v1"),
+    "attribpaint": ("attribname1",),
+    "geo": ("shop_materialpath",),
+    "grid": (),
+    "uvtexture": (),
+    "mtlxstandard_surface": (),
+    "null": (),
+    "stage": (),
+    "mat": (),
+    "obj": (),
+    "subnet": (),
+}
+
+
+class Scene:
+    """Nodes by path, and what can be undone."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.window = True
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.selection: list[str] = []
+        self.undo_stack: list[tuple[str, Any]] = []
+        self.in_group = False
+        self.undos = True
+        self.stages: dict[str, str] = {}
+        self.refuses: set[str] = set()
+        self.states_entered = 0
+        self.dialogs: list[str] = []
+        self.geometries: dict[str, dict[str, Any]] = {}
+        for name in ("stage", "mat", "obj"):
+            self.add(f"/{name}", name)
+
+    def add(self, path: str, kind: str, **facts: Any) -> str:
+        self.nodes[path] = {
+            "type": kind,
+            "parms": dict.fromkeys(PARMS[kind], ""),
+            "data": {},
+            "input": "",
+            "display": False,
+            "material": False,
+            "locked": False,
+            **facts,
+        }
+        return path
+
+    def state(self) -> Any:
+        return copy.deepcopy(self.nodes)
+
+    def change(self, name: str) -> None:
+        if name in self.refuses:
+            raise OperationFailed(f"{name} failed")
+        if self.in_group or not self.undos:
+            return
+        self.undo_stack.append((name, self.state()))
+
+    def undo(self) -> None:
+        self.nodes = self.undo_stack.pop()[1]
+
+
+class Error(Exception):
+    pass
+
+
+class OperationFailed(Error):
+    pass
+
+
+class PermissionError(Error):
+    pass
+
+
+class Enum:
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"{name}: the fake was not taught this value")
+        return name
+
+
+def make_hou(scene: Scene) -> StrictModule:
+    """The module hou of a scene."""
+    hou = StrictModule("hou")
+
+    class Parm:
+        def __init__(self, path: str, name: str) -> None:
+            self._path, self._name = path, name
+
+        def set(self, value: Any) -> None:
+            scene.change("set")
+            scene.nodes[self._path]["parms"][self._name] = value
+
+        def evalAsString(self) -> str:
+            return str(scene.nodes[self._path]["parms"][self._name])
+
+    class Type:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def name(self) -> str:
+            return self._name
+
+    class Connection:
+        def __init__(self, target: str) -> None:
+            self._target = target
+
+        def outputNode(self) -> Any:
+            return wrap(self._target)
+
+        def inputIndex(self) -> int:
+            return 0
+
+    class Node:
+        def __init__(self, path: str) -> None:
+            self._path = path
+
+        @property
+        def _facts(self) -> dict[str, Any]:
+            return scene.nodes[self._path]
+
+        def path(self) -> str:
+            return self._path
+
+        def name(self) -> str:
+            return self._path.rpartition("/")[2]
+
+        def type(self) -> Type:
+            return Type(self._facts["type"])
+
+        def parent(self) -> Any:
+            return wrap(self._path.rpartition("/")[0])
+
+        def children(self) -> tuple[Any, ...]:
+            return tuple(
+                wrap(path) for path in scene.nodes if path.rpartition("/")[0] == self._path
+            )
+
+        def displayNode(self) -> Any:
+            found = [each for each in self.children() if scene.nodes[each.path()]["display"]]
+            return found[0] if found else None
+
+        def isGenericFlagSet(self, flag: str) -> bool:
+            assert flag == "Material"
+            return bool(self._facts["material"])
+
+        def setGenericFlag(self, flag: str, value: bool) -> None:
+            assert flag == "Material"
+            self._facts["material"] = value
+
+        def isInsideLockedHDA(self) -> bool:
+            return bool(self._facts["locked"])
+
+        def parm(self, name: str) -> Parm | None:
+            if self._facts["type"] in PARMS and name in self._facts["parms"]:
+                return Parm(self._path, name)
+            return None
+
+        def createNode(self, kind: str, name: str) -> Any:
+            scene.change("createNode")
+            if kind not in PARMS:
+                raise OperationFailed(f"Invalid node type name: {kind}")
+            path, number = f"{self._path}/{name}", 1
+            while path in scene.nodes:
+                path, number = f"{self._path}/{name}{number}", number + 1
+            return wrap(scene.add(path, kind))
+
+        def destroy(self) -> None:
+            scene.change("destroy")
+            del scene.nodes[self._path]
+
+        def setInput(self, index: int, node: Any) -> None:
+            scene.change("setInput")
+            assert index == 0
+            self._facts["input"] = node.path()
+
+        def outputConnections(self) -> tuple[Connection, ...]:
+            return tuple(
+                Connection(path)
+                for path, facts in scene.nodes.items()
+                if facts["input"] == self._path
+            )
+
+        def userData(self, name: str) -> str | None:
+            return self._facts["data"].get(name)
+
+        def setUserData(self, name: str, value: str) -> None:
+            scene.change("setUserData")
+            self._facts["data"][name] = value
+
+        def moveToGoodPosition(self) -> None:
+            scene.change("moveToGoodPosition")
+
+        def setDisplayFlag(self, on: bool) -> None:
+            scene.change("setDisplayFlag")
+            for path, facts in scene.nodes.items():
+                if path.rpartition("/")[0] == self._path.rpartition("/")[0]:
+                    facts["display"] = False
+            self._facts["display"] = on
+
+        def setRenderFlag(self, on: bool) -> None:
+            scene.change("setRenderFlag")
+
+        def setCurrent(self, on: bool, clear_all_selected: bool = False) -> None:
+            assert on and clear_all_selected
+
+    class LopNode(Node):
+        def stage(self) -> Any:
+            if self._facts["type"] == "materiallibrary" and self._facts["parms"]["matnode1"]:
+                parms = self._facts["parms"]
+                text = scene.stages[parms["matnode1"]]
+                assert (parms["materials"], parms["matpathprefix"]) == (1, "/materials/")
+            elif self._facts["type"] == "pythonscript":
+                return self._cooked()
+            else:
+                text = scene.stages[self._path]
+            if text == "broken":
+                raise OperationFailed("Error: cook failed")
+            return opened(text)
+
+        def _cooked(self) -> Any:
+            stage = wrap(self._facts["input"]).stage()
+            self._editing = stage
+            hou.pwd = lambda: self
+            exec(self._facts["parms"]["python"], {})
+            return stage
+
+        def editableStage(self) -> Any:
+            return self._editing
+
+    class ObjNode(Node):
+        def worldTransform(self) -> Any:
+            return Matrix()
+
+    class SopNode(Node):
+        def geometry(self) -> Any:
+            node = self
+            ones = {}
+            while node._facts["input"]:
+                if node._facts["type"] == "attribcreate":
+                    ones[node._facts["parms"]["name1"]] = node._facts["parms"]["value1v1"]
+                node = wrap(node._facts["input"])
+            data = scene.geometries[node.path()]
+            for name, value in ones.items():
+                data["points"].setdefault(name, np.full((len(data["points"]["P"]), 1), value))
+            return Geometry(data)
+
+    class Matrix:
+        def asTuple(self) -> tuple[float, ...]:
+            return (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+
+    class Attrib:
+        def __init__(self, name: str, values: Any) -> None:
+            self._name, self._values = name, values
+
+        def name(self) -> str:
+            return self._name
+
+        def size(self) -> int:
+            return int(self._values.shape[1])
+
+        def dataType(self) -> str:
+            return "Float"
+
+    class Point:
+        def __init__(self, number: int) -> None:
+            self._number = number
+
+        def number(self) -> int:
+            return self._number
+
+    class Vertex:
+        def __init__(self, point: int) -> None:
+            self._point = point
+
+        def point(self) -> Point:
+            return Point(self._point)
+
+    class Prim:
+        def __init__(self, points: list[int]) -> None:
+            self._points = points
+
+        def numVertices(self) -> int:
+            return len(self._points)
+
+        def vertices(self) -> Any:
+            return iter([Vertex(point) for point in self._points])
+
+    class Geometry:
+        def __init__(self, data: dict[str, Any]) -> None:
+            self._data = data
+
+        def prims(self) -> tuple[Prim, ...]:
+            return tuple(Prim(points) for points in self._data["faces"])
+
+        def _find(self, kind: str, name: str) -> Attrib | None:
+            found = self._data[kind].get(name)
+            return None if found is None else Attrib(name, found)
+
+        def findPointAttrib(self, name: str) -> Attrib | None:
+            return self._find("points", name)
+
+        def findVertexAttrib(self, name: str) -> Attrib | None:
+            return self._find("vertices", name)
+
+        def findPrimAttrib(self, name: str) -> Attrib | None:
+            return None if name not in self._data["prims"] else Attrib(name, np.zeros((1, 1)))
+
+        def pointAttribs(self) -> tuple[Attrib, ...]:
+            return tuple(Attrib(*each) for each in self._data["points"].items())
+
+        def vertexAttribs(self) -> tuple[Attrib, ...]:
+            return tuple(Attrib(*each) for each in self._data["vertices"].items())
+
+        def pointFloatAttribValuesAsString(self, name: str) -> bytes:
+            return bytes(self._data["points"][name].astype(np.float32).tobytes())
+
+        def vertexFloatAttribValuesAsString(self, name: str) -> bytes:
+            return bytes(self._data["vertices"][name].astype(np.float32).tobytes())
+
+        def primStringAttribValues(self, name: str) -> tuple[str, ...]:
+            return tuple(self._data["prims"][name])
+
+    class SceneViewer:
+        def enterCurrentNodeState(self) -> None:
+            scene.states_entered += 1
+
+    def opened(path: str) -> Any:
+        stage = Usd.Stage.Open(path)
+        # a stage of its own each time, as a cook gives
+        copied = Usd.Stage.CreateInMemory()
+        copied.GetRootLayer().subLayerPaths.append(stage.GetRootLayer().identifier)
+        return copied
+
+    def wrap(path: str) -> Any:
+        if path not in scene.nodes:
+            return None
+        top = path.split("/")[1]
+        if top == "obj" and path != "/obj":
+            return (ObjNode if path.count("/") == 2 else SopNode)(path)
+        if top == "stage" and path != "/stage":
+            return LopNode(path)
+        return Node(path)
+
+    class HipFile(StrictModule):
+        def isNewFile(self) -> bool:
+            return not scene.path
+
+        def path(self) -> str:
+            return scene.path
+
+        def load(
+            self, file_name: str, suppress_save_prompt: bool, ignore_load_warnings: bool
+        ) -> None:
+            if Path(file_name).read_text() == "broken":
+                raise OperationFailed("not a hip file")
+            scene.path = file_name
+
+        def clear(self, suppress_save_prompt: bool) -> None:
+            scene.path = ""
+
+    class Undos(StrictModule):
+        @contextmanager
+        def group(self, label: str) -> Any:
+            before = scene.state()
+            scene.in_group = True
+            try:
+                yield
+            finally:
+                scene.in_group = False
+                if scene.state() != before:
+                    scene.undo_stack.append((label, before))
+
+        @contextmanager
+        def disabler(self) -> Any:
+            scene.undos = False
+            try:
+                yield
+            finally:
+                scene.undos = True
+
+        def areEnabled(self) -> bool:
+            return scene.undos
+
+        def undoLabels(self) -> tuple[str, ...]:
+            return tuple(label for label, _ in reversed(scene.undo_stack))
+
+        def performUndo(self) -> bool:
+            scene.undo()
+            return True
+
+    class Ui(StrictModule):
+        def paneTabOfType(self, kind: str) -> Any:
+            assert kind == "SceneViewer"
+            return SceneViewer()
+
+        def displayMessage(
+            self,
+            text: str,
+            buttons: Any = ("OK",),
+            default_choice: int = 0,
+            close_choice: int = -1,
+            title: str = "",
+        ) -> int:
+            scene.dialogs.append(text)
+            return close_choice
+
+        def setStatusMessage(self, text: str) -> None:
+            scene.dialogs.append(text)
+
+    def teach(**names: Any) -> None:
+        for name, value in names.items():
+            setattr(hou, name, value)
+
+    teach(
+        Node=Node,
+        LopNode=LopNode,
+        ObjNode=ObjNode,
+        SopNode=SopNode,
+        Geometry=Geometry,
+        Attrib=Attrib,
+        Prim=Prim,
+        Vertex=Vertex,
+        Point=Point,
+        Parm=Parm,
+        SceneViewer=SceneViewer,
+        OperationFailed=OperationFailed,
+        PermissionError=PermissionError,
+        Error=Error,
+        hipFile=HipFile("hou.hipFile"),
+        undos=Undos("hou.undos"),
+        ui=Ui("hou.ui"),
+        nodeFlag=Enum("Material"),
+        attribData=Enum("Float"),
+        paneTabType=Enum("SceneViewer", "PythonPanel"),
+        node=wrap,
+        selectedNodes=lambda: tuple(wrap(path) for path in scene.selection),
+        applicationVersionString=lambda: "21.0.512",
+        isUIAvailable=lambda: scene.window,
+    )
+    return hou
+
+
+def install(monkeypatch: Any, scene: Scene) -> StrictModule:
+    """Makes this the Houdini that is imported."""
+    hou = make_hou(scene)
+    monkeypatch.setitem(sys.modules, "hou", hou)
+    forget(monkeypatch, "verdigris.plugins.houdini")
+    return hou
+
+
+def plate() -> dict[str, Any]:
+    """A quad and a triangle that share an edge, in the plane of z = 0, clockwise from above."""
+    return {
+        "faces": [[3, 2, 1, 0], [2, 4, 1]],
+        "points": {
+            "P": np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)], np.float32)
+        },
+        "vertices": {
+            "uv": np.array(
+                [
+                    *((0, 1, 0), (0.5, 1, 0), (0.5, 0, 0), (0, 0, 0)),
+                    *((0.5, 1, 0), (1, 0, 0), (0.5, 0, 0)),
+                ],
+                np.float32,
+            )
+        },
+        "prims": {},
+    }

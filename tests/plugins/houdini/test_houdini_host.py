@@ -1,0 +1,267 @@
+"""Houdini's adapter, against a Houdini that refuses what it was not taught, with real stages."""
+
+import importlib
+from pathlib import Path
+
+import fake_houdini
+import numpy as np
+import pytest
+from pxr import Sdf, Usd, UsdGeom, UsdShade
+
+from verdigris.core.errors import DocumentError, HostError
+from verdigris.core.host import BakedResult, HostMaterial
+
+from ..contract import *  # noqa: F403 - the tests of the contract
+from ..contract import Harness
+
+USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
+PLATE, LIBRARY = "/obj/plate", "/stage/materials"
+GOLD = """#usda 1.0
+def Scope "materials" {
+    def Material "gold" {
+        token outputs:mtlx:surface.connect = </materials/gold/surface.outputs:out>
+        def Shader "surface" {
+            uniform token info:id = "ND_standard_surface_surfaceshader"
+            color3f inputs:base_color = (0.9, 0.6, 0.2)
+            token outputs:out
+        }
+    }
+}
+"""
+
+
+class HoudiniHarness(Harness):
+    """A material of /mat on a plate, and a stage with materials of its own."""
+
+    def snapshot(self):
+        return self.houdini.state()
+
+    def paint(self, mesh, weight):
+        points = self.houdini.geometries["/obj/plate/shape"]["points"]
+        points.setdefault("verdigris_weights", np.ones((5, 1)))
+        points["verdigris_weights"][[0, 1, 2, 3]] = weight
+
+    def undo(self):
+        self.houdini.undo()
+
+
+@pytest.fixture
+def houdini(monkeypatch):
+    scene = fake_houdini.Scene()
+    scene.hou = fake_houdini.install(monkeypatch, scene)
+    return scene
+
+
+@pytest.fixture
+def host(houdini, tmp_path):
+    found = importlib.import_module("verdigris.plugins.houdini.adapter").HoudiniHost()
+    (tmp_path / "gold.usda").write_text(GOLD)
+    houdini.add("/mat/gold", "mtlxstandard_surface", material=True)
+    houdini.add("/mat/helper", "subnet")
+    houdini.stages["/mat/gold"] = str(tmp_path / "gold.usda")
+    houdini.add(PLATE, "geo")
+    houdini.nodes[PLATE]["parms"]["shop_materialpath"] = "/mat/gold"
+    houdini.add("/obj/plate/shape", "null", display=True)
+    houdini.geometries["/obj/plate/shape"] = fake_houdini.plate()
+    houdini.add(LIBRARY, "null", display=True)
+    houdini.stages[LIBRARY] = str(tmp_path / "stage.usda")
+    write_stage(tmp_path / "stage.usda")
+    return found
+
+
+def write_stage(path):
+    """The materials that can be baked of the Solaris fixture, and two meshes with them."""
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().subLayerPaths.append(str(USD_DATA / "solaris.usda"))
+    for name in ("karma", "preview", "bare", "absent"):
+        stage.GetPrimAtPath(f"/materials/{name}").SetActive(False)
+    plate = UsdGeom.Mesh.Define(stage, "/plate")
+    plate.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)])
+    plate.CreateFaceVertexCountsAttr([4, 3])
+    plate.CreateFaceVertexIndicesAttr([0, 1, 2, 3, 1, 4, 2])
+    primvars = UsdGeom.PrimvarsAPI(plate)
+    st = primvars.CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, "vertex")
+    st.Set([(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0)])
+    painted = primvars.CreatePrimvar("verdigris_weights", Sdf.ValueTypeNames.FloatArray, "uniform")
+    painted.Set([2.0, 4.0])
+    binding = UsdShade.MaterialBindingAPI.Apply(plate.GetPrim())
+    binding.Bind(UsdShade.Material(stage.GetPrimAtPath("/materials/nested")))
+    subset = binding.CreateMaterialBindSubset("edge", [1])
+    UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(
+        UsdShade.Material(stage.GetPrimAtPath("/materials/cascade"))
+    )
+    stage.GetRootLayer().Export(str(path))
+
+
+@pytest.fixture
+def harness(houdini, host, tmp_path):
+    houdini.path = (tmp_path / "shot.hip").as_posix()
+    found = HoudiniHarness(host, tmp_path / "shot.hip")
+    found.houdini = houdini
+    return found
+
+
+def by_name(host, name):
+    return next(each for each in host.materials() if each.name == name)
+
+
+def test_materials_of_mat_and_of_what_the_stage_shows_are_listed(host):
+    assert [(each.key, each.source) for each in host.materials()] == [
+        ("/mat/gold", "/mat network"),
+        (f"{LIBRARY}:/materials/nested", "USD stage"),
+        (f"{LIBRARY}:/materials/cascade", "USD stage"),
+        (f"{LIBRARY}:/materials/tiles", "USD stage"),
+    ]
+
+
+def test_a_material_of_mat_is_translated_and_leaves_no_node_behind(host, houdini):
+    before = houdini.state()
+    found = host.document(by_name(host, "gold"))
+    assert found.material == "gold" and 'value="0.9, 0.6, 0.2"' in found.text
+    assert houdini.state() == before and houdini.undo_stack == []
+
+
+def test_a_translation_that_fails_leaves_no_node_behind_either(host, houdini):
+    before = houdini.state()
+    houdini.stages["/mat/gold"] = "broken"
+    with pytest.raises(HostError, match="does not cook"):
+        host.document(by_name(host, "gold"))
+    assert houdini.state() == before
+
+
+def test_a_karma_node_is_refused_by_name(host, houdini):
+    houdini.stages[LIBRARY] = str(USD_DATA / "solaris.usda")
+    with pytest.raises(DocumentError, match="'kma_curvature' is a node that only Karma has"):
+        host.document(by_name(host, "karma"))
+    assert "preview" not in [each.name for each in host.materials()]
+
+
+def test_a_stage_that_does_not_cook_is_named(host, houdini):
+    houdini.stages[LIBRARY] = "broken"
+    with pytest.raises(HostError, match="/stage/materials: does not cook: Error: cook failed"):
+        host.materials()
+
+
+def test_selected_lops_come_instead_of_what_is_shown(host, houdini, tmp_path):
+    houdini.add("/stage/other", "null")
+    houdini.stages["/stage/other"] = str(tmp_path / "gold.usda")
+    houdini.selection = ["/stage/other"]
+    assert [each.key for each in host.selected_materials()] == ["/stage/other:/materials/gold"]
+    houdini.selection = [PLATE]
+    assert [each.key for each in host.selected_materials()] == ["/mat/gold"]
+
+
+def test_an_unsaved_scene_says_so(host):
+    assert host.scene_file() is None
+    assert "never saved" in host.document(by_name(host, "nested")).notes[-1]
+
+
+def test_faces_of_a_subset_are_meshes_of_its_material(host):
+    (name,) = host.meshes(by_name(host, "cascade"))
+    assert name == f"{LIBRARY}:/plate"
+    part = host.mesh(name, by_name(host, "cascade"))
+    assert part.uv.tolist() == [[[0.5, 0], [1, 0], [0.5, 1]]]
+    assert part.weights.tolist() == [[4, 4, 4]]
+    assert part.notes == (f"{name}: 1 of 2 faces have another material",)
+    assert len(host.mesh(name).uv) == 3
+
+
+def test_of_an_object_only_the_faces_with_the_material_come(host, houdini):
+    houdini.nodes[PLATE]["parms"]["shop_materialpath"] = ""
+    geometry = houdini.geometries["/obj/plate/shape"]
+    geometry["prims"]["shop_materialpath"] = ["/mat/gold", "/mat/other"]
+    assert host.meshes(by_name(host, "gold")) == (PLATE,)
+    mesh = host.mesh(PLATE, by_name(host, "gold"))
+    assert len(mesh.uv) == 2 and "1 of 2 faces" in mesh.notes[0]
+
+
+def test_a_weight_of_a_vertex_goes_before_that_of_its_point(host, houdini):
+    geometry = houdini.geometries["/obj/plate/shape"]
+    geometry["points"]["verdigris_weights"] = np.full((5, 1), 2.0)
+    assert (host.mesh(PLATE).weights == 2).all()
+    geometry["vertices"]["verdigris_weights"] = np.arange(7, dtype=float)[:, None]
+    # corners turn the other way round than Houdini's vertices
+    assert host.mesh(PLATE).weights.tolist() == [[2, 1, 0], [3, 2, 0], [6, 5, 4]]
+    assert host.mesh(PLATE).uv[2].tolist() == [[0.5, 0], [1, 0], [0.5, 1]]
+
+
+def test_a_mesh_without_uvs_is_refused_with_the_remedy(host, houdini):
+    del houdini.geometries["/obj/plate/shape"]["vertices"]["uv"]
+    with pytest.raises(HostError, match="has no attribute 'uv': add a UV Unwrap"):
+        host.mesh(PLATE)
+
+
+def test_painting_twice_adds_one_brush(harness):
+    for _ in range(2):
+        harness.host.start_painting(PLATE)
+    kinds = [facts["type"] for facts in harness.houdini.nodes.values()]
+    assert kinds.count("attribpaint") == kinds.count("attribcreate") == 1
+    assert harness.houdini.states_entered == 2
+    harness.undo()
+    assert not {"attribpaint", "attribcreate"} & {
+        facts["type"] for facts in harness.houdini.nodes.values()
+    }
+
+
+def test_painting_on_a_stage_or_without_a_window_is_refused_with_the_remedy(harness):
+    with pytest.raises(HostError, match="paint the attribute 'verdigris_weights' on the SOP"):
+        harness.host.start_painting(f"{LIBRARY}:/plate")
+    harness.houdini.window = False
+    with pytest.raises(HostError, match="no window to paint in"):
+        harness.host.start_painting(PLATE)
+
+
+def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_path):
+    houdini = harness.houdini
+    houdini.add("/stage/render", "null", input=LIBRARY)
+    before = harness.snapshot()
+    nested, tiles = (by_name(harness.host, name) for name in ("nested", "tiles"))
+    harness.host.attach(nested, BakedResult(tmp_path / "nested.vdg"))
+    steps = len(houdini.undo_stack)
+    holder = houdini.hou.node("/stage/verdigris_result")
+    assert houdini.nodes["/stage/render"]["input"] == holder.path()
+    attribute = holder.stage().GetAttributeAtPath("/materials/nested.verdigris:bundle")
+    assert str(attribute.GetTypeName()) == "asset"
+    assert Path(attribute.Get().path) == tmp_path / "nested.vdg"
+    houdini.undo()
+    assert steps == 1 and harness.snapshot() == before
+
+    harness.host.attach(nested, BakedResult(tmp_path / "nested.vdg"))
+    # the stage now shows the node of results; its materials are the same
+    again = HostMaterial(f"{LIBRARY}:/materials/tiles", "tiles", tiles.source)
+    harness.host.attach(again, BakedResult(tmp_path / "tiles.vdg"))
+    names = [path for path in houdini.nodes if "verdigris_result" in path]
+    assert names == ["/stage/verdigris_result"]
+    stage = houdini.hou.node(names[0]).stage()
+    for name in ("nested", "tiles"):
+        found = stage.GetAttributeAtPath(f"/materials/{name}.verdigris:bundle").Get()
+        assert Path(found.path) == tmp_path / f"{name}.vdg"
+    shown = [each for each in harness.host.materials() if each.name == "nested"]
+    assert harness.host.attached(shown[0]) == tmp_path / "nested.vdg"
+
+
+def test_a_node_inside_a_locked_asset_is_refused_and_nothing_changes(harness, tmp_path):
+    harness.houdini.nodes["/mat/gold"]["locked"] = True
+    before = harness.snapshot()
+    with pytest.raises(HostError, match="/mat/gold: is inside a locked asset"):
+        harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg"))
+    assert harness.snapshot() == before
+
+
+@pytest.mark.parametrize("call", ["createNode", "setUserData", "set"])
+def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_path, call):
+    harness.houdini.undo_stack.append(("the artist's own step", None))
+    before = harness.snapshot()
+    harness.houdini.refuses = {call}
+    with pytest.raises(HostError, match="Houdini refused"):
+        harness.host.attach(by_name(harness.host, "nested"), BakedResult(tmp_path / "a.vdg"))
+    assert harness.snapshot() == before
+    assert [name for name, _ in harness.houdini.undo_stack] == ["the artist's own step"]
+
+
+def test_a_scene_that_is_no_scene_is_refused(host, tmp_path):
+    (tmp_path / "bad.hip").write_text("broken")
+    with pytest.raises(HostError, match=r"bad\.hip: Houdini cannot open it: not a hip file"):
+        host.open_scene(tmp_path / "bad.hip")
+    with pytest.raises(HostError, match="there is no such scene"):
+        host.open_scene(tmp_path / "none.hip")

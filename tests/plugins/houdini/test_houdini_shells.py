@@ -1,0 +1,84 @@
+"""The tools of Houdini's shelf, and the self-test."""
+
+import importlib
+import json
+import subprocess
+
+import fake_houdini
+import pytest
+
+from verdigris.core.errors import HostError
+
+GOLD = """#usda 1.0
+def Scope "materials" {
+    def Material "scratch" {
+        token outputs:mtlx:surface.connect = </materials/scratch/surface.outputs:out>
+        def Shader "surface" {
+            uniform token info:id = "ND_standard_surface_surfaceshader"
+            token outputs:out
+        }
+    }
+}
+"""
+
+
+@pytest.fixture
+def houdini(monkeypatch):
+    scene = fake_houdini.Scene()
+    scene.hou = fake_houdini.install(monkeypatch, scene)
+    return scene
+
+
+def module(name):
+    return importlib.import_module(f"verdigris.plugins.houdini.{name}")
+
+
+def test_painting_without_an_object_tells_the_artist_to_select_one(houdini):
+    module("actions").paint()
+    assert houdini.dialogs == ["no object is selected: select the object to paint on"]
+
+
+def test_the_batch_tool_bakes_the_saved_scene_in_a_hython_of_its_own(
+    houdini, monkeypatch, tmp_path
+):
+    actions = module("actions")
+    actions.batch()
+    assert "save it first" in houdini.dialogs[0]
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", started.append)
+    hython = tmp_path / "bin" / actions.hython.__name__
+    monkeypatch.setattr(actions, "hython", lambda: hython)
+    houdini.path = str(tmp_path / "shot.hip")
+    actions.batch()
+    ((program, dash, name, *arguments),) = started
+    assert (program, dash, name) == (str(hython), "-m", "verdigris.plugins.houdini.batch")
+    assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
+
+
+def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path):
+    actions = module("actions")
+    monkeypatch.setenv("HFS", str(tmp_path))
+    with pytest.raises(HostError, match="there is no such file: run hython by hand"):
+        actions.hython()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "hython").write_text("")
+    monkeypatch.setattr(actions.sys, "platform", "linux")
+    assert actions.hython() == tmp_path / "bin" / "hython"
+
+
+def test_the_selftest_walks_every_call_and_writes_a_report(houdini, tmp_path):
+    common = importlib.import_module("verdigris.plugins.common.selftest")
+    selftest, gold = module("selftest"), tmp_path / "gold.usda"
+    gold.write_text(GOLD)
+    houdini.stages["/mat/scratch"] = str(gold)
+    houdini.geometries["/obj/scratch/grid"] = fake_houdini.plate()
+    houdini.window = False
+    report = common.walk(module("batch").start, selftest.make_scratch)
+    code = common.finish(report, tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())
+    outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}
+    assert {name for name, outcome in outcomes.items() if outcome == "refused"} == {
+        "start_painting"
+    }
+    assert {"document", "mesh", "attach", "attached"} <= set(outcomes)
+    assert (code, found["passed"], found["host"]) == (0, True, "Houdini 21.0.512")
