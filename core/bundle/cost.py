@@ -110,11 +110,10 @@ class Cost:
             return "name the document with --source to compare with its graph"
         here = " on this processor; measure on the graphics card" if self.is_software else ""
         if ratio < 1:
-            return (
-                f"the source graph is cheap: baking it makes it {1 / ratio:.1f} times slower{here}"
-            )
+            slower = f"{1 / ratio:.1f} times slower"
+            return f"the source graph is cheap: baking it would make it {slower}{here}"
         if ratio < WORTHWHILE:
-            return f"the source graph is cheap: baking it makes it no faster{here}"
+            return f"the source graph is cheap: baking it would make it no faster{here}"
         return f"the neural material is {ratio:.1f} times faster than its graph{here}"
 
     def as_json(self) -> dict[str, Any]:

@@ -1,0 +1,175 @@
+"""The shipped decoder as a material: half floats without a GPU, verification, and costs."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle import device_materials
+from verdigris.core.bundle.bundle_material import BundleMaterial
+from verdigris.core.bundle.cost import Cost, Nanoseconds, cost_of_bundle, texture_sizes, untrained
+from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
+from verdigris.core.bundle.device_materials import RuntimeChoice
+from verdigris.core.bundle.evaluate import evaluate_at_lod
+from verdigris.core.bundle.reference import choose_points
+from verdigris.core.bundle.verify import verify
+from verdigris.core.device import Device, open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.network import losses
+from verdigris.core.network.numpy_mlp import decode_latents
+from verdigris.core.network.spec import PRESETS
+from verdigris.core.settings import BakeSettings
+
+from .bundles import make_bundle
+from .exported import made_up, stored
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.fixture(scope="module")
+def software():
+    return open_device("software")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
+
+
+def from_place(exported, uv, wi, wo):
+    """The response with the latents that bundle_material.slang computes from uv."""
+    parameters = exported.parameters.astype(np.float64)
+    channel = np.arange(parameters.spec.latent_channels)[:, None]
+    u, v = uv.T.astype(np.float64)
+    latent = (u - 0.5) * (1 + 0.25 * channel) + v * (0.5 - 0.125 * channel)
+    raw = decode_latents(
+        parameters.spec, parameters, latent, wi.T.astype(float), wo.T.astype(float)
+    )
+    response = np.exp(losses.limited_exponent(parameters.spec, raw)).T
+    response[(wi[:, 2] <= 0) | (wo[:, 2] <= 0)] = 0
+    return response
+
+
+def test_a_picture_sees_the_level_that_is_asked_for(software):
+    exported = made_up(PRESETS["2x16"])
+    points = choose_points(exported.parameters.layout)
+    material = BundleMaterial(stored(exported), software)
+    parameters = exported.parameters.astype(np.float64)
+    for lod in (0.0, 1.3):
+        material.lod = lod
+        found = material.response(points.uv, points.wi, points.wo)
+        lods = np.full(len(points), lod)
+        wanted = evaluate_at_lod(parameters, points.uv, lods, points.wi, points.wo)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_cooperative_vectors_round_to_half_floats_and_no_more(monkeypatch):
+    """On the processor, where Slang spells out what cooperative vectors stand for."""
+    import slangpy
+
+    if not any(map(shutil.which, ("c++", "g++", "clang++", "cl"))):
+        pytest.skip("there is no C++ compiler")
+    options = open_device("software").compiler_options
+    gpu = slangpy.Device(type=slangpy.DeviceType.cpu, compiler_options=dict(options))
+    device = Device(gpu, "cpu", "processor", True, options)
+    monkeypatch.setattr(device_materials, "has_cooperative_vectors", lambda _: True)
+    exported = made_up(replace(PRESETS["2x16"], activation="silu"))
+    points = choose_points(exported.parameters.layout)
+    uv = (points.uv - np.floor(points.uv)).astype(np.float32)
+    wanted = from_place(exported, uv, points.wi, points.wo)
+    worst = {}
+    for decoder in ("portable", "cooperative"):
+        choice = RuntimeChoice(decoder, is_optimal=False)
+        material = BundleMaterial(stored(exported), device, choice, from_registers=True)
+        found = material.response(uv, points.wi, points.wo)
+        worst[decoder] = (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max()
+    assert worst["portable"] < 1e-5
+    assert 1e-4 < worst["cooperative"] < 0.01
+
+
+def test_the_device_proves_a_bundle(bundle, software):
+    result = verify(bundle, device_decoders(bundle, software))
+    rows = {row.what: row for row in result.rows}
+    assert result.holds
+    assert rows["portable against the reference"].found < 1e-4
+
+
+def test_a_decoder_that_is_wrong_by_two_percent_is_found(bundle, software):
+    evaluator = BundleEvaluator(bundle, software)
+    result = verify(bundle, [("bright", lambda *points: 1.02 * evaluator.response(*points))])
+    assert next(row.what for row in result.rows if not row.holds) == "bright against the reference"
+
+
+def test_the_command_verifies_on_the_device(bundle):
+    command = [sys.executable, "-m", "verdigris.core", "verify", str(bundle.folder), "--json"]
+    done = subprocess.run(
+        [*command, "--device", "software"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["holds"]
+    assert "portable against the reference" in {row["what"] for row in found["rows"]}
+
+
+def test_costs_are_counted_and_measured(bundle, software):
+    cost = cost_of_bundle(bundle, software)
+    assert cost.weights_bytes == (bundle.folder / "weights.bin").stat().st_size
+    texels = sum(max(8 >> k, 1) * max(4 >> k, 1) for k in range(4))
+    assert cost.latents_bytes == 8 * texels
+    # frames 12 x 8, then 20 x 16, 16 x 16, 16 x 3
+    assert cost.multiply_adds == 96 + 320 + 256 + 48
+    assert cost.nanoseconds.neural > 0
+    assert cost.verdict == "name the document with --source to compare with its graph"
+
+
+@pytest.mark.parametrize(
+    ("teacher", "verdict"),
+    [
+        (0.5, "the source graph is cheap: baking it would make it 2.0 times slower"),
+        (1.1, "the source graph is cheap: baking it would make it no faster"),
+        (12.0, "the neural material is 12.0 times faster than its graph"),
+    ],
+)
+def test_the_verdict_is_plain(teacher, verdict):
+    nanoseconds = Nanoseconds(9.0, 8.0, 1.5, 1.0, 0.6, 0.4, teacher)
+    cost = Cost("brass", False, "2x32", "a card", False, 1, 2, 0, 3, 4, nanoseconds)
+    assert cost.verdict == verdict
+    assert cost.as_json()["ratio"] == pytest.approx(teacher)
+
+
+def test_the_textures_of_a_graph_are_counted_once_each():
+    document = load_document(EXAMPLES / "copper_tray.mtlx")
+    sizes = texture_sizes(document, "copper_tray")
+    assert len(sizes) == 7
+    assert all(texels >= 256 * 256 and 1 <= size <= 16 for texels, size in sizes)
+
+
+def test_the_default_bundle_of_1024_texels_stays_within_its_budget():
+    found = untrained(BakeSettings(resolution=1024))
+    assert sum(level.nbytes for level in found.latents.levels) + len(found.weights) < 12_000_000
+    assert len(found.weights) < 40_000
+    assert len(untrained(BakeSettings(network="3x64", resolution=4)).weights) < 40_000
+
+
+def test_the_command_forecasts_before_a_bake():
+    command = [sys.executable, "-m", "verdigris.core", "cost", str(EXAMPLES / "car_paint.mtlx")]
+    done = subprocess.run(
+        [*command, "--resolution", "64", "--json", "--device", "software"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["is_forecast"]
+    assert found["ratio"] == pytest.approx(
+        found["nanoseconds"]["teacher"] / found["nanoseconds"]["neural"]
+    )
+    assert found["nanoseconds"]["cooperative"] is None
+    assert found["textures"] == 2

@@ -1,0 +1,204 @@
+"""The shaders in runtime/: what other compilers and validators say of them."""
+
+import shutil
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.bundle.runtime import TARGETS, network_source, runtime_files, slang_files
+from verdigris.core.bundle.slang_compiler import compile_entry_point
+from verdigris.core.bundle.weights import plan_tensors
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.network.spec import PRESETS, NetworkSpec
+
+NETWORKS = {
+    "2x32 silu": replace(PRESETS["2x32"], activation="silu"),
+    "1x5 leaky_smelu": NetworkSpec(5, 1, "leaky_smelu", frame_count=1),
+}
+SPIRV_MAGIC = 0x07230203
+COOPERATIVE_VECTOR_NV = 5394  # of SPIR-V's capabilities
+OP_CAPABILITY, OP_SOURCE = 17, 3
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def files(request, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield runtime_files(NETWORKS[request.param])
+
+
+def require_tool(name):
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def instructions(code):
+    words = struct.unpack(f"<{len(code) // 4}I", code)
+    assert words[0] == SPIRV_MAGIC
+    at = 5
+    while at < len(words):
+        count, operation = words[at] >> 16, words[at] & 0xFFFF
+        yield at, operation, words[at + 1 : at + count]
+        at += count
+
+
+def test_all_targets_are_there_and_small(files):
+    assert {*TARGETS} < {*files}
+    assert {"neural_material.slang", "neural_network.slang"} < {*files}
+    assert sum(map(len, files.values())) < 300_000
+
+
+def test_only_the_cooperative_binary_needs_cooperative_vectors(files):
+    needs = {
+        name: {
+            operands[0]
+            for _, operation, operands in instructions(files[name])
+            if operation == OP_CAPABILITY
+        }
+        for name in ("portable.spv", "cooperative.spv")
+    }
+    assert COOPERATIVE_VECTOR_NV not in needs["portable.spv"]
+    assert COOPERATIVE_VECTOR_NV in needs["cooperative.spv"]
+
+
+def test_spirv_is_valid(files, tmp_path):
+    validator = require_tool("spirv-val")
+    code = bytearray(files["portable.spv"])
+    for at, operation, _ in instructions(bytes(code)):
+        if operation == OP_SOURCE:  # validators of 2023 do not know Slang's number
+            struct.pack_into("<I", code, 4 * at + 4, 0)
+    path = tmp_path / "portable.spv"
+    path.write_bytes(code)
+    run(validator, "--target-env", "vulkan1.2", str(path))
+
+
+def test_glsl_compiles_as_it_is_and_inside_another_shader(files, tmp_path):
+    compiler = require_tool("glslangValidator")
+    text = files["portable.glsl"].decode()
+    (tmp_path / "whole.comp").write_text(text)
+    run(
+        compiler,
+        "-V",
+        "--target-env",
+        "vulkan1.2",
+        str(tmp_path / "whole.comp"),
+        "-o",
+        str(tmp_path / "whole.spv"),
+    )
+    own = """
+layout(local_size_x = 1) in;
+void main()
+{
+    const vec3 up = vec3(0, 0, 1);
+    neuralResponses._data[0].xyz = neuralEvaluate(0u, vec2(0.5), 0.0, 0.0, up, up);
+}
+"""
+    (tmp_path / "own.comp").write_text(text + own)
+    run(
+        compiler,
+        "-V",
+        "--target-env",
+        "vulkan1.2",
+        "-DNEURAL_NO_ENTRY_POINT",
+        str(tmp_path / "own.comp"),
+        "-o",
+        str(tmp_path / "own.spv"),
+    )
+
+
+@pytest.mark.parametrize(("name", "model"), [("portable.hlsl", "6_0"), ("cooperative.hlsl", "6_9")])
+def test_hlsl_compiles(files, tmp_path, name, model):
+    compiler = require_tool("dxc")
+    path = tmp_path / name
+    path.write_bytes(files[name])
+    run(
+        compiler,
+        "-T",
+        f"cs_{model}",
+        "-enable-16bit-types" if model > "6_1" else "-nologo",
+        "-E",
+        "evaluateQueries",
+        str(path),
+    )
+
+
+def test_hlsl_holds_the_function_and_an_entry_point_that_can_be_left_out(files):
+    for name, call in (
+        ("portable.hlsl", b"f16tof32"),
+        ("cooperative.hlsl", b"__builtin_MatVecMul"),
+    ):
+        text = files[name]
+        assert text.count(b"float3 neuralEvaluate_0(uint index") == 1
+        assert b"#define neuralEvaluate neuralEvaluate_0\n#ifndef NEURAL_NO_ENTRY_POINT" in text
+        assert text.endswith(b"#endif\n")
+        assert call in text
+
+
+def test_the_modules_compile_alone(tmp_path):
+    """Away from this project's other shaders: what an engine has is runtime/ and nothing else."""
+    for name, data in slang_files(NETWORKS["2x32 silu"]).items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "engine.slang").write_text("""
+import neural_material;
+import neural_latents;
+import neural_record;
+ConstantBuffer<NeuralRecord> record; ByteAddressBuffer weights; Texture2DArray<float4> latents;
+SamplerState sampler; RWStructuredBuffer<float4> pixels;
+[shader("compute")] [numthreads(8, 8, 1)]
+void shade(uint3 thread: SV_DispatchThreadID)
+{
+    NeuralMaterial material = { record, weights, latents };
+    NeuralSampled filter = { sampler };
+    const float3 up = float3(0.0, 0.0, 1.0);
+    pixels[thread.x] = float4(evaluate(material, filter, float2(thread.xy), 1.5, up, up), 1.0);
+}
+""")
+    code = compile_entry_point([tmp_path / "engine.slang", "-entry", "shade", "-target", "spirv"])
+    assert list(instructions(code))
+
+
+def test_the_constants_are_the_places_in_the_file():
+    spec = NETWORKS["1x5 leaky_smelu"]
+    tensors, size = plan_tensors(spec)
+    source = network_source(spec)
+    matrices = ", ".join(str(each.offset) for each in tensors if each.name.endswith("weights"))
+    assert f"kMatrices[2] = {{ {matrices} }};" in source
+    assert f"kWeightBytes = {size};" in source
+    assert "kActivation = kLeakySmelu;" in source
+
+
+def test_compiled_shaders_are_kept_and_a_cache_that_cannot_be_written_costs_only_time(
+    tmp_path, monkeypatch
+):
+    from verdigris.core.bundle import runtime
+
+    monkeypatch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path))
+    spec = NETWORKS["1x5 leaky_smelu"]
+    first = runtime_files(spec)
+    (kept,) = (tmp_path / "runtime").iterdir()
+    assert {path.name for path in kept.iterdir()} == {*TARGETS}
+
+    def fail(*_):
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(runtime, "_compile", fail)
+    assert runtime_files(spec) == first
+    monkeypatch.undo()
+    monkeypatch.setattr(runtime, "cache_folder", lambda: None)
+    assert runtime_files(spec) == first  # the same bytes from the same sources
+
+
+def test_what_the_compiler_says_is_in_the_error(tmp_path):
+    (tmp_path / "wrong.slang").write_text('[shader("compute")] void main() { nonsense(); }')
+    with pytest.raises(VerdigrisError, match="undefined identifier 'nonsense'"):
+        compile_entry_point([Path(tmp_path / "wrong.slang"), "-entry", "main", "-target", "spirv"])
