@@ -11,16 +11,18 @@ import numpy as np
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import weights_name
 from verdigris.core.bundle.runtime import NETWORK_MODULE, network_source
-from verdigris.core.bundle.weights import align, pack_weights, plan_tensors
+from verdigris.core.bundle.weights import align, pack_weights, plan_tensors, unpack_weights
 from verdigris.core.device import Device, Kernels, Source
 from verdigris.core.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.manifest import Tensor
     from verdigris.core.bundle.read import Bundle
-    from verdigris.core.network.spec import NetworkSpec
 
 DECODERS = ("portable", "cooperative")
 # Name -> NEURAL_FILTER of evaluate_queries.slang.
@@ -89,13 +91,21 @@ class Stored:
 
 
 def stored_of(bundle: Bundle) -> Stored:
-    """A bundle's numbers. The shader's constants are those of the order in which Verdigris writes;
-    a file with other places is brought into it."""
-    tensors, size = plan_tensors(bundle.spec)
-    data = bundle.weights_bytes()
-    if len(data) != size or {*tensors} - {*bundle.manifest.tensors}:
-        data, _ = pack_weights(bundle.parameters())
-    return Stored(bundle.spec, data, bundle.latents())
+    """A bundle's numbers."""
+    manifest = bundle.manifest
+    file = str(bundle.folder / manifest.weights.file)
+    weights = as_shader_reads(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
+    return Stored(bundle.spec, weights, bundle.latents())
+
+
+def as_shader_reads(
+    spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
+) -> bytes:
+    """The same halves where the shader's constants look for them, with zeros between: a file that
+    Verdigris wrote is that already, but a format that lets others in allows more."""
+    decoder = unpack_weights(spec, tensors, data, file)
+    latents = np.zeros((1, spec.latent_channels), np.float32)
+    return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
 
 
 def has_cooperative_vectors(device: Device) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from verdigris.core.bundle.device_materials import Stored, stored_of
+from verdigris.core.bundle.device_materials import Stored, as_shader_reads, stored_of
 from verdigris.core.bundle.fields import Fields, parse_json
 from verdigris.core.bundle.files import read_recorded, read_whole, record_of, size_inside
 from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, read_ktx2
@@ -53,7 +53,6 @@ from verdigris.core.bundle.weights import (
     FILE_ALIGNMENT,
     check_tensors,
     plan_tensors,
-    unpack_weights,
 )
 from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
 from verdigris.core.errors import BundleError, SettingsError
@@ -122,9 +121,8 @@ class Scene:
         for material in self.materials:
             begin = material.weights_offset
             decoder = data[begin : begin + self.decoder_bytes]
-            # nothing that is not a number reaches a device
-            unpack_weights(self.spec, self.tensors, decoder, file)
-            found.append(Stored(self.spec, decoder, self._latents(material)))
+            weights = as_shader_reads(self.spec, self.tensors, decoder, file)
+            found.append(Stored(self.spec, weights, self._latents(material)))
         return found
 
     def reference(self, material: SceneMaterial) -> Reference:
@@ -293,10 +291,6 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     weights.require(whole, "decoder_bytes", f"it must be a multiple of {FILE_ALIGNMENT}")
     tensors = tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS))
     check_tensors(spec, tensors, size, file)
-    runtime_constants = set(plan_tensors(spec)[0])
-    weights.require(
-        runtime_constants <= {*tensors}, "tensors", "they must lie where the runtime shader reads"
-    )
     materials = tuple(
         _material(each, record.bytes - size) for each in fields.tables("materials", MOST_MATERIALS)
     )

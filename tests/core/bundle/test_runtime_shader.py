@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.device_eval import QueryEvaluator
-from verdigris.core.bundle.device_materials import RuntimeChoice, has_cooperative_vectors
+from verdigris.core.bundle.device_materials import (
+    RuntimeChoice,
+    as_shader_reads,
+    has_cooperative_vectors,
+)
 from verdigris.core.bundle.evaluate import evaluate_at_lod, latents_at_lod
 from verdigris.core.bundle.reference import choose_points
+from verdigris.core.bundle.weights import plan_tensors
 from verdigris.core.device import open_device
 from verdigris.core.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.network.spec import PRESETS, NetworkSpec
@@ -166,3 +171,23 @@ def test_what_cannot_be_evaluated_is_refused(software):
     mixed = [stored(made_up(PRESETS[name])) for name in ("2x16", "2x32")]
     with pytest.raises(BundleError, match="several networks"):
         QueryEvaluator(mixed, software)
+
+
+def test_places_and_padding_of_another_writer_do_not_matter():
+    """The format lets tensors lie elsewhere and says nothing of the bytes between."""
+    exported = made_up(PRESETS["2x16"])
+    wanted = stored(exported).weights
+    tensors, size = plan_tensors(exported.parameters.spec)
+    moved, data = [], np.full(size + 16384, 0xFF, np.uint8)  # 0xFFFF is no number
+    source = np.frombuffer(wanted, np.uint8)
+    for index, tensor in enumerate(reversed(tensors)):
+        stride = tensor.row_stride + 16 * (len(tensor.shape) == 2)
+        moved.append(replace(tensor, offset=1024 * index, row_stride=stride))
+        rows = tensor.shape[0] if len(tensor.shape) == 2 else 1
+        for row in range(rows):
+            begin, count = tensor.offset + row * tensor.row_stride, 2 * tensor.shape[-1]
+            place = 1024 * index + row * stride
+            assert row * stride + count <= 1024
+            data[place : place + count] = source[begin : begin + count]
+    found = as_shader_reads(exported.parameters.spec, tuple(moved), data.tobytes(), "weights.bin")
+    assert found == wanted
