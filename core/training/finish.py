@@ -62,7 +62,13 @@ def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Pat
     names = [options.name]
     if len(own) > 1:
         names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
-    return tuple(options.folder / f"{name}{SUFFIX}" for name in unique_names(names))
+    # file systems that know no case would make one folder of Clay and clay
+    distinct = unique_names([name.lower() for name in names])
+    suffixes = [new.removeprefix(name.lower()) for new, name in zip(distinct, names, strict=True)]
+    return tuple(
+        options.folder / f"{name}{suffix}{SUFFIX}"
+        for name, suffix in zip(names, suffixes, strict=True)
+    )
 
 
 def check_paths(paths: Sequence[Path]) -> None:

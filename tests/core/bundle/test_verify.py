@@ -1,0 +1,204 @@
+"""What holds a bundle to its word: agreement is seen, and so is every kind of disagreement."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from verdigris.core import api, cli
+from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.reference import choose_points, make_reference
+from verdigris.core.bundle.verify import numpy_decoder, verify
+from verdigris.core.bundle.write import export_numbers
+from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.network.spec import LatentLayout
+
+from .bundles import lively_parameters, make_bundle
+
+
+class Graph:
+    """A source whose response is `scale` times what a bundle holds. Implements response()."""
+
+    def __init__(self, bundle, scale):
+        self._decode, self._scale = numpy_decoder(bundle), scale
+        self._last = bundle.layout.levels - 1
+        self._width = bundle.layout.width
+
+    def response(self, uv, wi, wo, footprint):
+        # the point's level, by the width of the patch that is asked for
+        level = np.clip(np.log2(footprint.width * self._width), 0, self._last)
+        lod = np.full(len(uv), level, np.float32)
+        return (self._scale * self._decode(uv, lod, wi, wo)).astype(np.float32)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, " ".join(captured.err.split())
+
+    return run
+
+
+def test_the_reference_is_what_the_oracle_of_training_finds_on_whole_levels():
+    parameters = export_numbers(lively_parameters(layout=LatentLayout(16, 8, 5))).parameters
+    reference = make_reference(parameters)
+    above = (reference.wi[:, 2] > 0) & (reference.wo[:, 2] > 0)
+    for level in range(5):
+        chosen = above & (np.clip(reference.lod, 0, 4) == level)
+        if not chosen.any():
+            continue
+        found = evaluate(
+            parameters.spec,
+            parameters.astype(np.float64),
+            reference.uv[chosen],
+            level,
+            reference.wi[chosen],
+            reference.wo[chosen],
+        )
+        np.testing.assert_allclose(reference.exported[chosen], found, rtol=1e-6)
+    assert (reference.exported[~above] == 0).all() and (~above).sum() >= 32
+
+
+def test_between_levels_the_reference_mixes_latents_not_responses():
+    parameters = export_numbers(lively_parameters()).parameters
+    # one layer of one neuron could not tell; with a constant latent a level, both can be worked out
+    for level in range(parameters.layout.levels):
+        parameters.level(level)[:] = level
+    points = choose_points(parameters.layout)
+    between = points.lod == 0.25
+    assert between.sum() >= 8
+    reference = make_reference(parameters)
+    mixed = parameters.copy()
+    mixed.latents[:] = 0.25
+    found = evaluate(
+        parameters.spec, mixed, points.uv[between], 0, points.wi[between], points.wo[between]
+    )
+    np.testing.assert_allclose(reference.exported[between], found, rtol=1e-4)
+
+
+def test_the_points_cover_the_edges_that_decoders_get_wrong():
+    layout = LatentLayout(16, 16, 5)
+    points = choose_points(layout)
+    assert len(points) >= 256
+    places = points.uv * 16
+    on_borders = (places == np.round(places)).all(1)
+    on_centres = (places - 0.5 == np.round(places - 0.5)).all(1)
+    assert min(on_borders.sum(), on_centres.sum()) >= 20
+    assert ((points.uv < 0) | (points.uv > 1)).any(1).sum() >= 50
+    assert points.lod.min() < 0 and points.lod.max() > layout.levels - 1
+    assert (points.lod % 1 != 0).sum() >= 30
+    cosines = np.minimum(points.wi[:, 2], points.wo[:, 2])
+    assert ((cosines > 0) & (cosines < 0.03)).sum() >= 50
+    assert (points.wi[:, 2] == 0).any() and (points.wi[:, 2] < 0).any() and (cosines < 0).any()
+    mirrored = (points.wi - points.wo * [-1, -1, 1]) ** 2
+    assert (mirrored.sum(1) < 1e-10).sum() >= 20
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_a_bundle_as_written_holds(quantised, tmp_path):
+    result = verify(make_bundle(tmp_path / "a.vdg", quantised=quantised))
+    assert result.holds
+    assert [row.what for row in result.rows] == ["numpy against the reference"] * 2
+    # single floats are far inside what half floats are allowed
+    assert result.rows[0].found < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("spoil", "which"),
+    [
+        (lambda response: response * np.where(response > 0.02, 1.011, 1), "largest relative"),
+        (lambda response: response + np.where(response < 0.01, 2e-4, 0), "largest in the dark"),
+        (lambda response: np.where(response > 0.3, np.nan, response), "largest relative"),
+        (lambda response: np.where(response == 0, np.inf, response), "largest in the dark"),
+    ],
+)
+def test_a_decoder_beyond_the_bounds_is_told(spoil, which, tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg")
+    exact = numpy_decoder(bundle)
+    result = verify(bundle, [("exact", exact), ("spoilt", lambda *given: spoil(exact(*given)))])
+    assert not result.holds
+    failed = [(row.what, row.measure) for row in result.rows if not row.holds]
+    assert failed == [("spoilt against the reference", which)]
+    json.loads(json.dumps(result.as_json(), allow_nan=False))
+
+
+def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
+    layout = LatentLayout(8, 8, 4)
+    exported = export_numbers(lively_parameters(layout=layout))
+    plain = make_bundle(tmp_path / "plain.vdg", exported.parameters)
+    reference = make_reference(exported.parameters, Graph(plain, 1.0))
+    # the stand-in is the bundle itself, so what was stored of it is what is exported
+    np.testing.assert_allclose(reference.teacher, reference.exported, rtol=1e-3, atol=1e-6)
+    bundle = make_bundle(
+        tmp_path / "a.vdg",
+        exported.parameters,
+        reference=reference,
+        bounds=Bounds(teacher_log_mae=1e-3),
+    )
+    assert verify(bundle, teacher=Graph(plain, 1.0)).holds
+    result = verify(bundle, teacher=Graph(plain, 1.3))
+    failed = [row.what for row in result.rows if not row.holds]
+    assert failed == ["the graph now against then", "reference against the graph now"]
+
+
+def test_the_command_prints_a_table_and_exits_by_the_result(tmp_path, command):
+    good = make_bundle(tmp_path / "good.vdg").folder
+    code, out, _ = command("verify", good, "--device", "software")
+    assert code == 0
+    assert "all agree" in out and "numpy against the reference" in out
+    bad = make_bundle(tmp_path / "bad.vdg", bounds=Bounds(relative=1e-12)).folder
+    code, out, _ = command("verify", bad, "--device", "software", "--json")
+    found = json.loads(out)
+    assert (code, found["holds"]) == (1, False)
+    assert not found["rows"][0]["holds"] and found["rows"][1]["holds"]
+    code, out, _ = command("verify", bad, "--device", "software")
+    assert code == 1
+    assert "DISAGREES" in out
+
+
+def test_export_writes_beside_the_bundle_or_where_it_is_told(tmp_path, command):
+    folder = make_bundle(tmp_path / "a.vdg").folder
+    code, out, _ = command("export", folder, "--target", "rtxns-bin")
+    assert code == 0
+    assert out.startswith(f"{tmp_path / 'a.bin'}: ")
+    assert (tmp_path / "a.bin").read_bytes()[:4] == bytes.fromhex("01dec0a1")
+    code, _, _ = command("export", folder, "-t", "rtxns-json", "-o", tmp_path / "b.json")
+    assert code == 0
+    assert len(json.loads((tmp_path / "b.json").read_text())["layers"]) == 3
+    code, _, errors = command("export", folder, "-t", "glsl")
+    assert code == 2
+    assert "'glsl' is not known: use one of rtxns-bin, rtxns-json" in errors
+    code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", tmp_path / "no" / "b")
+    assert code == 1
+    assert "cannot be written (No such file or directory)" in errors
+
+
+def test_inspect_says_what_a_bundle_holds(tmp_path, command):
+    report = {"dropped": [{"name": "transmission", "how": "light that passes through"}]}
+    folder = make_bundle(tmp_path / "a.vdg", name="pane", report=report).folder
+    code, out, _ = command("inspect", folder)
+    assert code == 0
+    assert "2x16 silu" in out and "8 x 4, 4 levels, 8 bits a channel" in out
+    assert "dropped       transmission: light that passes through" in out
+    code, out, _ = command("inspect", folder, "--json")
+    assert json.loads(out) == json.loads((folder / "manifest.json").read_text())
+
+
+def test_the_public_api_opens_and_proves(tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    bundle = api.open_bundle(tmp_path / "a.vdg")
+    assert api.verify(bundle).holds
+    student = api.evaluate(bundle, device="software")
+    reference = bundle.reference()
+    on_finest = reference.lod <= 0
+    found = student.response(*(getattr(reference, name)[on_finest] for name in ("uv", "wi", "wo")))
+    np.testing.assert_allclose(found, reference.exported[on_finest], rtol=2e-3, atol=1e-6)

@@ -1,0 +1,151 @@
+"""What a bake leaves behind: a bundle that says what it is, and holds."""
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.verify import verify
+from verdigris.core.device import open_device
+from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.finish import bundle_paths
+from verdigris.core.training.lock import locked
+from verdigris.core.training.measure import draw_held_out, texel_footprint
+from verdigris.core.training.metrics import measure_samples
+
+TINY = BakeSettings(network="2x16", resolution=16, iterations=200, batch=512, seed=5)
+TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
+<input name="specular_roughness" type="float" value="0.5"/>
+<input name="emission" type="float" value="2"/>
+<input name="emission_color" type="color3" value="1, 0.5, 0.25"/>
+<input name="opacity" type="color3" value="0.6, 0.6, 0.6"/>
+<input name="transmission" type="float" value="0.2"/></standard_surface>
+<surfacematerial name="lamp" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("source") / "lamp.mtlx"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def lamp(source):
+    return Teacher(load_document(source), device=open_device("software"))
+
+
+@pytest.fixture(scope="module")
+def finished(lamp, source):
+    *_, event = bake([lamp], TINY, BakeOptions("lamp", source.parent))
+    return event
+
+
+def test_the_manifest_says_what_was_baked_and_with_what(finished, source):
+    bundle = open_bundle(Path(finished.result))
+    said = bundle.manifest.source
+    assert (said["material"], said["seed"], said["step"]) == ("lamp", 5, 200)
+    (file,) = said["files"]
+    assert file == {
+        "file": "lamp.mtlx",
+        "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
+    }
+    assert said["materialx"] == "1.39.5"
+    settings = BakeSettings.from_json(said["settings"])
+    assert replace(settings, draw=TINY.draw) == TINY
+    dropped = bundle.manifest.report["dropped"]
+    assert dropped[0]["name"] == "transmission"
+    assert str(source.parent) not in json.dumps(dict(bundle.manifest.report))
+
+
+def test_what_is_measured_are_the_numbers_in_the_files(finished, lamp):
+    bundle = open_bundle(Path(finished.result))
+    assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])
+    held_out = draw_held_out(lamp, 1 << 17, footprint=texel_footprint(16))
+    found = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
+    again = measure_samples(np.asarray(found), held_out.response)
+    for name, value in asdict(again).items():
+        assert bundle.manifest.errors["samples"][name] == pytest.approx(value, rel=1e-4)
+
+
+def test_the_bundle_holds_against_its_source(finished, lamp):
+    bundle = open_bundle(Path(finished.result))
+    result = verify(bundle, teacher=lamp)
+    assert result.holds
+    assert [row.what for row in result.rows[2:]] == [
+        "reference against the graph",
+        "the graph now against then",
+        "reference against the graph now",
+    ]
+    assert bundle.is_quantised
+
+
+def test_emission_and_opacity_are_beside_the_latents(finished, lamp):
+    bundle = open_bundle(Path(finished.result))
+    glow, cover = bundle.emission(), bundle.opacity()
+    assert [level.shape for level in glow][::4] == [(16, 16, 4), (1, 1, 4)]
+    up = np.float32([[0, 0, 1]])
+    wanted = lamp.emission(np.float32([[0.5, 0.5]]), up)[0]
+    np.testing.assert_allclose(glow[0][3, 4, :3], wanted, rtol=1e-3)
+    np.testing.assert_allclose(cover[2] / 255, 0.6, atol=0.51 / 255)
+
+
+def test_the_preview_shows_three_squares(finished):
+    import OpenImageIO as oiio
+
+    picture = oiio.ImageBuf(str(Path(finished.result) / "preview.png"))
+    pixels = np.asarray(picture.get_pixels("float"))
+    height, width, _ = pixels.shape
+    assert width == 3 * height
+    reference, neural, heat = np.split(pixels, 3, axis=1)
+    assert 0 < np.abs(reference - neural).mean() < 0.1
+    assert np.abs(reference - heat).mean() > 0.1
+
+
+def with_names(*names):
+    return [SimpleNamespace(material=SimpleNamespace(file_name=name)) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "materials", "bundles"),
+    [
+        ("lamp", ["lamp"], ["lamp"]),
+        ("other", ["lamp"], ["other"]),
+        # of several, the first material's name is what stands when nobody chose one
+        ("clay", ["clay", "pane"], ["clay", "pane"]),
+        ("both", ["clay", "pane"], ["both-clay", "both-pane"]),
+        ("clay", ["clay", "clay"], ["clay", "clay-2"]),
+        ("clay", ["clay", "Clay"], ["clay", "Clay-2"]),
+    ],
+)
+def test_every_material_has_a_folder_of_its_own(name, materials, bundles, tmp_path):
+    paths = bundle_paths(BakeOptions(name, tmp_path), with_names(*materials))
+    assert paths == tuple(tmp_path / f"{each}.vdg" for each in bundles)
+
+
+def test_what_is_no_bundle_is_refused_before_any_work(lamp, tmp_path):
+    (tmp_path / "lamp.vdg").mkdir()
+    (tmp_path / "lamp.vdg" / "notes.txt").write_text("mine")
+    with pytest.raises(VerdigrisError, match=re.escape("lamp.vdg: is there, and is no bundle")):
+        next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
+
+
+def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
+    with (
+        locked(tmp_path, "both-lamp-2"),
+        pytest.raises(SettingsError, match="another bake of 'both-lamp-2' is running here"),
+    ):
+        next(bake([lamp, lamp], TINY, BakeOptions("both", tmp_path)))
