@@ -300,7 +300,7 @@ class MayaHost:
             cmds.polyColorSet(mesh, currentColorSet=True, colorSet=weight_set)
             if not there:
                 one = (NORMAL_WEIGHT,) * 3
-                cmds.polyColorPerVertex(mesh, rgb=one, colorDisplayOption=True)
+                cmds.polyColorPerVertex(mesh, colorRGB=one, colorDisplayOption=True)
             cmds.select(mesh, replace=True)
         cmds.PaintVertexColorTool()
 

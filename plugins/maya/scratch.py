@@ -7,7 +7,7 @@ from maya import cmds
 
 def make_plane() -> str:
     """A plane with Maya's own standardSurface; the mesh's name."""
-    cmds.file(new=True, force=True)
+    cmds.file(newFile=True, force=True)
     plane = cmds.polyPlane(name="scratch", subdivisionsX=2, subdivisionsY=2)[0]
     shader = cmds.shadingNode("standardSurface", asShader=True, name="scratchSurface")
     engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name="scratchSurfaceSG")

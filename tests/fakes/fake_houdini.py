@@ -48,6 +48,8 @@ class Scene:
         self.refuses: set[str] = set()
         self.states_entered = 0
         self.dialogs: list[str] = []
+        self.panels: list[Any] = []
+        self.interfaces = {"verdigris": "Verdigris"}
         self.geometries: dict[str, dict[str, Any]] = {}
         for name in ("stage", "mat", "obj"):
             self.add(f"/{name}", name)
@@ -158,10 +160,6 @@ def make_hou(scene: Scene) -> StrictModule:
                 wrap(path) for path in scene.nodes if path.rpartition("/")[0] == self._path
             )
 
-        def displayNode(self) -> Any:
-            found = [each for each in self.children() if scene.nodes[each.path()]["display"]]
-            return found[0] if found else None
-
         def isGenericFlagSet(self, flag: str) -> bool:
             assert flag == "Material"
             return bool(self._facts["material"])
@@ -169,14 +167,6 @@ def make_hou(scene: Scene) -> StrictModule:
         def setGenericFlag(self, flag: str, value: bool) -> None:
             assert flag == "Material"
             self._facts["material"] = value
-
-        def isInsideLockedHDA(self) -> bool:
-            return bool(self._facts["locked"])
-
-        def parm(self, name: str) -> Parm | None:
-            if self._facts["type"] in PARMS and name in self._facts["parms"]:
-                return Parm(self._path, name)
-            return None
 
         def createNode(self, kind: str, name: str) -> Any:
             scene.change("createNode")
@@ -213,6 +203,24 @@ def make_hou(scene: Scene) -> StrictModule:
         def moveToGoodPosition(self) -> None:
             scene.change("moveToGoodPosition")
 
+        def setCurrent(self, on: bool, clear_all_selected: bool = False) -> None:
+            assert on and clear_all_selected
+
+    class OpNode(Node):
+        def isInsideLockedHDA(self) -> bool:
+            return bool(self._facts["locked"])
+
+        def parm(self, name: str) -> Parm | None:
+            if self._facts["type"] in PARMS and name in self._facts["parms"]:
+                return Parm(self._path, name)
+            return None
+
+    class LopNetwork(OpNode):
+        def displayNode(self) -> Any:
+            found = [each for each in self.children() if scene.nodes[each.path()]["display"]]
+            return found[0] if found else None
+
+    class LopNode(OpNode):
         def setDisplayFlag(self, on: bool) -> None:
             scene.change("setDisplayFlag")
             for path, facts in scene.nodes.items():
@@ -220,13 +228,6 @@ def make_hou(scene: Scene) -> StrictModule:
                     facts["display"] = False
             self._facts["display"] = on
 
-        def setRenderFlag(self, on: bool) -> None:
-            scene.change("setRenderFlag")
-
-        def setCurrent(self, on: bool, clear_all_selected: bool = False) -> None:
-            assert on and clear_all_selected
-
-    class LopNode(Node):
         def stage(self) -> Any:
             if self._facts["type"] == "materiallibrary" and self._facts["parms"]["matnode1"]:
                 parms = self._facts["parms"]
@@ -250,11 +251,25 @@ def make_hou(scene: Scene) -> StrictModule:
         def editableStage(self) -> Any:
             return self._editing
 
-    class ObjNode(Node):
+    class ObjNode(OpNode):
+        def displayNode(self) -> Any:
+            found = [each for each in self.children() if scene.nodes[each.path()]["display"]]
+            return found[0] if found else None
+
         def worldTransform(self) -> Any:
             return Matrix()
 
-    class SopNode(Node):
+    class SopNode(OpNode):
+        def setDisplayFlag(self, on: bool) -> None:
+            scene.change("setDisplayFlag")
+            for path, facts in scene.nodes.items():
+                if path.rpartition("/")[0] == self._path.rpartition("/")[0]:
+                    facts["display"] = False
+            self._facts["display"] = on
+
+        def setRenderFlag(self, on: bool) -> None:
+            scene.change("setRenderFlag")
+
         def geometry(self) -> Any:
             node = self
             ones = {}
@@ -360,9 +375,9 @@ def make_hou(scene: Scene) -> StrictModule:
         top = path.split("/")[1]
         if top == "obj" and path != "/obj":
             return (ObjNode if path.count("/") == 2 else SopNode)(path)
-        if top == "stage" and path != "/stage":
-            return LopNode(path)
-        return Node(path)
+        if top == "stage":
+            return LopNetwork(path) if path == "/stage" else LopNode(path)
+        return OpNode(path)
 
     class HipFile(StrictModule):
         def isNewFile(self) -> bool:
@@ -411,7 +426,26 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.undo()
             return True
 
+    class PythonPanel:
+        def setActiveInterface(self, interface: Any) -> None:
+            scene.panels.append(interface)
+
+        def setIsCurrentTab(self) -> None:
+            scene.panels.append("front")
+
+    class Desktop:
+        def paneTabOfType(self, kind: str) -> Any:
+            assert kind == "PythonPanel"
+            return None
+
+        def createFloatingPaneTab(self, kind: str) -> PythonPanel:
+            assert kind == "PythonPanel"
+            return PythonPanel()
+
     class Ui(StrictModule):
+        def curDesktop(self) -> Desktop:
+            return Desktop()
+
         def paneTabOfType(self, kind: str) -> Any:
             assert kind == "SceneViewer"
             return SceneViewer()
@@ -430,12 +464,18 @@ def make_hou(scene: Scene) -> StrictModule:
         def setStatusMessage(self, text: str) -> None:
             scene.dialogs.append(text)
 
+    class Pypanel(StrictModule):
+        def interfaces(self) -> dict[str, Any]:
+            return scene.interfaces
+
     def teach(**names: Any) -> None:
         for name, value in names.items():
             setattr(hou, name, value)
 
     teach(
         Node=Node,
+        OpNode=OpNode,
+        LopNetwork=LopNetwork,
         LopNode=LopNode,
         ObjNode=ObjNode,
         SopNode=SopNode,
@@ -451,6 +491,9 @@ def make_hou(scene: Scene) -> StrictModule:
         Error=Error,
         hipFile=HipFile("hou.hipFile"),
         undos=Undos("hou.undos"),
+        pypanel=Pypanel("hou.pypanel"),
+        PythonPanel=PythonPanel,
+        Desktop=Desktop,
         ui=Ui("hou.ui"),
         nodeFlag=Enum("Material"),
         attribData=Enum("Float"),

@@ -149,12 +149,12 @@ def make_cmds(scene: Scene) -> StrictModule:
         query: bool = False,
         sceneName: bool = False,
         open: bool = False,
-        new: bool = False,
+        newFile: bool = False,
         force: bool = False,
     ) -> Any:
         if query and sceneName:
             return scene.path
-        if new and force:
+        if newFile and force:
             scene.nodes.clear()
             return ""
         assert open and force
@@ -331,11 +331,11 @@ def make_cmds(scene: Scene) -> StrictModule:
             data["current"] = colorSet
 
     @teach
-    def polyColorPerVertex(mesh: str, *, rgb: Any, colorDisplayOption: bool) -> None:
+    def polyColorPerVertex(mesh: str, *, colorRGB: Any, colorDisplayOption: bool) -> None:
         scene.change("polyColorPerVertex")
         data = scene.require(mesh)["attributes"]["mesh"]
         colours = data["colours"][data["current"]]
-        colours.update({corner: tuple(rgb) for corner in range(len(data["vertices"]))})
+        colours.update({corner: tuple(colorRGB) for corner in range(len(data["vertices"]))})
 
     @teach
     def PaintVertexColorTool() -> None:

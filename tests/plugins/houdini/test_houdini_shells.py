@@ -33,6 +33,14 @@ def module(name):
     return importlib.import_module(f"verdigris.plugins.houdini.{name}")
 
 
+def test_the_bake_tool_brings_the_panel_to_the_front_or_says_why_not(houdini):
+    module("actions").bake()
+    assert houdini.panels == ["Verdigris", "front"]
+    houdini.interfaces.clear()
+    module("actions").bake()
+    assert "has not read Verdigris' panel" in houdini.dialogs[0]
+
+
 def test_painting_without_an_object_tells_the_artist_to_select_one(houdini):
     module("actions").paint()
     assert houdini.dialogs == ["no object is selected: select the object to paint on"]

@@ -1,0 +1,198 @@
+"""Every call into an application names what its published stubs know, with arguments they know.
+
+Neither application runs where the project is built. What the plug-ins call on modules is found in
+their sources; what they call on objects is what the fakes were taught, so the fakes are held, too.
+"""
+
+import ast
+import importlib.metadata
+import inspect
+from pathlib import Path
+
+import fake_houdini
+import fake_maya
+import pytest
+
+from . import stubs
+
+PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+
+# Commands that plug-ins of Maya add, and where each was seen with these flags.
+SEEN_ELSEWHERE = {
+    # maya-usd's own tests export so: testUsdExportMaterialX, testUsdMayaExportRoots
+    "mayaUSDExport": {
+        "file",
+        "exportRoots",
+        "shadingMode",
+        "convertMaterialsTo",
+        "mergeTransformAndShape",
+    },
+    # a runtime command of Maya's menus (Mesh Display > Paint Vertex Color Tool), in wide use
+    "PaintVertexColorTool": set(),
+}
+# ufe has no stubs. LookdevX' operation is used so by exporters of materialxStack nodes.
+UFE = {
+    "Hierarchy": {"createItem"},
+    "PathString": {"path"},
+    "ContextOps": {"contextOps", "doOp"},
+}
+
+installed = {each.metadata["Name"] for each in importlib.metadata.distributions()}
+pytestmark = pytest.mark.skipif(
+    not {"maya-stubs", "types-houdini"} <= installed,
+    reason="the applications' stubs are not installed: pip install -e .[test]",
+)
+
+
+def calls(folder, root):
+    """Every chain of names that begins with `root`, with the keywords it is called with."""
+    for path in sorted((PLUGINS / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute) or id(node) in inner:
+                continue
+            names, part = [], node
+            while isinstance(part, ast.Attribute):
+                names.append(part.attr)
+                part = part.value
+            if isinstance(part, ast.Name) and part.id == root:
+                call = called.get(id(node))
+                keywords = {each.arg for each in call.keywords} if call else set()
+                yield f"{path.name}:{node.lineno}", names[::-1], keywords
+
+
+def missing(given, known):
+    return set() if "*" in known else given - known
+
+
+def test_commands_and_flags_of_maya_are_known():
+    known = stubs.maya_commands()
+    found = list(calls("maya", "cmds"))
+    assert len(found) > 60
+    for place, (name, *rest), flags in found:
+        assert not rest, place
+        if name in SEEN_ELSEWHERE:
+            assert flags <= SEEN_ELSEWHERE[name], f"{place}: {name}"
+            continue
+        assert name in known, f"{place}: maya.cmds has no {name}"
+        assert not missing(flags, known[name]), f"{place}: {name} has no {flags - known[name]}"
+
+
+def test_classes_of_open_maya_are_known():
+    known = stubs.open_maya()
+    found = list(calls("maya", "om"))
+    assert len(found) > 8
+    for place, (name, *rest), _ in found:
+        assert name in known, f"{place}: maya.api.OpenMaya has no {name}"
+        for member in rest:
+            assert member in known[name], f"{place}: {name} has no {member}"
+    for place, names, _ in calls("maya", "OpenMayaUI"):
+        assert names[1] in stubs.open_maya_ui()[names[0]], place
+
+
+def test_small_modules_of_maya_are_known():
+    for root in ("mel", "standalone"):
+        for place, (name, *_), keywords in calls("maya", root):
+            known = stubs.maya_module(root)
+            assert name in known and keywords <= known[name], place
+    (found,) = calls("maya", "maya")
+    assert found[1:] == (["standalone", "initialize"], {"name"})
+    assert "initialize" in stubs.maya_module("standalone")
+
+
+def test_names_of_ufe_are_those_that_were_seen_elsewhere():
+    found = list(calls("maya", "ufe"))
+    assert len(found) == 3
+    for place, (name, member), _ in found:
+        assert member in UFE[name], place
+
+
+def test_names_and_arguments_of_hou_are_known():
+    known_functions, known_classes = stubs.houdini()
+    found = list(calls("houdini", "hou"))
+    assert len(found) > 60
+    for place, (name, *rest), keywords in found:
+        if name in known_functions and not rest:
+            assert keywords <= known_functions[name], f"{place}: hou.{name}"
+            continue
+        assert name in known_classes, f"{place}: hou has no {name}"
+        if rest:
+            members = known_classes[name]
+            assert rest[0] in members, f"{place}: hou.{name} has no {rest[0]}"
+            assert keywords <= members[rest[0]], f"{place}: hou.{name}.{rest[0]}"
+
+
+def public(kind):
+    return {
+        name: member
+        for name, member in vars(kind).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+
+
+def test_the_fake_maya_was_taught_only_what_is_known():
+    scene = fake_maya.Scene()
+    known = stubs.maya_commands()
+    commands = {
+        name: member
+        for name, member in vars(fake_maya.make_cmds(scene)).items()
+        if inspect.isfunction(member)
+    }
+    assert len(commands) > 30
+    for name, command in commands.items():
+        parameters = inspect.signature(command).parameters.values()
+        flags = {each.name for each in parameters if each.kind == each.KEYWORD_ONLY}
+        if name in SEEN_ELSEWHERE:
+            assert flags <= SEEN_ELSEWHERE[name]
+        else:
+            assert not missing(flags, known[name]), name
+    known = stubs.open_maya()
+    kinds = {
+        name: kind
+        for name, kind in vars(fake_maya.make_open_maya(scene)).items()
+        if inspect.isclass(kind)
+    }
+    assert len(kinds) > 6
+    for name, kind in kinds.items():
+        assert set(public(kind)) <= set(known[name]), name
+    for name, kind in vars(fake_maya.make_ufe(scene)).items():
+        if inspect.isclass(kind):
+            members = {each for each in vars(kind) if not each.startswith("_")}
+            assert members <= UFE[name]
+
+
+def test_the_fake_houdini_was_taught_only_what_is_known():
+    hou = fake_houdini.make_hou(fake_houdini.Scene())
+    known_functions, known_classes = stubs.houdini()
+    taught = {name: member for name, member in vars(hou).items() if not name.startswith("__")}
+    for name, member in taught.items():
+        if inspect.isclass(member):
+            kind = member
+        elif inspect.isfunction(member):
+            assert name in known_functions, name
+            continue
+        elif isinstance(member, fake_houdini.Enum):
+            assert set(member._names) <= set(known_classes[name]), name
+            continue
+        else:
+            kind = type(member)
+        for method, function in public(kind).items():
+            assert method in known_classes[name], f"hou.{name} has no {method}"
+            # what is optional in the fake is given by name, and must be so called
+            given = {
+                each.name
+                for each in inspect.signature(function).parameters.values()
+                if each.default is not each.empty
+            }
+            assert given <= known_classes[name][method], f"hou.{name}.{method}"
+
+
+def test_the_audit_notices_a_name_and_a_flag_that_are_not_there():
+    known = stubs.maya_commands()
+    assert "polyColorSets" not in known and "sceneNaem" not in known["file"]
+    assert "getFaceVertexColours" not in stubs.open_maya()["MFnMesh"]
+    functions, classes = stubs.houdini()
+    assert "nodes_selected" not in functions
+    assert "pointFloatAttribValuesAsBytes" not in classes["Geometry"]
