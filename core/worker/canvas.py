@@ -51,6 +51,11 @@ class Canvas:
         seen = light[:, :3] * self._gain + (1.0 - light[:, 3:]) * self._backdrop[pixels]
         self.shown[pixels] = srgb_from_linear(seen)
 
+    @property
+    def covered(self) -> Floats:
+        """The coverage of each pixel."""
+        return np.asarray(self._light[:, 3])
+
     def pixels(self) -> Bytes:
         return as_bytes(self.shown, self.size)
 
@@ -59,10 +64,11 @@ def as_bytes(shown: Floats, size: int) -> Bytes:
     return (shown * 255 + 0.5).astype(np.uint8).reshape(size, size, 3)
 
 
-def heat_of(reference: Canvas, neural: Canvas, pixels: Pixels) -> tuple[Bytes, float]:
+def heat_of(reference: Canvas, neural: Canvas) -> tuple[Bytes, float]:
     """The mean difference of what two canvases show, in colours, and what the brightest means."""
     error = np.abs(reference.shown - neural.shown).mean(1)
-    largest = float(np.percentile(error[pixels], _PERCENTILE)) if len(pixels) else 0.0
+    seen = error[(reference.covered > 0) | (neural.covered > 0)]
+    largest = float(np.percentile(seen, _PERCENTILE)) if len(seen) else 0.0
     top = next((step for step in _TOPS if largest <= step), _TOPS[-1])
     colours = srgb_from_linear(heat_colours(error, top))
     return as_bytes(colours, reference.size), top

@@ -79,6 +79,14 @@ class Start(Command):
 
 
 @dataclass(frozen=True)
+class Forecast(Command):
+    """Measures what the material that is open would cost, baked and not: takes a few seconds."""
+
+    preset: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Pause(Command):
     """Stops after the steps that are being done; the view can still be turned."""
 
@@ -208,6 +216,7 @@ NAMES: dict[type[Command], str] = {
     Hello: "hello",
     Open: "open",
     Start: "start",
+    Forecast: "forecast",
     Pause: "pause",
     Resume: "resume",
     Finish: "finish",

@@ -83,8 +83,12 @@ class Forecast(Event):
 
     texture_bytes: int
     decoder_bytes: int
+    source_texture_bytes: int | None = None
+    """Of the images that the graph reads, with mips; nothing where it was not asked for."""
     nanoseconds: float | None = None
-    """To shade a pixel; nothing where no estimate is known."""
+    """An evaluation on this device; nothing where it was not measured."""
+    source_nanoseconds: float | None = None
+    """An evaluation of the material's own graph there."""
     verdict: str = ""
     """Whether it is worth baking, in words."""
 
@@ -120,7 +124,7 @@ class Picture(Pixels):
     """The number of the view that it shows."""
     step: int
     sharp: float
-    """The share of its pixels that is drawn, and not yet guessed from neighbours."""
+    """1 when it has the size that was asked for, and all of it is drawn."""
     top: float = 0.0
     """Of heat: the difference of display values, 0 to 1, that has the brightest colour."""
 

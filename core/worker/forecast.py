@@ -7,16 +7,39 @@ from typing import TYPE_CHECKING
 from verdigris.core.worker.events import Forecast
 
 if TYPE_CHECKING:
+    from verdigris.core.material.teacher import Teacher
     from verdigris.core.settings import BakeSettings
 
-_LATENT_BYTES = 1
-_DECODER_BYTES = 2
+# Of a latent channel that is not rounded.
+_HALF_FLOAT_BITS = 16
 
 
-def forecast(settings: BakeSettings) -> Forecast:
-    """One byte for each latent channel of each texel, two for each number of the decoder."""
-    spec, layout = settings.spec, settings.layout()
+def estimate(settings: BakeSettings) -> Forecast:
+    """What can be counted without a device: bytes."""
+    from verdigris.core.bundle.weights import pack_weights
+    from verdigris.core.network.parameters import initialise
+    from verdigris.core.network.spec import LatentLayout
+
+    spec = settings.spec
+    bits = settings.latent_bits or _HALF_FLOAT_BITS
+    weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
     return Forecast(
-        texture_bytes=layout.texel_count * spec.latent_channels * _LATENT_BYTES,
-        decoder_bytes=spec.parameter_count * _DECODER_BYTES,
+        texture_bytes=settings.layout().texel_count * spec.latent_channels * bits // 8,
+        decoder_bytes=len(weights),
+    )
+
+
+def measure(teacher: Teacher, settings: BakeSettings) -> Forecast:
+    """The same with times: untrained numbers of the size that these settings make, on this
+    device, against the material's own graph."""
+    from verdigris.core.bundle.cost import forecast
+
+    cost = forecast(teacher, settings)
+    return Forecast(
+        texture_bytes=cost.latents_bytes,
+        decoder_bytes=cost.weights_bytes,
+        source_texture_bytes=cost.textures_bytes,
+        nanoseconds=cost.nanoseconds.neural,
+        source_nanoseconds=cost.nanoseconds.teacher,
+        verdict=cost.verdict,
     )

@@ -1,158 +1,170 @@
 """Draws what the panel shows: the reference, the student, and how far they are apart.
 
-A picture is too dear to draw anew several times a second while a processor trains. So a coarse one
-comes at once, and then a few pixels at a time, spread over the whole, are drawn in earnest; of the
-student, which changes, over and over again.
+While a bake trains, the student is drawn anew as a whole, as small as it takes to be in time. When
+nothing trains, its picture is drawn in full size, a few pixels at a time, as the reference is.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.material.evaluator import Footprint
 from verdigris.core.pictures.mesh import Mesh, load_mesh
-from verdigris.core.pictures.render import Lighting, make_view, shade
+from verdigris.core.pictures.render import make_view
 from verdigris.core.pictures.views import Camera
 from verdigris.core.worker.canvas import Canvas, heat_of
 from verdigris.core.worker.commands import View as Wanted
 from verdigris.core.worker.events import Picture, Places
+from verdigris.core.worker.studio import Studio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.views import View
 
-    Floats = NDArray[np.float32]
-
-# Pixels that are drawn together: about 10 ms of a processor, or hidden behind a launch on a GPU.
-_GROUP = {True: 512, False: 16_384}
+# Pixels that are drawn together when nothing trains: commands wait for no longer than that.
+_GROUP = {True: 2048, False: 65_536}
 _COARSE = 3
-_STUDIO_SAMPLES = 8
-_PLACES = 4
-_COARSE_LEVEL_PLACES = 16
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
+# Sides of live pictures, and how long one of them may take.
+LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
+_LIVE_SECONDS = 0.02
+_FIRST_LIVE_SIZE = 64
 
 
 class Painter:
     """Pictures of one teacher, and of the student that learns from it."""
 
     wanted: Wanted
-    reference: Canvas
-    neural: Canvas
 
     def __init__(self, teacher: Teacher, wanted: Wanted, resolution: int) -> None:
         self.teacher = teacher
-        self.resolution = resolution
-        self._group = _GROUP[teacher.device.is_software]
+        self._studio = Studio(teacher, resolution)
         self._meshes: dict[str, Mesh] = {}
-        self._sent: set[str] = set()
+        self._seconds_a_pixel: float | None = None
         self._show(wanted)
 
     def look(self, wanted: Wanted) -> None:
         """Takes another view: everything is drawn again, but for a mere change of exposure."""
         if _shape_of(self.wanted) == _shape_of(wanted):
-            self.reference.expose(wanted.exposure)
-            self.neural.expose(wanted.exposure)
+            for canvas in (self.reference, self.neural, *self._live.values()):
+                canvas.expose(wanted.exposure)
             self.wanted = wanted
-            self._sent = set()
+            self._changed = {"reference", "neural"} if self.has_neural else {"reference"}
         else:
             self._show(wanted)
 
     def _show(self, wanted: Wanted) -> None:
+        # a mesh that cannot be read leaves everything as it was
         self.view = self._make_view(wanted, wanted.size)
         self.wanted = wanted
-        self.reference = Canvas(wanted.size, wanted.exposure)
-        self.neural = Canvas(wanted.size, wanted.exposure)
-        count = len(self.view.pixel)
-        # the same groups for both, so that both have the same noise and it cancels in the heat map
-        order = np.random.default_rng(0).permutation(count)
-        self._groups = [
-            self.view.take(part) for part in np.array_split(order, -(-count // self._group) or 1)
-        ]
-        self._reference_done = 0
-        self._neural_done = self._neural_fresh = 0
-        self._has_neural = False
-        self._sent = set()
-        self._coarse(self.teacher, self.reference)
+        self.reference = self._canvas(wanted.size)
+        self.neural = self._canvas(wanted.size)
+        self.has_neural = False
+        self._live: dict[int, Canvas] = {}
+        self._changed = {"reference"}
+        self._fill(self.teacher, self.reference)
+        self._reference_parts: Iterator[float] | None = self._parts(self.teacher, self.reference)
+        self._neural_parts: Iterator[float] | None = None
+        self._sharp = {"reference": 0.0, "neural": 0.0}
 
     def rescale(self, resolution: int) -> None:
         """Shows the reference as texels of another size see it."""
-        if resolution != self.resolution:
-            self.resolution = resolution
-            self._reference_done = 0
+        if resolution != self._studio.resolution:
+            self._studio.resolution = resolution
+            self._live = {}
+            self._reference_parts = self._parts(self.teacher, self.reference)
 
     @property
     def is_reference_whole(self) -> bool:
-        return self._reference_done >= len(self._groups)
+        return self._reference_parts is None
 
     @property
     def is_neural_whole(self) -> bool:
-        """Every pixel shows the student as it has been since the last `learn`."""
-        return self._has_neural and self._neural_fresh >= len(self._groups)
-
-    def learn(self) -> None:
-        """The student is another than it was: what is drawn of it is out of date."""
-        self._neural_fresh = 0
+        return self.has_neural and self._neural_parts is None
 
     def draw_reference(self) -> None:
-        """The next few pixels of the reference."""
-        group = self._groups[self._reference_done]
-        self._reference_done += 1
-        self._put(self.teacher, self.reference, group)
-        self._sent.discard("reference")
+        """A part of the reference."""
+        self._reference_parts = self._advance(self._reference_parts, "reference")
 
     def draw_neural(self, student: Student) -> None:
-        """The next few pixels of the student; after the last come the first again."""
-        student.level = float(self.wanted.level)
-        try:
-            if self._has_neural:
-                group = self._groups[self._neural_done % len(self._groups)]
-                self._neural_done += 1
-                self._neural_fresh += 1
-                self._put(student, self.neural, group)
-            else:
-                self._coarse(student, self.neural)
-                self._has_neural = True
-        finally:
-            # the bake measures with the same student, on its finest level
-            student.level = 0.0
-        self._sent.discard("neural")
+        """A part of the student in full size; first a coarse guess of all of it."""
+        if not self.has_neural:
+            self._fill(student, self.neural)
+            self.has_neural = True
+            self._changed.add("neural")
+        elif self._neural_parts is not None:
+            self._neural_parts = self._advance(self._neural_parts, "neural")
+        if self._neural_parts is None and self._sharp["neural"] < 1:
+            self._neural_parts = self._parts(student, self.neural)
 
     def forget_neural(self) -> None:
-        """There is no student any more, or a new one."""
-        self._has_neural = False
-        self._neural_done = self._neural_fresh = 0
+        """There is no student any more, or it has changed."""
+        self.has_neural = False
+        self._neural_parts = None
+        self._sharp["neural"] = 0.0
+        self._changed.discard("neural")
+
+    def draw_live(self, student: Student, step: int) -> list[Picture]:
+        """The student as it is, whole, and as large as it can be in time."""
+        self.forget_neural()
+        size = self._live_size()
+        if size not in self._live:
+            self._live = {size: self._canvas(size)}
+            self._fill(self.teacher, self._live[size], size)
+        begun = time.perf_counter()
+        canvas = self._canvas(size)
+        self._fill(student, canvas, size)
+        took = (time.perf_counter() - begun) / size**2
+        before = self._seconds_a_pixel
+        # the first draws compile; a machine that is busy for a moment must not decide
+        self._seconds_a_pixel = took if before is None else min(0.7 * before + 0.3 * took, took)
+        return self._compared(self._live[size], canvas, step, size / self.wanted.size)
+
+    def _live_size(self) -> int:
+        if self._seconds_a_pixel is None:
+            wanted = _FIRST_LIVE_SIZE
+        else:
+            wanted = int((_LIVE_SECONDS / self._seconds_a_pixel) ** 0.5)
+        most = min(wanted, self.wanted.size)
+        least = min(LIVE_SIZES[0], self.wanted.size)
+        return max((size for size in LIVE_SIZES if size <= most), default=least)
 
     def news(self, step: int) -> list[Picture]:
-        """The pictures that have changed since they were last asked for."""
-        number, groups = self.wanted.number, len(self._groups)
+        """The pictures in full size that have changed since they were last asked for."""
         found = []
-        changed = {"reference", "neural"} - self._sent
-        if "reference" in changed:
-            sharp = min(1.0, self._reference_done / groups)
-            found.append(Picture(self.reference.pixels(), "reference", number, step, sharp))
-        if self._has_neural and changed:
-            sharp = min(1.0, self._neural_done / groups)
-            found.append(Picture(self.neural.pixels(), "neural", number, step, sharp))
-            heat, top = heat_of(self.reference, self.neural, self.view.pixel)
-            found.append(Picture(heat, "heat", number, step, sharp, top))
-        self._sent = {"reference", "neural"}
+        sharp = self._sharp
+        if "reference" in self._changed:
+            pixels = self.reference.pixels()
+            number = self.wanted.number
+            found.append(Picture(pixels, "reference", number, step, sharp["reference"]))
+        if "neural" in self._changed:
+            found += self._compared(self.reference, self.neural, step, sharp["neural"])
+        self._changed = set()
         return found
+
+    def _compared(
+        self, reference: Canvas, neural: Canvas, step: int, sharp: float
+    ) -> list[Picture]:
+        heat, top = heat_of(reference, neural)
+        number = self.wanted.number
+        return [
+            Picture(neural.pixels(), "neural", number, step, sharp),
+            Picture(heat, "heat", number, step, sharp, top),
+        ]
 
     def texture(self) -> Picture:
         """The material on the unit square, to paint on; v grows upwards."""
         canvas = Canvas(_TEXTURE_SIZE, 0.0)
         view = make_view("plane", _TEXTURE_SIZE)
-        lighting = Lighting(emission=0.0, samples=_STUDIO_SAMPLES)
-        canvas.put(view.pixel, shade(self.teacher, view, lighting, is_flat=True))
+        canvas.put(view.pixel, self._studio.shade(self.teacher, view, Wanted()))
         return Picture(canvas.pixels(), TEXTURE, self.wanted.number, 0, 1.0)
 
     def places(self) -> Places:
@@ -161,6 +173,9 @@ class Painter:
         uv = np.full((size * size, 2), np.nan, np.float32)
         uv[self.view.pixel] = self.view.uv
         return Places(uv.reshape(size, size, 2), self.wanted.number)
+
+    def _canvas(self, size: int) -> Canvas:
+        return Canvas(size, self.wanted.exposure)
 
     def _make_view(self, wanted: Wanted, size: int) -> View:
         camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
@@ -172,31 +187,32 @@ class Painter:
             self._meshes = {path: load_mesh(Path(path))}
         return self._meshes[path]
 
-    def _coarse(self, material: DeviceMaterial, canvas: Canvas) -> None:
-        small = Canvas(max(1, canvas.size // _COARSE), 0.0)
-        view = self._make_view(self.wanted, small.size)
-        light = np.zeros((small.size**2, 4), np.float32)
-        light[view.pixel] = self._shade(material, view)
-        canvas.fill_from(light.reshape(small.size, small.size, 4))
+    def _fill(self, material: DeviceMaterial, canvas: Canvas, size: int | None = None) -> None:
+        """All of a canvas at once, from a picture of this size: by default from a coarse one."""
+        size = size or max(1, canvas.size // _COARSE)
+        view = self._make_view(self.wanted, size)
+        light = np.zeros((size**2, 4), np.float32)
+        light[view.pixel] = self._studio.shade(material, view, self.wanted)
+        canvas.fill_from(light.reshape(size, size, 4))
 
-    def _put(self, material: DeviceMaterial, canvas: Canvas, group: View) -> None:
-        canvas.put(group.pixel, self._shade(material, group))
+    def _parts(self, material: DeviceMaterial, canvas: Canvas) -> Iterator[float]:
+        """Draws a canvas part by part; tells which share is drawn."""
+        size = _GROUP[self.teacher.device.is_software]
+        order = np.arange(len(self.view.pixel))
+        parts = np.array_split(order, -(-len(order) // size) or 1)
+        for number, part in enumerate(parts, 1):
+            group = self.view.take(part)
+            canvas.put(group.pixel, self._studio.shade(material, group, self.wanted))
+            yield number / len(parts)
 
-    def _shade(self, material: DeviceMaterial, view: View) -> Floats:
-        lighting = Lighting(
-            direction=self.wanted.light,
-            environment=self.wanted.environment,
-            emission=0.0,
-            samples=_STUDIO_SAMPLES,
-        )
-        if not len(view.pixel):
-            return np.zeros((0, 4), np.float32)
-        if material is not self.teacher:
-            return shade(material, view, lighting, is_flat=True)
-        level = self.wanted.level
-        places = _COARSE_LEVEL_PLACES if level else _PLACES
-        width = min(1.0, 2.0**level / self.resolution)
-        return shade(self.teacher, view, lighting, is_flat=True, footprint=Footprint(width, places))
+    def _advance(self, parts: Iterator[float] | None, name: str) -> Iterator[float] | None:
+        """Draws one part; None when that was the last."""
+        share = next(parts, 1.0) if parts else 1.0
+        self._sharp[name] = share
+        self._changed.add(name)
+        if self.has_neural:
+            self._changed.add("neural")
+        return parts if share < 1 else None
 
 
 def _shape_of(wanted: Wanted) -> Wanted:

@@ -11,7 +11,7 @@ from verdigris.core.errors import VerdigrisError
 from verdigris.core.training import events as told
 from verdigris.core.worker import commands as say
 from verdigris.core.worker import events as tell
-from verdigris.core.worker.forecast import forecast
+from verdigris.core.worker.forecast import estimate, measure
 from verdigris.core.worker.job import Job, settings_for
 from verdigris.core.worker.opening import OpenDocument, open_document
 from verdigris.core.worker.protocol import VERSION, Fault, ProtocolError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from verdigris.core.material.teacher import Teacher
     from verdigris.core.training.events import Event
 
 _PREPARING = "preparing the training"
@@ -47,6 +48,7 @@ class Session:
             say.Hello: self._hello,
             say.Open: self._open,
             say.Start: self._start,
+            say.Forecast: self._forecast,
             say.Pause: self._pause,
             say.Resume: self._resume,
             say.Finish: self._finish,
@@ -137,26 +139,38 @@ class Session:
             if teacher:
                 settings = settings_for(teacher, "", {})
                 self._show = Show(teacher, self._view, settings.resolution, self._post)
-                self._post(forecast(settings))
+                self._post(estimate(settings))
         finally:
             self._enter(tell.IDLE)
 
     def _start(self, command: say.Start) -> None:
         self._refuse_while_busy("start")
-        opened = self._opened
-        if opened is None or opened.teacher is None or self._show is None:
-            raise ProtocolError("start: open a material that can be baked first")
+        teacher = self._require_teacher("start")
+        assert self._show is not None
         importance = focused(self._importance, self._focus, self._show.seen_uv)
-        self._job = Job(opened.teacher, command, importance)
-        self._post(forecast(self._job.settings))
+        self._job = Job(teacher, command, importance)
+        self._post(estimate(self._job.settings))
         self._show.begin(self._job)
         self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
+
+    def _forecast(self, command: say.Forecast) -> None:
+        self._refuse_while_busy("forecast")
+        teacher = self._require_teacher("forecast")
+        settings = settings_for(teacher, command.preset, command.changes)
+        before = self.state
+        self._enter(before, "measuring what it would cost", LONG_PATIENCE)
+        try:
+            self._post(measure(teacher, settings))
+        finally:
+            self._enter(before)
 
     def _pause(self, command: say.Pause) -> None:
         job = self._require_job("pause")
         if self.state == tell.FINISHING:
             raise ProtocolError("pause: the result is being written")
         job.pause()
+        if self._show is not None:
+            self._show.rest()
         self._enter(tell.PAUSED)
 
     def _resume(self, command: say.Resume) -> None:
@@ -257,6 +271,11 @@ class Session:
     def _refuse_while_busy(self, name: str) -> None:
         if self.state in _BUSY:
             raise ProtocolError(f"{name}: a bake is {self.state}: finish or cancel it first")
+
+    def _require_teacher(self, name: str) -> Teacher:
+        if self._opened is None or self._opened.teacher is None:
+            raise ProtocolError(f"{name}: open a material that can be baked first")
+        return self._opened.teacher
 
     def _require_job(self, name: str) -> Job:
         if self._job is None:

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from verdigris.core.training.events import Event
     from verdigris.core.training.run import Run
     from verdigris.core.worker.commands import View
+    from verdigris.core.worker.events import Picture
     from verdigris.core.worker.job import Job
 
 # How often pictures are sent while training, and how long pictures are drawn between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
-# Of so many parts that are drawn while training, one is of the error map.
+# Of so many things that are drawn while training, one is of the error map, or of the reference.
 _ERROR_MAP_TURN = 4
+_REFERENCE_TURN = 2
 
 
 class Show:
@@ -44,6 +46,7 @@ class Show:
         self._errors: RollingErrors | None = None
         self._sent = 0.0
         self._turn = 0
+        self._is_training = False
         self._post(self._painter.texture())
         self._tell_places()
         self._send()
@@ -73,13 +76,17 @@ class Show:
     def end(self) -> None:
         """There is no bake any more; what it last drew stays."""
         self._job = self._student = self._errors = None
+        self._is_training = False
 
     def look(self, view: View) -> None:
         """Another view: something of it is there at once."""
         begun = time.perf_counter()
         self._painter.look(view)
         if self._student is not None:
-            self._painter.draw_neural(self._student)
+            if self._is_training:
+                self._post_all(self._painter.draw_live(self._student, self._step))
+            else:
+                self._painter.draw_neural(self._student)
         self._tell_places()
         self._send()
         self._budget.charge(time.perf_counter() - begun)
@@ -89,71 +96,72 @@ class Show:
         run = self._job.run if self._job else None
         if run is None:
             return
+        self._is_training = True
         if self._student is None:
-            self._budget.start()
             self._learn(run)
             assert self._student is not None
-            self._painter.draw_neural(self._student)
-            self._send()
-            return
-        if not self._budget.is_left:
-            return
-        begun = time.perf_counter()
-        self._learn(run)
-        self._budget.charge(time.perf_counter() - begun)
+            # twice, because the first one compiles
+            for _ in range(2):
+                self._post_all(self._painter.draw_live(self._student, self._step))
+            self._budget.start()
         while self._budget.is_left:
             begun = time.perf_counter()
             self._draw_next(run)
             self._budget.charge(time.perf_counter() - begun)
-        if time.perf_counter() - self._sent > _INTERVAL:
-            begun = time.perf_counter()
-            self._send()
-            self._budget.charge(time.perf_counter() - begun)
 
-    def learn(self) -> None:
-        """Takes the student as it is now, for the last time: the bake is over."""
+    def rest(self) -> None:
+        """The training holds still, or is over: pictures are drawn in full size from now on."""
         run = self._job.run if self._job else None
         if run is not None and run.student is not None:
             self._student = run.student
-            self._painter.learn()
+        self._painter.forget_neural()
+        self._is_training = False
+
+    def learn(self) -> None:
+        """The bake is over: what it has last made of the student is shown."""
+        self.rest()
         self._job = None
 
     def complete(self) -> None:
         """Nothing trains: draws what is missing, for a moment."""
-        if self._job and self._job.run and self._student is None:
-            self._learn(self._job.run)
         until = time.perf_counter() + _SLICE
         painter = self._painter
         while time.perf_counter() < until and not self.is_complete:
             if not painter.is_reference_whole:
                 painter.draw_reference()
-            if self._student is not None and not painter.is_neural_whole:
+            elif self._student is not None:
                 painter.draw_neural(self._student)
         if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
             self._send()
 
     def _draw_next(self, run: Run) -> None:
+        """One thing: the student mostly, or its errors by place, or what the reference lacks."""
         assert self._student is not None
         self._turn += 1
-        if self._turn % _ERROR_MAP_TURN == 0 and run.held_out:
+        if self._turn % _ERROR_MAP_TURN == 1 and run.held_out:
             if self._errors is None:
                 self._errors = RollingErrors(run.held_out[0])
             if self._errors.advance(self._student):
                 self._post(ErrorMap(self._errors.map(), run.trainer.step))
-        elif self._turn % 2 and not self._painter.is_reference_whole:
+        elif self._turn % _REFERENCE_TURN == 0 and not self._painter.is_reference_whole:
             self._painter.draw_reference()
+            if self._painter.is_reference_whole:
+                self._send()
         else:
-            self._painter.draw_neural(self._student)
+            self._learn(run)
+            self._post_all(self._painter.draw_live(self._student, self._step))
 
     def _learn(self, run: Run) -> None:
         self._student = run.current_student()
         self._step = run.trainer.step
-        self._painter.learn()
 
     def _send(self) -> None:
-        for picture in self._painter.news(self._step):
-            self._post(picture)
+        self._post_all(self._painter.news(self._step))
         self._sent = time.perf_counter()
+
+    def _post_all(self, pictures: list[Picture]) -> None:
+        for picture in pictures:
+            self._post(picture)
 
     def _tell_places(self) -> None:
         if self._painter.wanted.wants_places:

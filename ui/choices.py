@@ -1,0 +1,66 @@
+"""What the artist chooses of a bake in the panel."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from verdigris.core.settings import BakeSettings
+from verdigris.core.worker.commands import Start
+
+# These are shown; the rest of BakeSettings that the panel offers is folded away.
+FIRST = ("preset", "resolution", "target_error", "time_limit")
+FOLDED = ("network", "activation", "iterations", "batch", "candidates", "seed")
+_OF_THE_BAKE = tuple(field.name for field in fields(BakeSettings))
+
+
+@dataclass(frozen=True)
+class Choices:
+    """None takes what the preset says."""
+
+    preset: str = ""
+    """draft to look, standard to use, final to ship. Without a choice, what suits the device."""
+
+    resolution: int | None = None
+    network: str | None = None
+    activation: str | None = None
+    iterations: int | None = None
+    batch: int | None = None
+    candidates: int | None = None
+    seed: int | None = None
+
+    target_error: float = 0.0
+    """Stop by itself when the error on held-out samples is below this; 0 for never."""
+
+    time_limit: float = 0.0
+    """Seconds that the training is fitted into; 0 for no limit."""
+
+    folder: str = ""
+    """Where the result goes. Without a choice, a folder 'neural' next to the scene."""
+
+    resume: bool = False
+    """Go on from the last checkpoint in the folder, if there is one of the same bake."""
+
+    def changes(self) -> dict[str, Any]:
+        """Fields of BakeSettings that are not the preset's."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name in _OF_THE_BAKE and value is not None
+        }
+
+    def start(self, folder: str) -> Start:
+        """The command that begins a bake."""
+        return Start(
+            folder=folder,
+            preset=self.preset,
+            changes=self.changes(),
+            resume=self.resume,
+            time_limit=self.time_limit,
+            target_error=self.target_error,
+        )
+
+    def with_values(self, values: dict[str, Any]) -> Choices:
+        """Some fields changed; what is not of this version is left out."""
+        known = {field.name for field in fields(self)}
+        return replace(self, **{name: value for name, value in values.items() if name in known})

@@ -1,0 +1,510 @@
+"""What the panel knows and does, without a widget: the bake, the worker, the view, the paint.
+
+`tick` is called a few times a second, by a timer or by a test; nothing here waits for anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.host import BakedResult, Host, HostMaterial
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
+from verdigris.core.worker.events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.protocol import Message
+from verdigris.ui import states
+from verdigris.ui.choices import Choices
+from verdigris.ui.history import History
+from verdigris.ui.signal import Signal
+from verdigris.ui.weights import WeightMap
+
+INFO, WARNING, ERROR = "info", "warning", "error"
+# Strokes are sent to the worker no more often than this.
+_PAINT_INTERVAL = 0.25
+_RESULT_FOLDER = "neural"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to tell the artist."""
+
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a bake is."""
+
+    phase: str = ""
+    step: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    samples_per_second: float = 0.0
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.step / self.steps) if self.steps else 0.0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture and what is known about it."""
+
+    pixels: Any
+    view: int
+    step: int
+    sharp: float
+    top: float
+
+
+class PanelModel:
+    """One panel's state. Signals say what changed; widgets read it from here."""
+
+    def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
+        self.host = host
+        self._make_client = make_client
+        self._client: WorkerClient | None = None
+        self._worker_state = ""
+        self._then: Callable[[], None] | None = None
+        self._weights_sent = 0.0
+        self._weights_are_new = False
+        self._ran = False
+        self.state = IDLE
+        self.doing = ""
+        self.asked = ""
+        self.health = Health(WELL)
+        self.materials: tuple[HostMaterial, ...] = ()
+        self.current: HostMaterial | None = None
+        self.report: Mapping[str, Any] | None = None
+        self.trainer = ""
+        self.device = ""
+        self.choices = Choices()
+        self.progress = Progress()
+        self.history = History()
+        self.errors: Mapping[str, float] = {}
+        self.forecast: Mapping[str, Any] | None = None
+        self.view = say.View()
+        self.focus = say.Focus()
+        self.pictures: dict[str, Shown] = {}
+        self.error_map: Any = None
+        self.places: Any = None
+        self.weights = WeightMap()
+        self.notices: list[Notice] = []
+        self.checkpoint_step: int | None = None
+        self.result: Path | None = None
+        self.stopped_by = ""
+
+        self.state_changed = Signal()
+        self.health_changed = Signal()
+        self.materials_changed = Signal()
+        self.report_changed = Signal()
+        self.choices_changed = Signal()
+        self.progress_changed = Signal()
+        self.history_changed = Signal()
+        self.forecast_changed = Signal()
+        self.view_changed = Signal()
+        self.focus_changed = Signal()
+        self.picture_changed = Signal()
+        self.error_map_changed = Signal()
+        self.noticed = Signal()
+        self.weights.changed.connect(self._note_paint)
+
+    # what the artist does
+
+    def refresh_materials(self) -> None:
+        """Reads the scene's materials again; what is selected there is chosen here."""
+        try:
+            self.materials = self.host.materials()
+            selected = self.host.selected_materials()
+        except VerdigrisError as failure:
+            self.materials, selected = (), ()
+            self._notice(ERROR, str(failure))
+        self.materials_changed.emit()
+        if self.current not in self.materials and not self.is_busy:
+            first = next(iter((*selected, *self.materials)), None)
+            if first is not None:
+                self.choose(first)
+
+    def choose(self, material: HostMaterial) -> None:
+        """Opens a material: its report and its reference picture come by themselves."""
+        if self.is_busy:
+            self._notice(WARNING, "Finish or cancel the bake before you choose another material.")
+            return
+        self.current = material
+        self.report = self.forecast = self.error_map = self.result = None
+        self.pictures.clear()
+        self.history.clear()
+        self.errors = {}
+        self.progress = Progress()
+        self._set_state(IDLE)
+        for signal in (self.report_changed, self.picture_changed, self.history_changed):
+            signal.emit()
+        self.progress_changed.emit()
+        self.forecast_changed.emit()
+        self.materials_changed.emit()
+        self._open()
+
+    def can(self, action: str) -> bool:
+        """Whether an action makes sense now."""
+        if self.asked or not states.allows(self.state, action):
+            return False
+        if action == states.START:
+            report = self.report
+            return report is not None and not report.get("problem") and self.health.state != GONE
+        return self.health.state != GONE
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in states.BUSY
+
+    @property
+    def can_recover(self) -> bool:
+        """Whether a worker that is gone or silent can be replaced."""
+        is_lost = self.health.state in (GONE, SILENT) or (self.state == FAILED and self._ran)
+        return is_lost and self.current is not None
+
+    def start(self) -> None:
+        if not self.can(states.START):
+            return
+        self.history.clear()
+        self.errors = {}
+        self.progress = Progress()
+        self.result = self.checkpoint_step = self.error_map = None
+        self.notices.clear()
+        self.noticed.emit()
+        self.history_changed.emit()
+        self.progress_changed.emit()
+        self._send_weights()
+        self._ran = True
+        self._send(self.choices.start(str(self.result_folder())))
+        self._set_state(PREPARING)
+
+    @property
+    def can_forecast(self) -> bool:
+        return self.can(states.START) and not self.doing
+
+    def ask_forecast(self) -> None:
+        """Should this be baked? The answer comes as a forecast."""
+        if self.can_forecast:
+            self._send(say.Forecast(self.choices.preset, self.choices.changes()))
+            self.doing = "measuring what it would cost"
+            self.state_changed.emit()
+
+    def pause(self) -> None:
+        self._ask(states.PAUSE, say.Pause())
+
+    def resume(self) -> None:
+        self._ask(states.RESUME, say.Resume())
+
+    def finish(self) -> None:
+        """Stop and keep."""
+        self._ask(states.FINISH, say.Finish())
+
+    def cancel(self) -> None:
+        self._ask(states.CANCEL, say.Cancel())
+
+    def recover(self) -> None:
+        """Puts a new worker in the place of one that is gone or silent, and goes on."""
+        if not self.can_recover:
+            return
+        goes_on = self._ran and self.state in (*states.BUSY, FAILED)
+        self._drop_client()
+        self.asked = ""
+        self._set_health(Health(WELL))
+        self._set_state(IDLE)
+        if goes_on:
+            self._then = self._start_again
+        self._open()
+
+    def set_choices(self, **values: Any) -> None:
+        self.choices = self.choices.with_values(values)
+        self.choices_changed.emit()
+
+    def look(self, **values: Any) -> None:
+        """Changes the view."""
+        wanted = replace(self.view, **values)
+        if wanted == self.view:
+            return
+        self.view = replace(wanted, number=self.view.number + 1)
+        self.view_changed.emit()
+        self._send(self.view)
+
+    def set_focus(self, where: str) -> None:
+        """Where training looks: everywhere, only at what is painted, or at what is in view."""
+        if where == say.PAINTED and self.weights.is_plain:
+            self._notice(WARNING, "Paint something first: nothing is weighted above the rest.")
+        else:
+            self.focus = replace(self.focus, where=where)
+            self._send_weights()
+            self._send(self.focus)
+        self.focus_changed.emit()
+
+    def place_at(self, x: float, y: float) -> tuple[float, float] | None:
+        """The uv of the surface at a place of the picture, 0 to 1 to the right and downwards."""
+        if self.places is None or self.places.ndim != 3 or not (0 <= x < 1 and 0 <= y < 1):
+            return None
+        height, width = self.places.shape[:2]
+        u, v = self.places[int(y * height), int(x * width)]
+        return (float(u), float(v)) if np.isfinite(u) and np.isfinite(v) else None
+
+    def read_map(self, path: str) -> None:
+        self._send(say.ReadMap(path))
+
+    def write_map(self, path: str) -> None:
+        values = self.weights.values.astype("<f4")
+        self._send(say.WriteMap(path, values.shape[1], values.shape[0], values.tobytes()))
+
+    def close(self) -> None:
+        """Ends the worker. Does not wait for it."""
+        self._drop_client()
+
+    def result_folder(self) -> Path:
+        """Where a result goes now."""
+        if self.choices.folder:
+            return Path(self.choices.folder)
+        scene = self.host.scene_file()
+        return (scene.parent if scene else Path.home()) / _RESULT_FOLDER
+
+    # what the worker says
+
+    def tick(self) -> None:
+        """Takes in what has come, and looks after the worker. Never waits."""
+        if self._client is None:
+            return
+        for message in self._client.poll():
+            self._take(message)
+        if self._client is not None:
+            self._watch(self._client.health())
+        if self._weights_are_new and time.monotonic() - self._weights_sent > _PAINT_INTERVAL:
+            self._send_weights()
+
+    def _take(self, message: Message) -> None:
+        header = message.header
+        reaction = {
+            "state": self._take_state,
+            "opened": self._take_opened,
+            "forecast": self._take_forecast,
+            "started": self._take_started,
+            "phase": self._take_phase,
+            "step": self._take_step,
+            "metrics": self._take_metrics,
+            "checkpointed": self._take_checkpoint,
+            "finished": self._take_finished,
+            "warning": lambda said: self._notice(WARNING, str(said.get("text", ""))),
+            "error": self._take_error,
+            "written": lambda said: self._notice(INFO, f"Written: {said.get('path', '')}"),
+        }.get(str(header.get("event")))
+        if reaction is not None:
+            reaction(header)
+        elif message.payload:
+            self._take_pixels(header, pixels_of(message))
+
+    def _take_state(self, said: Mapping[str, Any]) -> None:
+        state = str(said.get("state"))
+        if state not in states.IN_WORDS or not states.can_follow(state, self.state):
+            return
+        # it is still idle when a start has just been sent to it
+        if self.state == PREPARING and state == IDLE and self.asked != states.CANCEL:
+            return
+        self.asked = ""
+        self._set_state(state, str(said.get("doing", "")))
+
+    def _take_opened(self, said: Mapping[str, Any]) -> None:
+        name = self.current.name if self.current else ""
+        reports = [each for each in said.get("materials", ()) if isinstance(each, dict)]
+        chosen = said.get("chosen") or name
+        found = [each for each in reports if each.get("name") == chosen] or reports[:1]
+        self.report = found[0] if found else None
+        self.trainer, self.device = str(said.get("trainer", "")), str(said.get("device", ""))
+        self.report_changed.emit()
+        self._set_state(self.state)
+        then, self._then = self._then, None
+        if then is not None and said.get("chosen"):
+            then()
+
+    def _take_forecast(self, said: Mapping[str, Any]) -> None:
+        self.forecast = said
+        self.forecast_changed.emit()
+
+    def _take_started(self, said: Mapping[str, Any]) -> None:
+        self.progress = Progress("starting", said.get("step", 0), said.get("steps", 0))
+        self.progress_changed.emit()
+
+    def _take_phase(self, said: Mapping[str, Any]) -> None:
+        phase = str(said.get("name", ""))
+        # a start that is tried has a schedule of its own
+        left = None if phase != "training" else self.progress.seconds_left
+        self.progress = replace(self.progress, phase=phase, seconds_left=left)
+        self.progress_changed.emit()
+
+    def _take_step(self, said: Mapping[str, Any]) -> None:
+        self.progress = Progress(
+            self.progress.phase,
+            said.get("step", 0),
+            said.get("steps", 0),
+            said.get("seconds", 0.0),
+            said.get("seconds_left"),
+            said.get("samples_per_second") or 0.0,
+        )
+        if self.progress.phase == "training":
+            self.history.add_loss(self.progress.step, said.get("loss"))
+            self.history_changed.emit()
+        self.progress_changed.emit()
+
+    def _take_metrics(self, said: Mapping[str, Any]) -> None:
+        samples = said.get("samples") or ()
+        if samples:
+            self.errors = {**self.errors, **samples[0]}
+            self.history.add_error(said.get("step", 0), samples[0].get("log_mae"))
+            self.history_changed.emit()
+
+    def _take_checkpoint(self, said: Mapping[str, Any]) -> None:
+        self.checkpoint_step = int(said.get("step", 0))
+
+    def _take_finished(self, said: Mapping[str, Any]) -> None:
+        self._take_metrics(said)
+        pictures = said.get("pictures") or ()
+        if pictures:
+            self.errors = {**self.errors, **pictures[0]}
+            self.history_changed.emit()
+        self.progress = replace(self.progress, step=said.get("step", 0), seconds_left=0.0)
+        self.progress_changed.emit()
+        self.stopped_by = str(said.get("stopped_by", ""))
+        results = said.get("results") or ()
+        if results:
+            self.result = Path(str(results[0]))
+            self._attach(self.result)
+
+    def _attach(self, bundle: Path) -> None:
+        """The only thing that changes the scene: one step of undo there."""
+        if self.current is None:
+            return
+        try:
+            self.host.attach(self.current, BakedResult(bundle))
+        except VerdigrisError as failure:
+            self._notice(WARNING, f"The result is written, and not noted in the scene: {failure}")
+        self._notice(INFO, f"Written: {bundle}")
+
+    def _take_error(self, said: Mapping[str, Any]) -> None:
+        self.asked = ""
+        if said.get("command") == "open" and self.current is not None:
+            self.report = {"name": self.current.name, "problem": said.get("text", ""), "parts": ()}
+            self.report_changed.emit()
+            self._then = None
+        if said.get("command") == "start" and self.state == PREPARING:
+            self._ran = self.progress.steps > 0
+            self._set_state(FAILED)
+        self._notice(ERROR, str(said.get("text", "")))
+
+    def _take_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
+        event = header.get("event")
+        if event == "picture" and pixels.ndim == 3:
+            part = str(header.get("part"))
+            self.pictures[part] = Shown(
+                pixels,
+                int(header.get("view", 0)),
+                int(header.get("step", 0)),
+                float(header.get("sharp", 1.0)),
+                float(header.get("top", 0.0)),
+            )
+            self.picture_changed.emit()
+        elif event == "errormap":
+            self.error_map = pixels
+            self.error_map_changed.emit()
+        elif event == "places":
+            self.places = pixels
+        elif event == "importance":
+            self.weights.replace(np.array(pixels, np.float32))
+
+    # how it gets there
+
+    def _open(self) -> None:
+        assert self.current is not None
+        try:
+            document = self.host.document(self.current)
+            if self._client is None:
+                self._client = self._make_client()
+        except VerdigrisError as failure:
+            self._take_error({"command": "open", "text": str(failure)})
+            return
+        for note in document.notes:
+            self._notice(INFO, note)
+        self._send(self.view)
+        self._send(
+            say.Open(
+                name=document.name,
+                search=tuple(str(folder) for folder in document.search),
+                material=document.material,
+                payload=document.text.encode(),
+            )
+        )
+
+    def _start_again(self) -> None:
+        resuming, self.choices = self.choices, replace(self.choices, resume=True)
+        self.start()
+        self.choices = resuming
+
+    def _ask(self, action: str, command: say.Command) -> None:
+        if self.can(action):
+            self.asked = action
+            self._send(command)
+            self.state_changed.emit()
+
+    def _send(self, command: say.Command) -> None:
+        if self._client is not None:
+            self._client.send(command)
+
+    def _note_paint(self) -> None:
+        self._weights_are_new = True
+
+    def _send_weights(self) -> None:
+        if self._client is None:
+            return
+        self._weights_are_new = False
+        self._weights_sent = time.monotonic()
+        if self.weights.is_plain:
+            self._send(say.SetImportance())
+        else:
+            values = self.weights.values.astype("<f4")
+            height, width = values.shape
+            self._send(say.SetImportance(width, height, values.tobytes()))
+
+    def _watch(self, health: Health) -> None:
+        if health.state == GONE and self.is_busy:
+            self.asked = ""
+            self._set_state(FAILED)
+        self._set_health(health)
+
+    def _set_health(self, health: Health) -> None:
+        if health != self.health:
+            self.health = health
+            self.health_changed.emit()
+            self.state_changed.emit()
+
+    def _set_state(self, state: str, doing: str = "") -> None:
+        self.state, self.doing = state, doing
+        self.state_changed.emit()
+
+    def _notice(self, severity: str, text: str) -> None:
+        notice = Notice(severity, text)
+        if notice not in self.notices[-3:]:
+            self.notices.append(notice)
+        self.noticed.emit()
+
+    def _drop_client(self) -> None:
+        client, self._client = self._client, None
+        if client is None:
+            return
+        if self.health.state == SILENT:
+            client.kill()
+        else:
+            client.close()

@@ -1,0 +1,178 @@
+"""The panel: one widget for Maya, Houdini and the stand-alone window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
+
+from verdigris.core.host import Host
+from verdigris.core.hosts.files import FilesHost
+from verdigris.ui.memory import Memory
+from verdigris.ui.model import PanelModel
+from verdigris.ui.widgets.banner import Banner
+from verdigris.ui.widgets.figures import Learning
+from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
+from verdigris.ui.widgets.paint_page import PaintPage
+from verdigris.ui.widgets.settings_form import SettingsForm
+from verdigris.ui.widgets.transport import StatusBox
+from verdigris.ui.widgets.view_bar import ViewBar
+from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
+
+TICK_MS = 40
+# Narrower than this everything is in one column.
+_WIDE_FROM = 760
+_SIDE_WIDTH = 400
+
+
+class Panel(QWidget):
+    """Picker, buttons, viewport, and pages beside or below it."""
+
+    def __init__(
+        self,
+        model: PanelModel,
+        parent: QWidget | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.model = model
+        self._memory = memory or Memory()
+        model.set_choices(**vars(self._memory.choices()))
+        self.setWindowTitle("Verdigris")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        self._is_wide: bool | None = None
+        self.picker = MaterialPicker(model)
+        self.banner = Banner(model)
+        self.status = StatusBox(model)
+        self.viewport = Viewport(model)
+        self.view_bar = ViewBar(model, self.viewport)
+        self.learning = Learning(model)
+        self.report = MaterialPage(model)
+        self.settings = SettingsForm(model)
+        self.paint = PaintPage(model, self.viewport)
+        self._compose()
+        self._restore()
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(model.tick)
+        self._timer.start()
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.shutdown)
+        self.destroyed.connect(lambda *_: model.close())
+        QTimer.singleShot(0, model.refresh_materials)
+
+    def _compose(self) -> None:
+        view_box = QWidget()
+        column = QVBoxLayout(view_box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.viewport, 1)
+        column.addWidget(self.view_bar)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        for page, name in (
+            (self.report, "Material"),
+            (self.settings, "Settings"),
+            (self.paint, "Paint"),
+        ):
+            self.tabs.addTab(page, name)
+        self.side = QSplitter(Qt.Orientation.Vertical)
+        self.side.addWidget(self.learning)
+        self.side.addWidget(self.tabs)
+        self.side.setStretchFactor(0, 2)
+        self.side.setStretchFactor(1, 3)
+        self.splitter = QSplitter()
+        self.splitter.addWidget(view_box)
+        self.splitter.addWidget(self.side)
+        self.splitter.setStretchFactor(0, 1)
+        for splitter in (self.splitter, self.side):
+            splitter.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 6, 6, 6)
+        layout.setSpacing(5)
+        layout.addWidget(self.picker)
+        layout.addWidget(self.status)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.splitter, 1)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's names, here and below
+        super().resizeEvent(event)
+        self._arrange(self.width() >= _WIDE_FROM)
+
+    def _arrange(self, is_wide: bool) -> None:
+        """Beside each other where there is room, or else one below the other."""
+        if is_wide == self._is_wide:
+            return
+        self._keep_layout()
+        self._is_wide = is_wide
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self.splitter.setOrientation(across if is_wide else down)
+        page = self.tabs.currentWidget()
+        if is_wide:
+            self.side.insertWidget(0, self.learning)
+            # a page that is not in front is hidden
+            self.learning.show()
+        else:
+            self.tabs.insertTab(0, self.learning, "Learning")
+        if page is not None:
+            self.tabs.setCurrentWidget(page)
+        # when what is inside has its new size
+        QTimer.singleShot(0, self._divide)
+
+    def _divide(self) -> None:
+        """As the artist has left it, or viewport and pages half and half."""
+        orientation = self.splitter.orientation()
+        kept = self._memory.layout(self._layout_name())
+        if kept is None or not self.splitter.restoreState(kept):
+            is_wide = bool(self._is_wide)
+            room = self.splitter.width() if is_wide else self.splitter.height()
+            first = room - _SIDE_WIDTH if is_wide else room // 2
+            self.splitter.setSizes([first, room - first])
+        self.splitter.setOrientation(orientation)
+
+    def _layout_name(self) -> str:
+        return "layout/wide" if self._is_wide else "layout/narrow"
+
+    def _keep_layout(self) -> None:
+        if self._is_wide is not None:
+            self._memory.keep_layout(self._layout_name(), self.splitter.saveState())
+
+    def _restore(self) -> None:
+        mode = self._memory.text("mode", WIPE)
+        self.viewport.mode = mode if mode in MODES else WIPE
+        shape = self._memory.text("shape", "sphere")
+        self.model.look(shape=shape if shape in ("sphere", "plane") else "sphere")
+        page = self._memory.text("page", "Material")
+        for index in range(self.tabs.count()):
+            if self.tabs.tabText(index) == page:
+                self.tabs.setCurrentIndex(index)
+        self.settings.more.setChecked(self._memory.text("more", "no") == "yes")
+        geometry = self._memory.layout("geometry")
+        if geometry is not None and self.parent() is None:
+            self.restoreGeometry(geometry)
+
+    def _remember(self) -> None:
+        memory = self._memory
+        self._keep_layout()
+        memory.keep_choices(self.model.choices)
+        memory.keep_text("mode", self.viewport.mode)
+        memory.keep_text("shape", self.model.view.shape)
+        memory.keep_text("page", self.tabs.tabText(self.tabs.currentIndex()))
+        memory.keep_text("more", "yes" if self.settings.more.isChecked() else "no")
+        memory.keep_layout("geometry", self.saveGeometry())
+
+    def shutdown(self) -> None:
+        """Ends the worker and keeps the last choices; the host goes on."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self._remember()
+        self.model.close()
+
+    def closeEvent(self, event: object) -> None:  # noqa: N802
+        self.shutdown()
+        super().closeEvent(event)
+
+
+def open_panel(host: Host | None = None, parent: QWidget | None = None) -> Panel:
+    """The panel for a host, as a child of one of its windows; without a host, for plain files."""
+    return Panel(PanelModel(host or FilesHost()), parent)

@@ -1,0 +1,108 @@
+"""Painted weights: how much each place of the texture matters, with a brush and undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.host import NORMAL_WEIGHT
+from verdigris.ui.signal import Signal
+
+Floats = NDArray[np.float32]
+
+SIZE = 128
+LARGEST_WEIGHT = 8.0
+_MOST_UNDO = 40
+
+
+@dataclass(frozen=True)
+class Brush:
+    """What a stroke does."""
+
+    radius: float = 0.06
+    """Of the brush, as a share of the texture's width."""
+    weight: float = 4.0
+    """What it paints towards: 1 is normal, 0 leaves a place out, more matters more."""
+    strength: float = 0.5
+    """How far one dab goes towards it, 0 to 1."""
+    erases: bool = False
+    """Paint back to normal."""
+
+
+class WeightMap:
+    """Weights over the unit square, row 0 at v = 0. The texture repeats, and so does the brush."""
+
+    def __init__(self, size: int = SIZE) -> None:
+        self.values: Floats = np.full((size, size), NORMAL_WEIGHT, np.float32)
+        self.changed = Signal()
+        self._undo: list[Floats] = []
+        self._redo: list[Floats] = []
+        self._is_stroking = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every place matters the same."""
+        return bool((self.values == self.values.flat[0]).all())
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._undo)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._redo)
+
+    def begin_stroke(self) -> None:
+        """All dabs until `end_stroke` are one step of undo."""
+        if not self._is_stroking:
+            self._is_stroking = True
+            self._remember()
+
+    def dab(self, u: float, v: float, brush: Brush) -> None:
+        """One touch of the brush, soft at its rim."""
+        height, width = self.values.shape
+        du = np.abs((np.arange(width) + 0.5) / width - u % 1.0)
+        dv = np.abs((np.arange(height) + 0.5) / height - v % 1.0)
+        du, dv = np.minimum(du, 1 - du), np.minimum(dv, 1 - dv)
+        distance = np.sqrt(dv[:, None] ** 2 + du[None, :] ** 2) / max(brush.radius, 1e-6)
+        soft = np.clip(1.0 - distance, 0.0, 1.0)
+        share = brush.strength * soft * soft * (3.0 - 2.0 * soft)
+        goal = NORMAL_WEIGHT if brush.erases else brush.weight
+        self.values = (self.values + share * (goal - self.values)).astype(np.float32)
+        self.changed.emit()
+
+    def end_stroke(self) -> None:
+        self._is_stroking = False
+
+    def fill(self, weight: float) -> None:
+        """The same weight everywhere."""
+        self.replace(np.full_like(self.values, weight))
+
+    def invert(self) -> None:
+        """What mattered most matters least, and the other way round."""
+        self.replace(self.values.max() + self.values.min() - self.values)
+
+    def replace(self, values: Floats) -> None:
+        """Another map, of any size, in one step of undo."""
+        self._remember()
+        self.values = np.ascontiguousarray(values, np.float32)
+        self.changed.emit()
+
+    def undo(self) -> None:
+        self._swap(self._undo, self._redo)
+
+    def redo(self) -> None:
+        self._swap(self._redo, self._undo)
+
+    def _remember(self) -> None:
+        self._undo.append(self.values.copy())
+        del self._undo[:-_MOST_UNDO]
+        self._redo.clear()
+
+    def _swap(self, source: list[Floats], target: list[Floats]) -> None:
+        if source:
+            target.append(self.values)
+            self.values = source.pop()
+            self.changed.emit()

@@ -1,0 +1,1 @@
+"""Widgets of the panel, one a file: they bind to the model and decide nothing."""

@@ -1,0 +1,97 @@
+"""The loss while it falls: raw and smoothed, with the errors on held-out samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from verdigris.ui.binding import follow
+from verdigris.ui.look import colours_for
+from verdigris.ui.model import PanelModel
+
+_LABEL_HEIGHT = 22
+
+
+class DecadeAxis(pyqtgraph.AxisItem):
+    """Marks 1, 2 and 5 of each decade, and fewer where there is little room."""
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        first, last = int(np.floor(low)), int(np.ceil(high))
+        for marks in ((1, 2, 5), (1, 3), (1,)):
+            values = [
+                float(np.log10(mark) + decade)
+                for decade in range(first, last + 1)
+                for mark in marks
+                if low <= np.log10(mark) + decade <= high
+            ]
+            if len(values) * _LABEL_HEIGHT <= size:
+                break
+        return [(1.0, values)]
+
+    def tickStrings(self, values: list[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
+        return [f"{10**value:.3g}" for value in values]
+
+
+class LossPlot(QWidget):
+    """On a log scale, because a loss that halves is the same progress everywhere."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.plot = pyqtgraph.PlotWidget(axisItems={"left": DecadeAxis("left")})
+        self.plot.setLogMode(x=False, y=True)
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.getPlotItem().setContentsMargins(0, 4, 8, 0)
+        self.plot.setMinimumHeight(110)
+        self.setToolTip(
+            "Loss by step: thin is raw, thick is smoothed. Dots are the error on samples that are "
+            "not trained; the dashed line is the error to stop at."
+        )
+        self.raw = self.plot.plot()
+        self.smooth = self.plot.plot()
+        self.dots = self.plot.plot(symbol="o", symbolSize=5, pen=None)
+        self.target = pyqtgraph.InfiniteLine(angle=0)
+        self.plot.addItem(self.target)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.plot)
+        self._dress()
+        follow(self, model.history_changed, self._show)
+        follow(self, model.choices_changed, self._show)
+
+    def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if hasattr(self, "target"):
+            self._dress()
+
+    def _dress(self) -> None:
+        """In the colours of the palette."""
+        colours, palette = colours_for(self), self.palette()
+        self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
+        text = palette.color(QPalette.ColorRole.Text)
+        for side in ("left", "bottom"):
+            axis = self.plot.getAxis(side)
+            axis.setPen(text)
+            axis.setTextPen(text)
+        self.plot.getAxis("left").setWidth(46)
+        self.raw.setPen(pyqtgraph.mkPen(colours.raw, width=1))
+        self.smooth.setPen(pyqtgraph.mkPen(colours.smooth, width=2))
+        self.dots.setSymbolBrush(colours.error)
+        self.dots.setSymbolPen(colours.error)
+        dash = pyqtgraph.QtCore.Qt.PenStyle.DashLine
+        self.target.setPen(pyqtgraph.mkPen(colours.target, width=1, style=dash))
+
+    def _show(self) -> None:
+        model = self._model
+        steps, losses, smooth = model.history.losses()
+        self.raw.setData(steps, losses)
+        self.smooth.setData(steps, smooth)
+        self.dots.setData(*model.history.errors())
+        target = model.choices.target_error
+        self.target.setVisible(target > 0)
+        if target > 0:
+            self.target.setValue(np.log10(target))

@@ -1,0 +1,120 @@
+"""Which material is baked, and what becomes of its parts."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QTextBrowser,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.ui import words
+from verdigris.ui.binding import follow, quietly
+from verdigris.ui.look import colours_for
+from verdigris.ui.model import PanelModel
+
+
+class MaterialPicker(QWidget):
+    """The scene's materials in a list."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.combo = QComboBox()
+        self.combo.setToolTip("The material to bake")
+        self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.combo.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.combo.setMinimumContentsLength(8)
+        label = QLabel("&Material")
+        label.setBuddy(self.combo)
+        self.reload = QToolButton(text="⟳")
+        self.reload.setToolTip("Read the scene's materials again (F5)")
+        self.reload.setShortcut("F5")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (label, self.combo, self.reload):
+            row.addWidget(widget)
+        self.combo.activated.connect(lambda index: model.choose(model.materials[index]))
+        self.reload.clicked.connect(lambda _: model.refresh_materials())
+        follow(self, model.materials_changed, self._show)
+        follow(self, model.state_changed, self._enable)
+
+    def _show(self) -> None:
+        model = self._model
+        with quietly(self.combo):
+            self.combo.clear()
+            for material in model.materials:
+                self.combo.addItem(f"{material.name}  ({material.source})")
+            if model.current in model.materials:
+                self.combo.setCurrentIndex(model.materials.index(model.current))
+
+    def _enable(self) -> None:
+        self.combo.setEnabled(not self._model.is_busy and bool(self._model.materials))
+
+
+class ReportView(QTextBrowser):
+    """What is kept, approximated and left out of the material."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.setToolTip("What a bake keeps of this material")
+        self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        follow(self, model.report_changed, self._show)
+
+    def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if hasattr(self, "_model"):
+            self._show()
+
+    def _show(self) -> None:
+        report = self._model.report
+        if report is None:
+            waits = "Reading the material…" if self._model.current else "There is no material yet."
+            self.setHtml(f"<p>{waits}</p>")
+            return
+        colours = colours_for(self)
+        marks = {
+            "kept": ("✓", colours.good),
+            "approximated": ("≈", colours.middling),
+            "dropped": ("✗", colours.bad),
+        }
+        lines = []
+        if report.get("problem"):
+            problem = html.escape(str(report["problem"]))
+            lines.append(
+                f"<p><b style='color:{colours.bad.name()}'>Cannot be baked.</b> {problem}</p>"
+            )
+        else:
+            lines.append(f"<p>{html.escape(words.verdict(report))}</p>")
+        for fate, title, parts in words.parts_by_fate(report):
+            mark, colour = marks[fate]
+            lines.append(f"<p><b style='color:{colour.name()}'>{mark} {title}</b><br>")
+            lines.append("<br>".join(html.escape(part) for part in parts) + "</p>")
+        images = words.textures(report)
+        if images:
+            lines.append("<p><b>Images</b><br>" + "<br>".join(map(html.escape, images)) + "</p>")
+        self.setHtml("".join(lines))
+
+
+class MaterialPage(QWidget):
+    """The report under its title."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        self.report = ReportView(model)
+        layout.addWidget(self.report)

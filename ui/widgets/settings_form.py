@@ -1,0 +1,195 @@
+"""A few settings, and the rest folded away. What is left alone is the preset's."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.core.network.spec import ACTIVATIONS
+from verdigris.core.network.spec import PRESETS as NETWORKS
+from verdigris.core.settings import PRESETS, BakeSettings, default_preset
+from verdigris.ui.binding import follow, quietly
+from verdigris.ui.choices import Choices
+from verdigris.ui.docs import field_docs
+from verdigris.ui.model import PanelModel
+
+_DOCS = {**field_docs(BakeSettings), **field_docs(Choices)}
+_RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
+_PRESET_NAMES = tuple(PRESETS["numpy"])
+_LARGEST = {"iterations": 10_000_000, "batch": 1 << 20, "candidates": 64, "seed": 1 << 30}
+_SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
+
+
+class SettingsForm(QScrollArea):
+    """Bound to the model's choices, field by field."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._combos: dict[str, QComboBox] = {}
+        self._spins: dict[str, QSpinBox] = {}
+        self._reals: dict[str, QDoubleSpinBox] = {}
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.addLayout(self._first())
+        self.more = QToolButton(text="More settings", checkable=True)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more.setArrowType(Qt.ArrowType.RightArrow)
+        self.more.setAutoRaise(True)
+        self.more.setToolTip("What the preset settles, and can be settled otherwise")
+        self.folded = QWidget()
+        self.folded.setLayout(self._folded())
+        self.folded.hide()
+        self.more.toggled.connect(self._fold)
+        column.addWidget(self.more)
+        column.addWidget(self.folded)
+        column.addStretch(1)
+        self.setWidget(inside)
+        follow(self, model.choices_changed, self._show)
+        follow(self, model.report_changed, self._show)
+        follow(self, model.state_changed, self._enable)
+
+    def _first(self) -> QFormLayout:
+        form = _form()
+        form.addRow("P&reset", self._combo("preset", _PRESET_NAMES))
+        form.addRow("&Texture", self._combo("resolution", _RESOLUTIONS))
+        form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
+        form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
+        form.addRow("&Folder", self._folder())
+        return form
+
+    def _folded(self) -> QFormLayout:
+        form = _form()
+        form.setContentsMargins(0, 0, 0, 0)
+        form.addRow("Decoder", self._combo("network", tuple(NETWORKS)))
+        form.addRow("Activation", self._combo("activation", tuple(ACTIVATIONS)))
+        form.addRow("Steps", self._spin("iterations"))
+        form.addRow("Batch", self._spin("batch"))
+        form.addRow("Starts tried", self._spin("candidates"))
+        form.addRow("Seed", self._spin("seed"))
+        self.resume = QCheckBox("Go on from a checkpoint")
+        self.resume.setToolTip(_DOCS.get("resume", ""))
+        self.resume.toggled.connect(lambda on: self._model.set_choices(resume=on))
+        form.addRow(self.resume)
+        return form
+
+    def _combo(self, name: str, values: tuple[object, ...]) -> QComboBox:
+        combo = QComboBox()
+        combo.setToolTip(_DOCS.get(name, ""))
+        combo.setMinimumContentsLength(6)
+        combo.addItem("", "" if name == "preset" else None)
+        for value in values:
+            combo.addItem(f"{value} x {value}" if name == "resolution" else str(value), value)
+        combo.activated.connect(
+            lambda index: self._model.set_choices(**{name: combo.itemData(index)})
+        )
+        self._combos[name] = combo
+        return combo
+
+    def _spin(self, name: str) -> QSpinBox:
+        spin = QSpinBox()
+        spin.setToolTip(_DOCS.get(name, ""))
+        spin.setRange(-1 if name == "seed" else 0, _LARGEST[name])
+        spin.setSingleStep(_SPIN_STEPS[name])
+        spin.setGroupSeparatorShown(True)
+        spin.setKeyboardTracking(False)
+        nothing = spin.minimum()
+        spin.valueChanged.connect(
+            lambda value: self._model.set_choices(**{name: None if value == nothing else value})
+        )
+        self._spins[name] = spin
+        return spin
+
+    def _real(
+        self, name: str, most: float, step: float, digits: int, none: str, unit: str = ""
+    ) -> QDoubleSpinBox:
+        spin = QDoubleSpinBox()
+        spin.setToolTip(_DOCS.get(name, ""))
+        spin.setDecimals(digits)
+        spin.setRange(0.0, most)
+        spin.setSingleStep(step)
+        spin.setSpecialValueText(none)
+        spin.setSuffix(unit)
+        spin.setKeyboardTracking(False)
+        spin.valueChanged.connect(lambda value: self._model.set_choices(**{name: value}))
+        self._reals[name] = spin
+        return spin
+
+    def _folder(self) -> QWidget:
+        box = QWidget()
+        box.setToolTip(_DOCS.get("folder", ""))
+        self.folder = QLineEdit()
+        self.folder.editingFinished.connect(
+            lambda: self._model.set_choices(folder=self.folder.text().strip())
+        )
+        browse = QToolButton(text="…")
+        browse.setToolTip("Choose the folder")
+        browse.clicked.connect(lambda _: self._browse())
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.folder)
+        row.addWidget(browse)
+        box.setFocusProxy(self.folder)
+        return box
+
+    def _browse(self) -> None:
+        found = QFileDialog.getExistingDirectory(self, "Folder of the result")
+        if found:
+            self._model.set_choices(folder=found)
+
+    def _fold(self, is_open: bool) -> None:
+        self.folded.setVisible(is_open)
+        self.more.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+
+    def _enable(self) -> None:
+        self.widget().setEnabled(not self._model.is_busy)
+
+    def _show(self) -> None:
+        model, choices = self._model, self._model.choices
+        trainer = model.trainer or "numpy"
+        suited = default_preset(trainer)
+        preset = PRESETS[trainer].get(choices.preset or suited)
+        for name, combo in self._combos.items():
+            value = suited if name == "preset" else getattr(preset, name, "")
+            shown = f"{value} x {value}" if name == "resolution" else value
+            combo.setItemText(
+                0, f"{shown}  (default)" if name == "preset" else f"{shown}  (preset)"
+            )
+            with quietly(combo):
+                combo.setCurrentIndex(max(0, combo.findData(getattr(choices, name))))
+        for name, spin in self._spins.items():
+            value = getattr(choices, name)
+            spin.setSpecialValueText(f"{getattr(preset, name, 0):,}  (preset)")
+            with quietly(spin):
+                spin.setValue(spin.minimum() if value is None else value)
+        for name, real in self._reals.items():
+            with quietly(real):
+                real.setValue(getattr(choices, name))
+        with quietly(self.folder, self.resume):
+            self.folder.setText(choices.folder)
+            self.folder.setPlaceholderText(str(model.result_folder()))
+            self.resume.setChecked(choices.resume)
+
+
+def _form() -> QFormLayout:
+    form = QFormLayout()
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
+    return form

@@ -1,0 +1,184 @@
+"""The texture from above: the material, the painted weights over it, or the error by place."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from verdigris.core.host import NORMAL_WEIGHT
+from verdigris.core.pictures.files import srgb_from_linear
+from verdigris.core.pictures.heat import heat_colours
+from verdigris.ui.binding import follow
+from verdigris.ui.images import image_of
+from verdigris.ui.model import PanelModel
+from verdigris.ui.weights import LARGEST_WEIGHT, Brush
+
+WEIGHTS, ERRORS = "weights", "errors"
+# Painted over the material: green where more matters, violet where less does.
+_MORE, _LESS = (40, 220, 130), (170, 60, 220)
+_MOST_OPAQUE = 170
+_SMALLEST_ERROR = 1e-6
+
+
+class TextureView(QWidget):
+    """A square of uv, v upwards; the brush paints on it."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.brush = Brush()
+        self.shows = WEIGHTS
+        self._ground: QImage | None = None
+        self._over: QImage | None = None
+        self._errors: QImage | None = None
+        self.largest_error = 0.0
+        self._pointer: QPointF | None = None
+        self._is_down = False
+        self._cursor = (0.5, 0.5)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(140, 140)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Texture")
+        self.setToolTip(
+            "Paint what matters: drag, or move with the arrows and press Space. Ctrl+Z undoes."
+        )
+        follow(self, model.picture_changed, self._take_ground)
+        follow(self, model.weights.changed, self._take_weights)
+        follow(self, model.error_map_changed, self._take_errors)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
+        return QSize(260, 260)
+
+    def show_layer(self, layer: str) -> None:
+        self.shows = layer
+        self.update()
+
+    def _take_ground(self) -> None:
+        shown = self._model.pictures.get("texture")
+        self._ground = image_of(shown.pixels) if shown is not None else None
+        self.update()
+
+    def _take_weights(self) -> None:
+        weights = self._model.weights.values[::-1]
+        more = np.clip((weights - NORMAL_WEIGHT) / (LARGEST_WEIGHT - NORMAL_WEIGHT), 0, 1)
+        less = np.clip((NORMAL_WEIGHT - weights) / NORMAL_WEIGHT, 0, 1)
+        pixels = np.zeros((*weights.shape, 4), np.uint8)
+        pixels[..., :3] = np.where((more >= less)[..., None], _MORE, _LESS)
+        pixels[..., 3] = _MOST_OPAQUE * np.sqrt(np.maximum(more, less))
+        self._over = image_of(pixels)
+        self.update()
+
+    def _take_errors(self) -> None:
+        errors = self._model.error_map
+        self._errors = None
+        if errors is not None and errors.ndim == 2:
+            self.largest_error = max(float(np.percentile(errors, 99)), _SMALLEST_ERROR)
+            colours = srgb_from_linear(heat_colours(errors[::-1], self.largest_error))
+            self._errors = image_of((colours * 255 + 0.5).astype(np.uint8))
+        self.update()
+
+    def _square(self) -> QRectF:
+        side = min(self.width(), self.height())
+        square = QRectF(0, 0, side, side)
+        square.moveCenter(QRectF(self.rect()).center())
+        return square
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        square, palette = self._square(), self.palette()
+        painter.fillRect(square, palette.color(QPalette.ColorRole.Base))
+        if self.shows == ERRORS:
+            self._draw_errors(painter, square)
+        else:
+            if self._ground is not None:
+                painter.drawImage(square, self._ground)
+            if self._over is not None:
+                painter.drawImage(square, self._over)
+            self._draw_brush(painter, square)
+        if self.hasFocus():
+            painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(square.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _draw_errors(self, painter: QPainter, square: QRectF) -> None:
+        if self._errors is not None:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+            painter.drawImage(square, self._errors)
+            return
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(square, flags, "The error by place\ncomes with the training")
+
+    def _draw_brush(self, painter: QPainter, square: QRectF) -> None:
+        place = self._pointer
+        if place is None and self.hasFocus():
+            u, v = self._cursor
+            place = QPointF(
+                square.left() + u * square.width(), square.bottom() - v * square.height()
+            )
+        if place is None:
+            return
+        radius = self.brush.radius * square.width()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for colour, width in ((Qt.GlobalColor.black, 3.0), (Qt.GlobalColor.white, 1.2)):
+            painter.setPen(QPen(colour, width))
+            painter.drawEllipse(place, radius, radius)
+
+    def _dab(self, u: float, v: float) -> None:
+        self._model.weights.dab(u, v, self.brush)
+
+    def _dab_at(self, place: QPointF) -> None:
+        square = self._square()
+        u = (place.x() - square.left()) / square.width()
+        v = (square.bottom() - place.y()) / square.height()
+        if 0 <= u <= 1 and 0 <= v <= 1:
+            self._dab(u, v)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.setFocus()
+        if event.button() == Qt.MouseButton.LeftButton and self.shows == WEIGHTS:
+            self._is_down = True
+            self._model.weights.begin_stroke()
+            self._dab_at(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self._pointer = event.position()
+        if self._is_down:
+            self._dab_at(self._pointer)
+        self.update()
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802
+        if self._is_down:
+            self._is_down = False
+            self._model.weights.end_stroke()
+
+    def leaveEvent(self, _event: object) -> None:  # noqa: N802
+        self._pointer = None
+        self.update()
+
+    def keyPressEvent(self, event: object) -> None:  # noqa: N802
+        keys = Qt.Key
+        steps = {
+            keys.Key_Left: (-1, 0),
+            keys.Key_Right: (1, 0),
+            keys.Key_Up: (0, 1),
+            keys.Key_Down: (0, -1),
+        }
+        if event.key() in steps:
+            across, up = steps[event.key()]
+            step = self.brush.radius / 2
+            u, v = self._cursor
+            self._cursor = ((u + across * step) % 1.0, (v + up * step) % 1.0)
+            self._pointer = None
+            self.update()
+        elif event.key() == keys.Key_Space and self.shows == WEIGHTS:
+            self._model.weights.begin_stroke()
+            self._dab(*self._cursor)
+            self._model.weights.end_stroke()
+        else:
+            super().keyPressEvent(event)

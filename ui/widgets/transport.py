@@ -1,0 +1,133 @@
+"""Start, Pause, Stop and keep, Cancel; how far the bake is; and what to know about it."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.core.worker.events import DONE, FINISHING, PAUSED, PREPARING
+from verdigris.ui import states
+from verdigris.ui.binding import follow
+from verdigris.ui.model import PanelModel
+from verdigris.ui.words import duration
+
+_STEPS = 1000
+_PHASES = {
+    "candidates": "trying starts",
+    "training": "training",
+    "measuring": "measuring and writing",
+    "starting": "starting",
+}
+
+
+class Transport(QWidget):
+    """The buttons that steer a bake."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.start = self._button("&Start", "Ctrl+Return", "Train this material", model.start)
+        self.pause = self._button("&Pause", "Ctrl+P", "Hold the training", self._toggle)
+        self.finish = self._button(
+            "Stop and &keep", "Ctrl+S", "End the training now and write the result", model.finish
+        )
+        self.cancel = self._button(
+            "&Cancel", "Ctrl+.", "End without a result; the last checkpoint stays", model.cancel
+        )
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for button in (self.start, self.pause, self.finish, self.cancel):
+            row.addWidget(button)
+        follow(self, model.state_changed, self._show)
+        model.report_changed.connect(self._show)
+        self.destroyed.connect(lambda *_: model.report_changed.disconnect(self._show))
+
+    def _button(self, text: str, keys: str, tip: str, action: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setShortcut(QKeySequence(keys))
+        shown = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+        button.setToolTip(f"{tip} ({shown})")
+        button.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
+        button.clicked.connect(lambda _checked=False: action())
+        return button
+
+    def _toggle(self) -> None:
+        model = self._model
+        model.resume() if model.state == PAUSED else model.pause()
+
+    def _show(self) -> None:
+        model = self._model
+        is_paused = model.state == PAUSED
+        self.pause.setText("&Resume" if is_paused else "&Pause")
+        self.pause.setShortcut(QKeySequence("Ctrl+P"))
+        self.start.setEnabled(model.can(states.START))
+        self.pause.setEnabled(model.can(states.RESUME if is_paused else states.PAUSE))
+        self.finish.setEnabled(model.can(states.FINISH))
+        self.cancel.setEnabled(model.can(states.CANCEL))
+
+
+class ProgressView(QWidget):
+    """The whole bake in a bar, and in words what is being done and how long it still takes."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.bar = QProgressBar()
+        self.bar.setRange(0, _STEPS)
+        self.bar.setTextVisible(True)
+        self.bar.setToolTip("The whole bake")
+        self.now = QLabel()
+        self.left = QLabel()
+        self.now.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.addWidget(self.bar, 0, 0, 1, 2)
+        grid.addWidget(self.now, 1, 0)
+        grid.addWidget(self.left, 1, 1)
+        grid.setColumnStretch(0, 1)
+        follow(self, model.progress_changed, self._show)
+        follow(self, model.state_changed, self._show)
+
+    def _show(self) -> None:
+        model, progress = self._model, self._model.progress
+        is_unsure = model.state in (PREPARING, FINISHING) and not progress.share
+        self.bar.setRange(0, 0 if is_unsure else _STEPS)
+        share = 1.0 if model.state == DONE else progress.share
+        self.bar.setValue(round(_STEPS * share))
+        self.bar.setFormat(f"{100 * share:.0f}%")
+        text = model.doing or states.IN_WORDS[model.state]
+        if model.is_busy and not model.doing and progress.phase:
+            text = _PHASES.get(progress.phase, progress.phase)
+            text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
+        text = text[:1].upper() + text[1:]
+        if model.state == DONE and model.stopped_by != "steps":
+            text += f", ended by {model.stopped_by}"
+        if progress.steps:
+            text += f", step {progress.step:,} of {progress.steps:,}"
+        self.now.setText(text)
+        self.now.setToolTip(text)
+        shows_left = model.is_busy and progress.phase == "training" and progress.step
+        self.left.setText(f"{duration(progress.seconds_left)} left" if shows_left else "")
+
+
+class StatusBox(QWidget):
+    """Buttons over progress."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self.transport = Transport(model)
+        self.progress = ProgressView(model)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.transport)
+        column.addWidget(self.progress)

@@ -1,0 +1,84 @@
+"""What the viewport shows: layout, shape, mip level, exposure."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QSizePolicy,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from verdigris.core.worker.commands import View
+from verdigris.ui.binding import follow, quietly
+from verdigris.ui.docs import field_docs
+from verdigris.ui.model import PanelModel
+from verdigris.ui.widgets.flow_layout import FlowLayout
+from verdigris.ui.widgets.viewport import MODES, Viewport
+
+_MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
+_OWN_MESH = "mesh"
+_MODE_NAMES = {
+    "wipe": "Wipe",
+    "side by side": "Side by side",
+    "reference": "Reference",
+    "neural": "Neural",
+    "heat": "Difference",
+}
+_DOCS = field_docs(View)
+
+
+class ViewBar(QWidget):
+    """A row of small controls, in two rows where there is little room."""
+
+    def __init__(self, model: PanelModel, viewport: Viewport) -> None:
+        super().__init__()
+        self._model, self._viewport = model, viewport
+        self.mode = QComboBox()
+        for mode in MODES:
+            self.mode.addItem(_MODE_NAMES[mode], mode)
+        self.mode.setToolTip("How reference, neural material and their difference are laid out")
+        self.shape = QComboBox()
+        for name, shape in (("Sphere", "sphere"), ("Plane", "plane"), ("Mesh…", _OWN_MESH)):
+            self.shape.addItem(name, shape)
+        self.shape.setToolTip("The shape that the material is shown on; Mesh asks for a file")
+        self.level = QSpinBox(prefix="Mip ", maximum=13)
+        self.level.setToolTip(_DOCS.get("level", "The mip level"))
+        self.exposure = QDoubleSpinBox(prefix="Exp ", minimum=-10.0, maximum=10.0)
+        self.exposure.setSingleStep(0.5)
+        self.exposure.setDecimals(1)
+        self.exposure.setToolTip("Exposure, in stops")
+        self.all = QToolButton(text="See all")
+        self.all.setToolTip("The whole shape from its front (Home)")
+        row = FlowLayout(self)
+        for widget in (self.mode, self.shape, self.level, self.exposure, self.all):
+            widget.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            row.addWidget(widget)
+        self.mode.activated.connect(lambda index: viewport.set_mode(self.mode.itemData(index)))
+        self.shape.activated.connect(self._choose_shape)
+        self.level.valueChanged.connect(lambda value: model.look(level=value))
+        self.exposure.valueChanged.connect(lambda value: model.look(exposure=value))
+        self.all.clicked.connect(lambda _: viewport.see_all())
+        viewport.mode_changed.connect(self._show)
+        follow(self, model.view_changed, self._show)
+
+    def _choose_shape(self, index: int) -> None:
+        shape = self.shape.itemData(index)
+        if shape != _OWN_MESH:
+            self._model.look(shape=shape)
+            return
+        path, _ = QFileDialog.getOpenFileName(self, "Mesh to show the material on", "", _MESHES)
+        if path:
+            self._model.look(shape=_OWN_MESH, mesh=path)
+        self._show()
+
+    def _show(self) -> None:
+        view = self._model.view
+        with quietly(self.shape, self.level, self.exposure, self.mode):
+            self.shape.setCurrentIndex(self.shape.findData(view.shape))
+            self.level.setValue(view.level)
+            self.exposure.setValue(view.exposure)
+            self.mode.setCurrentIndex(self.mode.findData(self._viewport.mode))

@@ -1,0 +1,294 @@
+"""Reference, neural material and heat map: wiped over each other, side by side, or one alone."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from verdigris.ui.binding import follow
+from verdigris.ui.images import image_of
+from verdigris.ui.look import is_dark
+from verdigris.ui.model import PanelModel
+
+WIPE, SIDE_BY_SIDE = "wipe", "side by side"
+PARTS = ("reference", "neural", "heat")
+MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
+NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
+_GAP = 4
+_GRIP = 10.0
+_DEGREES_A_PIXEL = 0.5
+_KEY_DEGREES = 10.0
+_ZOOM_STEP = 1.25
+_LARGEST_ZOOM = 256.0
+_PIXELATED_FROM = 8.0
+_SMALLEST, _LARGEST = 96, {True: 192, False: 512}
+
+
+class Viewport(QWidget):
+    """Drag to turn, right drag or Shift for the light, wheel to zoom, middle drag to move."""
+
+    painted = Signal(float, float)
+    """A brush touches the picture there, 0 to 1 to the right and downwards."""
+    stroke_ended = Signal()
+    mode_changed = Signal()
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._images: dict[str, tuple[int, QImage]] = {}
+        self._drag: str = ""
+        self._last = QPointF()
+        self.mode = WIPE
+        self.wipe = 0.5
+        self.paints = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(200, 160)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Viewport")
+        self.setToolTip(
+            "Drag to turn (arrows), right drag to turn the light (Shift with arrows), wheel to "
+            "zoom (+ and -), middle drag to move. Double click or Home to see all. The line in "
+            "the middle wipes (comma and full stop)."
+        )
+        follow(self, model.picture_changed, self._take)
+        follow(self, model.view_changed, self.update)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return QSize(640, 420)
+
+    def set_mode(self, mode: str) -> None:
+        self.mode = mode
+        self._fit()
+        self.update()
+        self.mode_changed.emit()
+
+    # pictures
+
+    def _take(self) -> None:
+        self._images = {
+            part: (id(shown), image_of(shown.pixels))
+            if self._images.get(part, (0,))[0] != id(shown)
+            else self._images[part]
+            for part, shown in self._model.pictures.items()
+        }
+        self.update()
+
+    def _cells(self) -> list[tuple[str, QRectF]]:
+        """Which part is drawn where."""
+        area = QRectF(self.rect())
+        if self.mode != SIDE_BY_SIDE:
+            side = min(area.width(), area.height())
+            square = QRectF(0, 0, side, side)
+            square.moveCenter(area.center())
+            return [("reference" if self.mode == WIPE else self.mode, square)]
+        across = area.width() >= area.height()
+        long, short = max(area.width(), area.height()), min(area.width(), area.height())
+        side = max(1.0, min((long - 2 * _GAP) / 3, short))
+        start = (long - 3 * side - 2 * _GAP) / 2
+        cells = []
+        for number, part in enumerate(PARTS):
+            along, beside = start + number * (side + _GAP), (short - side) / 2
+            place = (along, beside) if across else (beside, along)
+            cells.append((part, QRectF(*place, side, side)))
+        return cells
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        ground = self.palette().color(QPalette.ColorRole.Base)
+        painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
+        pixelated = self._model.view.zoom >= _PIXELATED_FROM
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not pixelated)
+        for part, cell in self._cells():
+            self._draw(painter, part, cell)
+            if self.mode == WIPE:
+                self._draw_wiped(painter, cell)
+            else:
+                self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
+        if self.hasFocus():
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+    def _draw(self, painter: QPainter, part: str, cell: QRectF) -> None:
+        found = self._images.get(part)
+        if found is not None:
+            painter.drawImage(cell, found[1])
+            return
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        waits = "comes with the training" if part != "reference" else "is not there yet"
+        text = f"{NAMES[part]}\n{waits}"
+        painter.drawText(cell, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, text)
+
+    def _draw_wiped(self, painter: QPainter, cell: QRectF) -> None:
+        if "neural" not in self._images:
+            self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
+            return
+        line = cell.left() + self.wipe * cell.width()
+        painter.save()
+        painter.setClipRect(QRectF(line, cell.top(), cell.right() - line, cell.height()))
+        self._draw(painter, "neural", cell)
+        painter.restore()
+        painter.setPen(QPen(Qt.GlobalColor.white, 1.5))
+        painter.drawLine(QPointF(line, cell.top()), QPointF(line, cell.bottom()))
+        painter.setBrush(Qt.GlobalColor.white)
+        painter.drawEllipse(QPointF(line, cell.center().y()), 4, 4)
+        self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
+        self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight)
+
+    def _label(self, painter: QPainter, part: str, cell: QRectF, side: Qt.AlignmentFlag) -> None:
+        text = NAMES[part]
+        shown = self._model.pictures.get(part)
+        if part == "heat" and shown is not None:
+            text += f", bright = {100 * shown.top:g}% or more"
+        flags = side | Qt.AlignmentFlag.AlignTop
+        room = cell.adjusted(10, 8, -10, -8)
+        box = painter.boundingRect(room, flags, text).adjusted(-5, -2, 5, 2)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.palette().color(QPalette.ColorRole.Window))
+        painter.setOpacity(0.8)
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setOpacity(1.0)
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(room, flags, text)
+
+    # what the hand does
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Asks for as many pixels as there is room for, within what the device can draw."""
+        side = self._cells()[0][1].width() * self.devicePixelRatioF()
+        most = _LARGEST[self._model.trainer != "tensor"]
+        wanted = int(min(most, max(_SMALLEST, side))) // 16 * 16
+        self._model.look(size=wanted)
+
+    def _cell_at(self, place: QPointF) -> QRectF:
+        cells = [cell for _, cell in self._cells()]
+        return next((cell for cell in cells if cell.contains(place)), cells[0])
+
+    def _is_on_wipe(self, place: QPointF) -> bool:
+        cell = self._cells()[0][1]
+        line = cell.left() + self.wipe * cell.width()
+        is_there = "neural" in self._images and cell.top() <= place.y() <= cell.bottom()
+        return self.mode == WIPE and is_there and abs(place.x() - line) < _GRIP
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        self.setFocus()
+        self._last = event.position()
+        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if event.button() == Qt.MouseButton.LeftButton:
+            if self._is_on_wipe(self._last):
+                self._drag = "wipe"
+            elif self.paints:
+                self._drag = "paint"
+                self._touch(self._last)
+            else:
+                self._drag = "light" if has_shift else "turn"
+        elif event.button() == Qt.MouseButton.RightButton:
+            self._drag = "turn" if self.paints and not has_shift else "light"
+        elif event.button() == Qt.MouseButton.MiddleButton:
+            self._drag = "move"
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        place = event.position()
+        step, self._last = place - self._last, place
+        if not self._drag:
+            shape = Qt.CursorShape.SplitHCursor if self._is_on_wipe(place) else None
+            shape = shape or (Qt.CursorShape.CrossCursor if self.paints else None)
+            self.setCursor(shape or Qt.CursorShape.ArrowCursor)
+        elif self._drag == "wipe":
+            cell = self._cells()[0][1]
+            self.wipe = min(1.0, max(0.0, (place.x() - cell.left()) / cell.width()))
+            self.update()
+        elif self._drag == "paint":
+            self._touch(place)
+        elif self._drag == "turn":
+            self._turn(step.x() * _DEGREES_A_PIXEL, step.y() * _DEGREES_A_PIXEL)
+        elif self._drag == "light":
+            self._turn_light(step.x() * _DEGREES_A_PIXEL, step.y() * _DEGREES_A_PIXEL)
+        elif self._drag == "move":
+            side = self._cell_at(place).width()
+            view = self._model.view
+            scale = 2 / side / view.zoom
+            self._model.look(x=view.x - step.x() * scale, y=view.y + step.y() * scale)
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        if self._drag == "paint":
+            self.stroke_ended.emit()
+        self._drag = ""
+
+    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        if not self.paints:
+            self.see_all()
+
+    def wheelEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        notches = event.angleDelta().y() / 120
+        self._zoom(_ZOOM_STEP**notches, event.position())
+
+    def keyPressEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        key, keys = event.key(), Qt.Key
+        steps = {
+            keys.Key_Left: (-1, 0),
+            keys.Key_Right: (1, 0),
+            keys.Key_Up: (0, -1),
+            keys.Key_Down: (0, 1),
+        }
+        if key in steps:
+            across, down = (_KEY_DEGREES * each for each in steps[key])
+            is_light = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self._turn_light(across, down) if is_light else self._turn(across, down)
+        elif key in (keys.Key_Plus, keys.Key_Equal):
+            self._zoom(_ZOOM_STEP)
+        elif key == keys.Key_Minus:
+            self._zoom(1 / _ZOOM_STEP)
+        elif key == keys.Key_Home:
+            self.see_all()
+        elif key in (keys.Key_Comma, keys.Key_Period):
+            self.wipe += -0.05 if key == keys.Key_Comma else 0.05
+            self.wipe = min(1.0, max(0.0, self.wipe))
+            self.update()
+        else:
+            super().keyPressEvent(event)
+
+    def see_all(self) -> None:
+        self._model.look(turn=0.0, pitch=0.0, zoom=1.0, x=0.0, y=0.0)
+
+    def _touch(self, place: QPointF) -> None:
+        cell = self._cell_at(place)
+        self.painted.emit(
+            (place.x() - cell.left()) / cell.width(), (place.y() - cell.top()) / cell.height()
+        )
+
+    def _turn(self, across: float, down: float) -> None:
+        view = self._model.view
+        pitch = min(90.0, max(-90.0, view.pitch + down))
+        self._model.look(turn=(view.turn + across + 180) % 360 - 180, pitch=pitch)
+
+    def _turn_light(self, across: float, down: float) -> None:
+        x, y, z = self._model.view.light
+        length = math.sqrt(x * x + y * y + z * z)
+        height = math.asin(max(-1.0, min(1.0, y / length))) - math.radians(down)
+        height = min(math.radians(89), max(math.radians(-89), height))
+        turn = math.atan2(x, z) + math.radians(across)
+        level = math.cos(height)
+        light = (level * math.sin(turn), math.sin(height), level * math.cos(turn))
+        self._model.look(light=light)
+
+    def _zoom(self, factor: float, place: QPointF | None = None) -> None:
+        """Keeps what is under the pointer where it is."""
+        view = self._model.view
+        zoom = min(_LARGEST_ZOOM, max(1.0, view.zoom * factor))
+        x, y = view.x, view.y
+        if place is not None:
+            cell = self._cell_at(place)
+            away_x = 2 * (place.x() - cell.center().x()) / cell.width()
+            away_y = -2 * (place.y() - cell.center().y()) / cell.height()
+            x += away_x * (1 / view.zoom - 1 / zoom)
+            y += away_y * (1 / view.zoom - 1 / zoom)
+        limit = 1 - 1 / zoom
+        self._model.look(zoom=zoom, x=min(limit, max(-limit, x)), y=min(limit, max(-limit, y)))

@@ -1,0 +1,87 @@
+"""`verdigris panel`: the panel in a window of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.hosts.files import FilesHost
+from verdigris.ui.memory import Memory
+from verdigris.ui.model import ERROR, Notice, PanelModel
+from verdigris.ui.panel import Panel
+
+_SIZE = (1280, 800)
+_DOCUMENTS = "MaterialX (*.mtlx)"
+
+
+class Window(QMainWindow):
+    """A menu over the panel."""
+
+    def __init__(
+        self, host: FilesHost, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._host = host
+        self.panel = Panel(PanelModel(host), self, memory)
+        self.setCentralWidget(self.panel)
+        self.setWindowTitle("Verdigris")
+        self.resize(*_SIZE)
+        menu = self.menuBar().addMenu("&File")
+        for text, keys, action in (
+            ("&Open…", QKeySequence.StandardKey.Open, self._choose),
+            ("&Quit", QKeySequence.StandardKey.Quit, self.close),
+        ):
+            entry = QAction(text, self)
+            entry.setShortcut(QKeySequence(keys))
+            entry.triggered.connect(lambda _=False, do=action: do())
+            menu.addAction(entry)
+
+    def open(self, path: Path) -> None:
+        """Another document, if it can be read; or else the one before stays."""
+        model = self.panel.model
+        try:
+            self._host.open_scene(path)
+        except VerdigrisError as failure:
+            model.notices.append(Notice(ERROR, str(failure)))
+            model.noticed.emit()
+            return
+        self.setWindowTitle(f"{path.name} - Verdigris")
+        model.refresh_materials()
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Open a MaterialX document", "", _DOCUMENTS)
+        if path:
+            self.open(Path(path))
+
+    def closeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        self.panel.shutdown()
+        super().closeEvent(event)
+
+
+def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = ()) -> int:
+    """Shows the window until it is closed."""
+    if sys.platform == "linux" and not _has_display():
+        raise VerdigrisError(
+            "there is no display to show the panel on (DISPLAY and WAYLAND_DISPLAY are not set): "
+            "use 'verdigris bake', or set QT_QPA_PLATFORM"
+        )
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    host = FilesHost(mesh=mesh, search=search)
+    window = Window(host)
+    window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    if file is not None:
+        window.open(file)
+    window.show()
+    return int(application.exec())
+
+
+def _has_display() -> bool:
+    return any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
