@@ -1,0 +1,85 @@
+"""`verdigris view`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.commands.options import (
+    AllowOutside,
+    Bundle,
+    DeviceChoice,
+    MaterialName,
+    Search,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def view(
+    bundle: Bundle,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", help="The document it was baked from, to compare with."),
+    ] = None,
+    shape: Annotated[str | None, typer.Option("--view", help="sphere, plane or mesh.")] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+    ] = None,
+    size: Annotated[int, typer.Option(min=16, max=2048, help="Pixels a side.")] = 640,
+    shot: Annotated[
+        Path | None, typer.Option(help="Write what the window shows first as a picture, and close.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Shows a bundle in a window, decoded by the shader that ships: orbit, turn the light, wipe
+    between reference and neural or their heat map, choose mip and exposure."""
+    from verdigris.core.bundle.bundle_material import BundleMaterial
+    from verdigris.core.bundle.device_materials import RuntimeChoice, has_cooperative_vectors
+    from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.commands.opening import open_teacher
+    from verdigris.core.device import open_device
+    from verdigris.core.errors import DeviceError
+    from verdigris.core.pictures.files import check_picture_path, write_picture
+    from verdigris.core.pictures.mesh import load_mesh
+    from verdigris.core.pictures.viewer import HELP, Viewer
+    from verdigris.core.pictures.window import ViewWindow
+
+    if shot:
+        check_picture_path(shot)
+    opened = open_bundle(bundle)
+    on = open_device(device)
+    if on.is_software and not device:
+        raise DeviceError(
+            f"view needs a graphics card, and there is only {on}: `verdigris render` and "
+            "`verdigris compare` draw without one; --device software opens a slow window"
+        )
+    has_cooperative = has_cooperative_vectors(on)
+    choice = RuntimeChoice("cooperative" if has_cooperative else "portable")
+    reference = None
+    if source:
+        name = material or opened.source_name
+        reference = open_teacher(source, name, search, allow_outside, on)
+    viewer = Viewer(
+        BundleMaterial(opened, on, choice),
+        opened.layout.width,
+        opened.layout.levels,
+        reference,
+        shape or ("mesh" if mesh else "sphere"),
+        load_mesh(mesh) if mesh else None,
+    )
+    window = ViewWindow(viewer, on, size, f"{opened.manifest.name} ({choice.decoder})")
+
+    def keep(picture: Any) -> bool:
+        if shot:
+            write_picture(shot, picture)
+        return shot is not None
+
+    print(f"{bundle}: {HELP}")
+    window.run(keep)

@@ -1,0 +1,166 @@
+"""What `verdigris view` shows: how the artist looks at it, and the picture of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
+from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.render import Lighting, make_view, over_backdrop, shade
+from verdigris.core.pictures.views import Camera
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.bundle_material import BundleMaterial
+    from verdigris.core.pictures.mesh import Mesh
+
+    Floats = NDArray[np.float32]
+
+_DEGREES_A_WIDTH = 180.0
+_STEP_OF_ZOOM = 1.15
+_LARGEST_ZOOM = 64.0
+_LARGEST_PITCH = 89.0
+_STEP_OF_MIP = 0.5
+_STEP_OF_EXPOSURE = 0.5
+# Difference of shown values at which the heat map ends: one that anyone sees.
+_HOTTEST = 0.1
+
+HELP = (
+    "drag: orbit; right drag: light; middle drag: wipe; wheel: zoom; H: heat map; [ ]: mip bias; "
+    "- =: exposure; E: studio; R: reset; Esc: close"
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Everything that the artist turns."""
+
+    camera: Camera = field(default_factory=Camera)
+    """How the shape is turned and how close."""
+    light_turn: float = -34.0
+    """Degrees of the light around the upright axis; 0 is behind the viewer."""
+    light_height: float = 37.0
+    """Degrees of the light above the horizon."""
+    wipe: float = 0.5
+    """Reference left of this part of the width, neural right of it."""
+    shows_heat: bool = False
+    """Their difference instead of the neural material."""
+    mip: float = 0.0
+    """Levels that the neural material is coarser; the reference averages as much."""
+    exposure: float = 0.0
+    """In stops."""
+    has_studio: bool = True
+    """The studio around, or the light alone."""
+
+    def orbited(self, right: float, down: float) -> Look:
+        """By a drag of so many widths of the window."""
+        camera = self.camera
+        pitch = camera.pitch + _DEGREES_A_WIDTH * down
+        camera = replace(
+            camera,
+            turn=(camera.turn + _DEGREES_A_WIDTH * right) % 360,
+            pitch=float(np.clip(pitch, -_LARGEST_PITCH, _LARGEST_PITCH)),
+        )
+        return replace(self, camera=camera)
+
+    def light_moved(self, right: float, down: float) -> Look:
+        height = self.light_height - _DEGREES_A_WIDTH * down
+        return replace(
+            self,
+            light_turn=(self.light_turn + _DEGREES_A_WIDTH * right) % 360,
+            light_height=float(np.clip(height, -_LARGEST_PITCH, _LARGEST_PITCH)),
+        )
+
+    def wiped(self, place: float) -> Look:
+        return replace(self, wipe=float(np.clip(place, 0, 1)))
+
+    def zoomed(self, steps: float) -> Look:
+        zoom = self.camera.zoom * _STEP_OF_ZOOM**steps
+        camera = replace(self.camera, zoom=float(np.clip(zoom, 1.0, _LARGEST_ZOOM)))
+        return replace(self, camera=camera)
+
+    def pressed(self, key: str, levels: int) -> Look:
+        """After a key; keys that mean nothing change nothing."""
+        if key in "[]":
+            mip = self.mip + (_STEP_OF_MIP if key == "]" else -_STEP_OF_MIP)
+            return replace(self, mip=float(np.clip(mip, 0, levels - 1)))
+        if key in "-=":
+            step = _STEP_OF_EXPOSURE if key == "=" else -_STEP_OF_EXPOSURE
+            return replace(self, exposure=float(np.clip(self.exposure + step, -8, 8)))
+        if key == "h":
+            return replace(self, shows_heat=not self.shows_heat)
+        if key == "e":
+            return replace(self, has_studio=not self.has_studio)
+        return Look() if key == "r" else self
+
+    @property
+    def light(self) -> tuple[float, float, float]:
+        """Towards the light: x to the right, y up, z to the viewer."""
+        turn, height = np.radians(self.light_turn), np.radians(self.light_height)
+        level = float(np.cos(height))
+        return float(np.sin(turn)) * level, float(np.sin(height)), float(np.cos(turn)) * level
+
+
+class Viewer:
+    """Draws a bundle, and its source beside it, as a look says."""
+
+    def __init__(
+        self,
+        neural: BundleMaterial,
+        width: int,
+        levels: int,
+        reference: DeviceMaterial | None = None,
+        kind: str = "sphere",
+        mesh: Mesh | None = None,
+    ) -> None:
+        self.levels = levels
+        self._neural = neural
+        self._width = width
+        self._reference = reference
+        self._kind = kind
+        self._mesh = mesh
+
+    def draw(self, look: Look, size: int, is_quick: bool = False) -> Floats:
+        """The window's picture, (size, size, 3) in linear light, from 0 to 1 where it is shown."""
+        self._neural.lod = look.mip
+        neural = self._shown(self._neural, look, size, is_quick, POINT)
+        if self._reference is None:
+            return neural
+        footprint = Footprint(2.0**look.mip / self._width, 1 if is_quick else 16)
+        reference = self._shown(self._reference, look, size, is_quick, footprint)
+        return compose(reference, neural, look)
+
+    def _shown(
+        self, material: DeviceMaterial, look: Look, size: int, is_quick: bool, footprint: Footprint
+    ) -> Floats:
+        lighting = Lighting(
+            direction=look.light,
+            environment=0.8 if look.has_studio else 0.0,
+            emission=0.0,
+            samples=8 if is_quick else 32,
+        )
+        subpixels = 1 if is_quick else 2
+        view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
+        fine = np.zeros((view.size * view.size, 4), np.float32)
+        if len(view.pixel):
+            fine[view.pixel] = shade(material, view, lighting, True, footprint)
+        picture = fine.reshape(size, subpixels, size, subpixels, 4).mean((1, 3))
+        return over_backdrop(picture.astype(np.float32)) * np.float32(2.0**look.exposure)
+
+
+def compose(reference: Floats, neural: Floats, look: Look) -> Floats:
+    """Reference left of the wipe; right of it the neural material, or where they differ."""
+    right = neural
+    if look.shows_heat:
+        shown = (np.clip(each, 0, 1) ** (1 / 2.2) for each in (reference, neural))
+        first, second = shown
+        right = heat_colours(np.abs(first - second).max(-1), _HOTTEST)
+    width = reference.shape[1]
+    split = round(look.wipe * width)
+    picture = np.concatenate([reference[:, :split], right[:, split:]], axis=1)
+    picture[:, min(split, width - 1)] = 1.0
+    return picture

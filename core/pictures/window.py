@@ -1,0 +1,120 @@
+"""A window that shows a picture and passes on what mouse and keys do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.device import Device
+from verdigris.core.errors import DeviceError
+from verdigris.core.pictures.files import srgb_from_linear
+from verdigris.core.pictures.viewer import Look, Viewer
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+_KEYS = {"left_bracket": "[", "right_bracket": "]", "minus": "-", "equal": "=", "h": "h"}
+_KEYS |= {"e": "e", "r": "r"}
+_PAUSE_SECONDS = 0.01
+
+
+class ViewWindow:
+    """Binds events to a look, and draws that: roughly while it changes, then finely."""
+
+    def __init__(self, viewer: Viewer, device: Device, size: int, title: str) -> None:
+        import slangpy
+
+        self._viewer, self._device, self._size = viewer, device, size
+        self.look = Look()
+        self._drawn: tuple[Look, bool] | None = None
+        self._held: slangpy.MouseButton | None = None
+        self._last = (0.0, 0.0)
+        try:
+            self._window = slangpy.Window(size, size, title, resizable=False)
+            self._surface = device.gpu.create_surface(self._window)
+            self._surface.configure(size, size)
+        except RuntimeError as failure:
+            raise DeviceError(
+                f"no window can be opened ({str(failure).splitlines()[0]}): view needs a display; "
+                "`verdigris render` and `verdigris compare` draw pictures without one"
+            ) from None
+        self._title = title
+        self._window.on_mouse_event = self._on_mouse
+        self._window.on_keyboard_event = self._on_key
+
+    def run(self, on_drawn: Callable[[Floats], bool] | None = None) -> None:
+        """Until it is closed, or `on_drawn`, which gets each fine picture, says so."""
+        while not self._window.should_close():
+            self._window.process_events()
+            look = self.look
+            is_new = self._drawn is None or self._drawn[0] != look
+            if not is_new and self._drawn == (look, True):
+                time.sleep(_PAUSE_SECONDS)
+                continue
+            picture = self._viewer.draw(look, self._size, is_quick=is_new)
+            self._present(picture)
+            self._drawn = look, not is_new
+            stops, mip = f"{look.exposure:+g}", f"{look.mip:g}"
+            self._window.title = f"{self._title}   mip {mip}   exposure {stops}"
+            if not is_new and on_drawn and on_drawn(picture):
+                return
+
+    def _present(self, picture: Floats) -> None:
+        import slangpy
+
+        image = self._surface.acquire_next_image()
+        if not image:
+            return
+        config = self._surface.config
+        shown = np.clip(picture, 0, 1)
+        is_srgb = config is not None and "srgb" in str(config.format)
+        shown = shown if is_srgb else srgb_from_linear(shown)
+        texels = np.concatenate([shown, np.ones_like(shown[..., :1])], axis=-1)
+        gpu = self._device.gpu
+        source = gpu.create_texture(
+            format=slangpy.Format.rgba32_float,
+            width=self._size,
+            height=self._size,
+            usage=slangpy.TextureUsage.shader_resource,
+            data=np.ascontiguousarray(texels, np.float32),
+        )
+        encoder = gpu.create_command_encoder()
+        encoder.blit(image, source)
+        encoder.set_texture_state(image, slangpy.ResourceState.present)
+        gpu.submit_command_buffer(encoder.finish())
+        del image
+        self._surface.present()
+
+    def _on_mouse(self, event: slangpy.MouseEvent) -> None:
+        import slangpy
+
+        place = event.pos.x / self._size, event.pos.y / self._size
+        if event.is_button_down():
+            self._held = event.button
+        elif event.is_button_up():
+            self._held = None
+        elif event.is_scroll():
+            self.look = self.look.zoomed(event.scroll.y)
+        right, down = place[0] - self._last[0], place[1] - self._last[1]
+        self._last = place
+        if self._held == slangpy.MouseButton.middle:
+            self.look = self.look.wiped(place[0])
+        elif event.is_move() and self._held == slangpy.MouseButton.left:
+            self.look = self.look.orbited(right, down)
+        elif event.is_move() and self._held == slangpy.MouseButton.right:
+            self.look = self.look.light_moved(right, down)
+
+    def _on_key(self, event: slangpy.KeyboardEvent) -> None:
+        if not event.is_key_press():
+            return
+        name = event.key.name
+        if name == "escape":
+            self._window.close()
+        elif name in _KEYS:
+            self.look = self.look.pressed(_KEYS[name], self._viewer.levels)

@@ -1,0 +1,135 @@
+"""The viewer: what the artist turns, what is drawn of it, and when there is no window."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from verdigris.core.pictures.viewer import Look, compose
+
+
+def test_the_light_starts_where_pictures_have_it():
+    from verdigris.core.pictures.render import Lighting
+
+    usual = np.array(Lighting().direction)
+    np.testing.assert_allclose(Look().light, usual / np.linalg.norm(usual), atol=0.02)
+
+
+def test_a_drag_over_half_the_window_turns_the_shape_by_a_quarter():
+    look = Look().orbited(0.5, 0.0)
+    assert look.camera.turn == 90
+    assert Look().orbited(0.0, 3.0).camera.pitch == 89  # never over the top
+    assert Look().orbited(-0.5, 0.0).camera.turn == 270
+
+
+def test_the_light_follows_the_drag():
+    x, y, z = Look(light_turn=0, light_height=0).light_moved(0.5, 0.0).light
+    np.testing.assert_allclose((x, y, z), (1, 0, 0), atol=1e-12)
+    assert Look(light_height=0).light_moved(0.0, -0.25).light[1] == pytest.approx(np.sin(np.pi / 4))
+
+
+def test_keys_stay_within_what_there_is():
+    look = Look()
+    for _ in range(20):
+        look = look.pressed("]", levels=4)
+    assert look.mip == 3
+    for _ in range(40):
+        look = look.pressed("[", levels=4).pressed("-", levels=4)
+    assert (look.mip, look.exposure) == (0, -8)
+    assert look.pressed("h", 4).shows_heat
+    assert not look.pressed("e", 4).has_studio
+    assert look.pressed("x", 4) == look
+    assert look.pressed("r", 4) == Look()
+    assert Look().zoomed(1000).camera.zoom == 64
+    assert Look().zoomed(-3).camera.zoom == 1
+
+
+def test_the_wipe_has_the_reference_left_and_the_other_right():
+    reference, neural = (np.full((4, 10, 3), value, np.float32) for value in (0.25, 0.5))
+    picture = compose(reference, neural, Look(wipe=0.3))
+    assert (picture[:, :3] == 0.25).all()
+    assert (picture[:, 4:] == 0.5).all()
+    assert (picture[:, 3] == 1).all()
+
+
+def test_the_heat_map_is_dark_where_both_agree():
+    reference = np.full((4, 10, 3), 0.25, np.float32)
+    neural = reference.copy()
+    neural[:, 8:] = 0.9
+    picture = compose(reference, neural, Look(wipe=0.0, shows_heat=True))
+    assert picture[:, 2:8].max() < 0.01
+    assert picture[:, 8:, 0].min() > 0.9
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
+    from verdigris.core.network.parameters import initialise
+    from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+    parameters = initialise(NetworkSpec(8, 1), LatentLayout(4, 4, 3), 0)
+    folder = tmp_path_factory.mktemp("bundle")
+    return write_bundle(folder / "small.vdg", export_numbers(parameters), Contents())
+
+
+def view(bundle, *arguments, **changes):
+    environment = {name: value for name, value in os.environ.items() if name not in changes}
+    environment |= {name: value for name, value in changes.items() if value}
+    command = [sys.executable, "-m", "verdigris.core", "view", str(bundle), *map(str, arguments)]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_a_machine_without_a_graphics_card_is_told_what_draws_without_one(bundle):
+    result = view(bundle, VERDIGRIS_DEVICE="software")
+    assert result.returncode == 1
+    assert "view needs a graphics card" in result.stderr
+    assert "`verdigris render`" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
+def test_a_machine_without_a_display_is_told_so(bundle):
+    result = view(bundle, "--device", "software", DISPLAY="", WAYLAND_DISPLAY="")
+    assert result.returncode == 1
+    assert "no window can be opened" in result.stderr
+    assert "view needs a display" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.fixture
+def display():
+    """A display of its own, in memory."""
+    import shutil
+
+    if shutil.which("Xvfb") is None:
+        pytest.skip("there is no Xvfb")
+    number, other = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(other), "-screen", "0", "320x240x24"],
+        pass_fds=(other,),
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(other)
+    with os.fdopen(number) as answer:
+        name = answer.readline().strip()
+    if not name:
+        pytest.skip("Xvfb does not start")
+    yield f":{name}"
+    server.terminate()
+    server.wait()
+
+
+def test_a_window_opens_draws_and_closes(bundle, display, tmp_path):
+    import OpenImageIO as oiio
+
+    shot = tmp_path / "shot.png"
+    result = view(bundle, "--device", "software", "--size", 48, "--shot", shot, DISPLAY=display)
+    assert result.returncode == 0, result.stderr
+    pixels = np.asarray(oiio.ImageBuf(str(shot)).get_pixels("float"))
+    assert pixels.shape == (48, 48, 3)
+    # the sphere is not the backdrop
+    assert np.abs(pixels[20:28, 20:28].mean((0, 1)) - pixels[24, 0]).max() > 0.02
