@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Points an application that is installed here at a staged tree, or takes that back.
+
+    python3 packaging/dev_install.py maya-2026 OUT
+    python3 packaging/dev_install.py houdini-21.0 OUT
+    python3 packaging/dev_install.py maya-2026 OUT --remove
+
+It writes one small file into the folder of preferences, with the tree's whole path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hosts import HOSTS, HostVersion, find_host
+from stage import TREE, write_entry
+
+
+def entry_folder(host: HostVersion, home: Path, platform: str = sys.platform) -> Path:
+    """Where the application looks for modules or packages of this user."""
+    if host.host == "maya":
+        chosen = os.environ.get("MAYA_APP_DIR")
+        if chosen:
+            return Path(chosen) / host.version / "modules"
+        tops = {"win32": "Documents/maya", "darwin": "Library/Preferences/Autodesk/maya"}
+        return home / tops.get(platform, "maya") / host.version / "modules"
+    chosen = os.environ.get("HOUDINI_USER_PREF_DIR")
+    if chosen:
+        return Path(chosen.replace("__HVER__", host.version)) / "packages"
+    if platform == "darwin":
+        return home / "Library" / "Preferences" / "houdini" / host.version / "packages"
+    top = home / "Documents" if platform == "win32" else home
+    return top / f"houdini{host.version}" / "packages"
+
+
+def install(host: HostVersion, out: Path, home: Path) -> Path:
+    """Writes the application's entry; the file."""
+    tree = out.resolve() / TREE
+    version = tree / "scripts" / "verdigris" / "VERSION"
+    if not version.is_file():
+        raise FileNotFoundError(
+            f"{tree} is no staged tree: build it with packaging/stage.py {host.name} {out}"
+        )
+    folder = entry_folder(host, home)
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_entry(host, folder, version.read_text("utf-8").strip(), tree.as_posix())
+
+
+def remove(host: HostVersion, home: Path) -> Path:
+    """Takes the application's entry away, if it is there."""
+    name = "verdigris.mod" if host.host == "maya" else "verdigris.json"
+    file = entry_folder(host, home) / name
+    file.unlink(missing_ok=True)
+    return file
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command line."""
+    names = ", ".join(each.name for each in HOSTS)
+    parser = argparse.ArgumentParser(description="Points an application at a staged tree.")
+    parser.add_argument("host", help=f"one of {names}")
+    parser.add_argument("out", type=Path, help="the folder that stage.py was given")
+    parser.add_argument("--remove", action="store_true", help="take it back")
+    given = parser.parse_args(arguments)
+    host = find_host(given.host)
+    if host is None:
+        parser.error(f"{given.host!r} is not known: use one of {names}")
+    try:
+        if given.remove:
+            print(f"dev_install: removed {remove(host, Path.home())}")
+        else:
+            print(f"dev_install: wrote {install(host, given.out, Path.home())}")
+    except OSError as failure:
+        print(f"dev_install: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Builds what goes into an application: a Maya module or a Houdini package, for one version.
+
+    python3 packaging/stage.py maya-2026 OUT
+    python3 packaging/stage.py houdini-21.0 OUT --platform windows
+
+OUT gets the file that the application reads (verdigris.mod, verdigris.json) and a folder
+`verdigris`: the plug-in, Verdigris itself, wheels for the application's Python of what it lacks, and
+the program that makes the worker's own environment beside it (make_worker.py; --worker runs it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hosts import HOSTS, NEEDED, NEEDED_BY_PANEL, PLATFORMS, HostVersion, find_host
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+PACKAGES = ("core", "plugins", "shaders", "ui")
+TREE = "verdigris"
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
+
+
+class StageError(Exception):
+    """What keeps a tree from being built, in one line."""
+
+
+def stage(
+    host: HostVersion, out: Path, system: str = "", wheels: bool = True, root: Path = ROOT
+) -> Path:
+    """Builds the tree of a host; what was there is replaced when the new one is whole."""
+    project = _project(root)
+    out.mkdir(parents=True, exist_ok=True)
+    made = out / f"{TREE}.new"
+    shutil.rmtree(made, ignore_errors=True)
+    _copy_package(root, made / "scripts" / "verdigris", host.host)
+    (made / "scripts" / "verdigris" / "VERSION").write_text(project["version"] + "\n", "utf-8")
+    shutil.copytree(root / "plugins" / host.host / "icons", made / "icons")
+    _copy_worker_source(root, made / "worker_source")
+    shutil.copy(TEMPLATES / "make_worker.py", made)
+    if host.host == "maya":
+        shutil.copytree(root / "plugins" / "maya" / "plug-ins", made / "plug-ins", ignore=_LEFT_OUT)
+    else:
+        for folder, name in (("toolbar", "shelf"), ("python_panels", "pypanel")):
+            (made / folder).mkdir()
+            shutil.copy(TEMPLATES / f"verdigris.{name}", made / folder)
+    (made / "site-packages").mkdir()
+    if wheels:
+        _install_wheels(requirements(host, project), host, system or this_system(), made)
+    tree = out / TREE
+    worker = tree / "worker"
+    if worker.is_dir():
+        # it took minutes to make and holds nothing of the old tree but a copy of Verdigris
+        worker.rename(made / "worker")
+    shutil.rmtree(tree, ignore_errors=True)
+    made.rename(tree)
+    write_entry(host, out, project["version"])
+    return tree
+
+
+def requirements(host: HostVersion, project: dict) -> list[str]:
+    """Pinned packages that the plug-ins need and the host does not carry."""
+    lines = list(project["dependencies"])
+    for extra in project.get("optional-dependencies", {}).values():
+        lines += extra
+    pins = {line.partition("==")[0]: line for line in lines if "==" in line}
+    unknown = [name for name in NEEDED if name not in pins]
+    if unknown:
+        raise StageError(f"pyproject.toml pins no {', '.join(unknown)}: pin it there")
+    wanted = [name for name in (*NEEDED, *NEEDED_BY_PANEL) if name in pins]
+    return [pins[name] for name in wanted if name not in host.carries]
+
+
+def write_entry(host: HostVersion, folder: Path, version: str, tree: str = "") -> Path:
+    """The file that the application reads: a Maya module or a Houdini package."""
+    name = "verdigris.mod" if host.host == "maya" else "verdigris.json"
+    beside = f"./{TREE}" if host.host == "maya" else f"$HOUDINI_PACKAGE_PATH/{TREE}"
+    text = (TEMPLATES / name).read_text("utf-8")
+    for key, value in (
+        ("host_version", host.version),
+        ("next_version", host.next_version),
+        ("version", version),
+        ("tree", tree or beside),
+    ):
+        text = text.replace("{" + key + "}", value)
+    file = folder / name
+    temporary = file.with_name(f".{file.name}.tmp")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(file)
+    return file
+
+
+def this_system() -> str:
+    """Which of the systems this machine runs."""
+    return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
+
+
+def _project(root: Path) -> dict:
+    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def _copy_package(root: Path, target: Path, host: str) -> None:
+    for package in PACKAGES:
+        shutil.copytree(root / package, target / package, ignore=_LEFT_OUT)
+    for other in {each.host for each in HOSTS} - {host}:
+        shutil.rmtree(target / "plugins" / other)
+    docs = root / "docs" / f"{host.upper()}.md"
+    if docs.is_file():
+        (target / "docs").mkdir()
+        shutil.copy(docs, target / "docs")
+
+
+def _copy_worker_source(root: Path, target: Path) -> None:
+    target.mkdir()
+    for package in PACKAGES:
+        shutil.copytree(root / package, target / package, ignore=_LEFT_OUT)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(root / name, target)
+
+
+def _install_wheels(lines: Sequence[str], host: HostVersion, system: str, tree: Path) -> None:
+    platforms = [part for name in PLATFORMS[system] for part in ("--platform", name)]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+    command += ["--only-binary", ":all:", "--implementation", "cp"]
+    command += ["--python-version", host.python, *platforms]
+    command += ["--target", str(tree / "site-packages"), *lines]
+    if subprocess.run(command, check=False).returncode:
+        raise StageError(
+            f"pip has no wheels of {', '.join(lines)} for Python {host.python} on {system}: see "
+            "its message above"
+        )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command line."""
+    names = ", ".join(each.name for each in HOSTS)
+    parser = argparse.ArgumentParser(description="Builds what goes into an application.")
+    parser.add_argument("host", help=f"one of {names}")
+    parser.add_argument("out", type=Path, help="folder of the tree")
+    parser.add_argument("--platform", choices=sorted(PLATFORMS), default=this_system())
+    parser.add_argument("--python", help="the application's Python, where the table is wrong")
+    parser.add_argument("--no-wheels", action="store_true", help="leave site-packages empty")
+    parser.add_argument("--worker", action="store_true", help="make the worker's environment, too")
+    given = parser.parse_args(arguments)
+    host = find_host(given.host)
+    if host is None:
+        parser.error(f"{given.host!r} is not known: use one of {names}")
+    if given.python:
+        host = replace(host, python=given.python)
+    try:
+        tree = stage(host, given.out, given.platform, not given.no_wheels)
+    except (StageError, OSError) as failure:
+        print(f"stage: {failure}", file=sys.stderr)
+        return 1
+    program = tree / "make_worker.py"
+    if given.worker:
+        return subprocess.run([sys.executable, str(program)], check=False).returncode
+    print(f"stage: {tree}\nThe worker's environment is made by: python3 {program}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,3 @@
++ MAYAVERSION:{host_version} verdigris {version} {tree}
+PYTHONPATH +:= scripts
+PYTHONPATH +:= site-packages

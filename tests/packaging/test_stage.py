@@ -1,0 +1,199 @@
+"""Staged trees: what is in them, what they bring, and that they import with what a host offers."""
+
+import ast
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import pytest
+from dev_install import entry_folder, install, remove
+from hosts import HOSTS, find_host
+from stage import ROOT, _project, main, requirements, stage
+
+MAYA, HOUDINI = find_host("maya-2026"), find_host("houdini-21.0")
+
+IMPORT = """
+import importlib, pathlib, sys
+sys.path[:0] = {paths!r}
+import verdigris.core.host, verdigris.core.hosts.documents, verdigris.core.worker.client
+import verdigris.core.material.usdshade, verdigris.core.worker_environment
+import verdigris.plugins.common.batch, verdigris.plugins.common.panel
+import verdigris.plugins.common.selftest
+from verdigris.plugins.common.version import version
+from verdigris.core.material.usd.signatures import find_signature
+assert find_signature("ND_image_color3", (1, 39))
+assert "MaterialX" not in sys.modules and "slangpy" not in sys.modules
+try:
+    verdigris.core.worker_environment.require_worker_python()
+except verdigris.core.worker_environment.WorkerEnvironmentError as failure:
+    print(failure)
+print(version(), verdigris.core.host.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory):
+    out = tmp_path_factory.mktemp("staged")
+    return {host.name: stage(host, out / host.name, wheels=False) for host in (MAYA, HOUDINI)}
+
+
+@pytest.mark.parametrize("name", ["maya-2026", "houdini-21.0"])
+def test_a_tree_imports_with_nothing_but_what_the_host_offers(name, trees, tmp_path):
+    offered = tmp_path / "offered"
+    offered.mkdir()
+    for package in ("numpy", "numpy.libs", "platformdirs"):
+        found = importlib.util.find_spec(package.partition(".")[0])
+        folder = Path(found.origin).parents[1] / package
+        if folder.exists():
+            (offered / package).symlink_to(folder)
+    paths = [str(trees[name] / "scripts"), str(offered)]
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("VERDIGRIS")
+    }
+    environment["VERDIGRIS_CONFIG_DIR"] = str(tmp_path / "config")
+    done = subprocess.run(
+        [sys.executable, "-B", "-S", "-E", "-c", IMPORT.format(paths=paths)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    missing, found = done.stdout.strip().splitlines()
+    assert f'python3 "{trees[name] / "make_worker.py"}"' in missing
+    assert found.startswith(_project(ROOT)["version"])
+    assert str(trees[name]) in found
+
+
+def test_a_tree_holds_its_own_host_and_no_other(trees):
+    plugins = {
+        name: {each.name for each in (tree / "scripts/verdigris/plugins").iterdir()}
+        for name, tree in trees.items()
+    }
+    assert "maya" in plugins["maya-2026"] and "houdini" not in plugins["maya-2026"]
+    assert "houdini" in plugins["houdini-21.0"] and "maya" not in plugins["houdini-21.0"]
+    assert not list(trees["maya-2026"].rglob("__pycache__"))
+
+
+def test_the_worker_beside_a_tree_is_made_from_what_is_in_it(trees):
+    for tree in trees.values():
+        source = tree / "worker_source"
+        assert (source / "pyproject.toml").is_file() and (source / "README.md").is_file()
+        ast.parse((tree / "make_worker.py").read_text(), feature_version=(3, 8))
+
+
+def test_the_module_file_is_what_maya_reads(trees):
+    file = trees["maya-2026"].parent / "verdigris.mod"
+    first, *rest = file.read_text().splitlines()
+    pattern = r"\+ MAYAVERSION:(\d{4}) (\w+) (\d+\.\d+\.\d+) (\S+)"
+    version, name, release, path = re.fullmatch(pattern, first).groups()
+    assert (version, name, release) == ("2026", "verdigris", _project(ROOT)["version"])
+    assert (file.parent / path / "plug-ins" / "verdigris_maya.py").is_file()
+    for line in rest:
+        variable, folder = re.fullmatch(r"(\w+) \+:= (\S+)", line).groups()
+        assert variable == "PYTHONPATH" and (file.parent / path / folder).is_dir()
+
+
+def test_the_package_file_is_what_houdini_reads(trees):
+    file = trees["houdini-21.0"].parent / "verdigris.json"
+    package = json.loads(file.read_text())
+    assert package["enable"] == "houdini_version >= '21.0' and houdini_version < '22.0'"
+    assert package["load_package_once"] is True
+    (tree, paths) = package["env"]
+    assert tree == {"VERDIGRIS_TREE": "$HOUDINI_PACKAGE_PATH/verdigris"}
+    assert package["hpath"] == "$VERDIGRIS_TREE"
+    assert paths["PYTHONPATH"]["method"] == "prepend"
+    for path in paths["PYTHONPATH"]["value"]:
+        assert Path(path.replace("$VERDIGRIS_TREE", str(trees["houdini-21.0"]))).is_dir()
+
+
+def test_the_shelf_is_what_houdini_reads(trees):
+    tree = trees["houdini-21.0"]
+    root = xml.parse(tree / "toolbar" / "verdigris.shelf").getroot()
+    assert root.tag == "shelfDocument"
+    members = [each.get("name") for each in root.find("toolshelf")]
+    tools = {each.get("name"): each for each in root.findall("tool")}
+    assert members == list(tools) and len(tools) == 4
+    actions = (tree / "scripts/verdigris/plugins/houdini/actions.py").read_text()
+    for tool in tools.values():
+        assert tool.find("script").get("scriptType") == "python"
+        call = ast.parse(tool.find("script").text).body[1].value
+        assert f"def {call.func.attr}() -> None" in actions
+        icon = tool.get("icon").replace("$VERDIGRIS_TREE", str(tree))
+        assert xml.parse(icon).getroot().tag.endswith("svg")
+
+
+def test_the_panel_file_is_what_houdini_reads(trees):
+    root = xml.parse(trees["houdini-21.0"] / "python_panels" / "verdigris.pypanel").getroot()
+    assert root.tag == "pythonPanelDocument"
+    (interface,) = root
+    assert (interface.get("name"), interface.get("label")) == ("verdigris", "Verdigris")
+    names = [
+        node.name
+        for node in ast.parse(interface.find("script").text).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert names == ["onCreateInterface"]
+
+
+def test_a_host_gets_pinned_wheels_of_what_it_lacks_and_of_nothing_else():
+    project = _project(ROOT)
+    pins = {line.partition("==")[0]: line for line in project["dependencies"]}
+    for host in HOSTS:
+        found = requirements(host, project)
+        assert all("==" in line for line in found)
+        assert not {line.partition("==")[0] for line in found} & set(host.carries)
+        assert pins["platformdirs"] in found
+        assert (pins["numpy"] in found) == (host.host == "maya")
+
+
+def test_staging_again_keeps_the_worker_and_nothing_else_of_before(tmp_path):
+    tree = stage(MAYA, tmp_path, wheels=False)
+    (tree / "worker").mkdir()
+    (tree / "worker" / "made").write_text("")
+    (tree / "stale").write_text("")
+    again = stage(MAYA, tmp_path, wheels=False)
+    assert (again / "worker" / "made").is_file() and not (again / "stale").exists()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["verdigris", "verdigris.mod"]
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "expected"),
+    [
+        ("maya-2026", "linux", "maya/2026/modules"),
+        ("maya-2026", "win32", "Documents/maya/2026/modules"),
+        ("maya-2026", "darwin", "Library/Preferences/Autodesk/maya/2026/modules"),
+        ("houdini-21.0", "linux", "houdini21.0/packages"),
+        ("houdini-21.0", "win32", "Documents/houdini21.0/packages"),
+        ("houdini-21.0", "darwin", "Library/Preferences/houdini/21.0/packages"),
+    ],
+)
+def test_entries_go_where_the_application_looks(name, platform, expected, tmp_path, monkeypatch):
+    for variable in ("MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    assert entry_folder(find_host(name), tmp_path, platform) == tmp_path / expected
+
+
+def test_an_entry_names_the_tree_by_its_whole_path_and_can_be_taken_back(
+    trees, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "app"))
+    file = install(MAYA, trees["maya-2026"].parent, tmp_path)
+    assert file == tmp_path / "app" / "2026" / "modules" / "verdigris.mod"
+    assert file.read_text().splitlines()[0].endswith(f" {trees['maya-2026'].as_posix()}")
+    assert remove(MAYA, tmp_path) == file and not file.exists()
+    with pytest.raises(FileNotFoundError, match=r"is no staged tree: build it with"):
+        install(MAYA, tmp_path / "none", tmp_path)
+
+
+def test_a_host_that_is_not_known_is_an_error_that_lists_those_that_are(capsys, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        main(["maya-1998", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "maya-2025, maya-2026, maya-2027, houdini-21.0" in capsys.readouterr().err
