@@ -19,8 +19,9 @@ MANIFEST_FILE = "manifest.json"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_WEIGHTS = 16 << 20
 LARGEST_MAP = 2 << 30
-LARGEST_REFERENCE = 64 << 20
-MOST_REFERENCES = 1 << 16
+LARGEST_REFERENCE = 8 << 20
+MOST_REFERENCES = 1 << 14
+LARGEST_PREVIEW = 64 << 20
 RUNTIME_FOLDER = "runtime/"
 LARGEST_RUNTIME_FILE = 16 << 20
 MOST_RUNTIME_FILES = 64
@@ -59,6 +60,8 @@ class Tensor:
     """First byte in the file."""
     row_stride: int
     """Bytes from row to row; of a vector, its length in bytes."""
+    type: str = "float16"
+    """Of a number; a newer minor version may add tensors of others."""
 
     @property
     def end(self) -> int:
@@ -70,7 +73,7 @@ class Tensor:
         return {
             "name": self.name,
             "shape": list(self.shape),
-            "type": "float16",
+            "type": self.type,
             "offset": self.offset,
             "row_stride": self.row_stride,
         }
@@ -261,7 +264,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         bounds=_bounds(fields.table("bounds")),
         emission=parse_map(fields, "emission", EMISSION_FORMATS),
         opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
-        preview=parse_record(preview, LARGEST_REFERENCE) if preview else None,
+        preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
         runtime=parse_runtime(fields),
         **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},
     )
@@ -297,12 +300,12 @@ def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
 def parse_tensor(fields: Fields) -> Tensor:
     shape = fields.wholes("shape", 2)
     fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
-    fields.chosen("type", ("float16",))
     return Tensor(
         fields.text("name"),
         shape,
         fields.whole("offset", 0, LARGEST_WEIGHTS),
-        fields.whole("row_stride", 2, LARGEST_WEIGHTS),
+        fields.whole("row_stride", 1, LARGEST_WEIGHTS),
+        fields.text("type"),
     )
 
 

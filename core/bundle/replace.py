@@ -33,8 +33,10 @@ def clear_leftovers(target: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(target)
-    for leftover in target.parent.glob(f".{target.name}.*.tmp"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    for leftover in target.parent.iterdir():
+        # not by a pattern: names of materials can hold brackets
+        if leftover.name.startswith(f".{target.name}.") and leftover.suffix == ".tmp":
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def write_folder(folder: Path, files: dict[str, bytes]) -> None:

@@ -86,6 +86,9 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
             # a tensor that a newer writer added, and that this network does not use
             _require(tensor.end <= size, file, f"{field}.offset", tensor.offset, f"ends at {size}")
             continue
+        _require(
+            tensor.type == "float16", file, f"{field}.type", repr(tensor.type), "it must be float16"
+        )
         shape = wanted[tensor.name].shape
         _require(tensor.shape == shape, file, f"{field}.shape", tensor.shape, f"needs {shape}")
         is_matrix = len(shape) == 2

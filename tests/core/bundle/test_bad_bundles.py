@@ -85,7 +85,7 @@ WRONG = [
     ("weights.tensors.0.name", "other", "weights.tensors names 'frames' 0 times"),
     ("weights.tensors.1.shape", [16, 21], "weights.tensors[1].shape is (16, 21): needs (16, 20)"),
     ("weights.tensors.1.shape", [16, -1], "weights.tensors[1].shape is [16, -1]: it must be"),
-    ("weights.tensors.1.type", "float8", "weights.tensors[1].type is 'float8': this reads float16"),
+    ("weights.tensors.1.type", "float8", "weights.tensors[1].type is 'float8': it must be float16"),
     ("weights.tensors.1.offset", 100, "weights.tensors[1].offset is 100: it must be a multiple"),
     ("weights.tensors.1.offset", 1 << 23, "weights.tensors[1].offset is 8388608: the tensor must"),
     ("weights.tensors.1.offset", -128, "weights.tensors[1].offset is -128: it must be a whole"),
@@ -200,7 +200,7 @@ def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
         document["weights"]["tensors"].append(
-            {"name": "new", "shape": [1], "type": "float16", "offset": 0, "row_stride": 2}
+            {"name": "new", "shape": [1], "type": "float8", "offset": 0, "row_stride": 1}
         )
         document["weights"]["tensors"][-1]["offset"] = document["weights"]["bytes"] - 64
 

@@ -134,3 +134,11 @@ def test_weights_lie_as_cooperative_vectors_want_them(tmp_path):
             used[start : start + 2 * tensor.shape[-1]] = True
     assert used.sum() == 2 * bundle.spec.parameter_count
     assert not np.frombuffer(data, np.uint8)[~used].any()
+
+
+def test_leftovers_are_cleared_whatever_the_name_and_nothing_else_is(tmp_path):
+    for name in ("a[1].vdg", "a1.vdg"):
+        (tmp_path / f".{name}.77.tmp").mkdir()
+        (tmp_path / f".{name}.77.tmp" / "half").write_text("")
+    make_bundle(tmp_path / "a[1].vdg")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".a1.vdg.77.tmp", "a[1].vdg"]

@@ -149,3 +149,12 @@ def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
         pytest.raises(SettingsError, match="another bake of 'both-lamp-2' is running here"),
     ):
         next(bake([lamp, lamp], TINY, BakeOptions("both", tmp_path)))
+
+
+def test_a_stranger_decodes_a_real_bake(finished):
+    from ..bundle.stranger import Material
+
+    reference = open_bundle(Path(finished.result)).reference()
+    columns = (getattr(reference, name).astype(float) for name in ("uv", "lod", "wi", "wo"))
+    found = Material(finished.result).response(*columns)
+    np.testing.assert_allclose(found, reference.exported, rtol=1e-3, atol=1e-7)
