@@ -1,4 +1,4 @@
-"""Makes every texture of the examples, and their mesh, the same on each run."""
+"""Makes textures, importance maps and mesh of the examples, the same on each run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import recipes_metal
+import recipes_painted
 import recipes_surface
 import tray
 from image_files import save
@@ -22,6 +23,9 @@ RECIPES: dict[str, tuple[Recipe, int]] = {
     "painted_wood": (recipes_surface.painted_wood, 1),
     "enamel_badge": (recipes_metal.enamel_badge, 1),
     "glowing_panel": (recipes_surface.glowing_panel, 1),
+    "foil_stamp": (recipes_painted.foil_stamp, 1),
+    "pearl_inlay": (recipes_painted.pearl_inlay, 1),
+    "paint": (recipes_painted.paint, 1),
 }
 """Each recipe and how many times the nominal size its maps are made at."""
 
@@ -44,7 +48,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in RECIPES:
         if arguments.only in (None, name):
-            make_textures(name, arguments.size, arguments.out / "textures")
+            folder = "importance" if name == "paint" else "textures"
+            make_textures(name, arguments.size, arguments.out / folder)
     if arguments.only in (None, "tray"):
         tray.write(arguments.out)
 

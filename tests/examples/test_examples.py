@@ -17,7 +17,7 @@ from MaterialX import PyMaterialXGenSlang as GenSlang
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOCUMENTS = sorted(EXAMPLES.glob("*.mtlx"))
 TEXTURES = sorted(p for p in (EXAMPLES / "textures").iterdir() if p.is_file())
-BUDGET = 7_000_000
+BUDGET = 8_000_000
 
 each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
 each_texture = pytest.mark.parametrize("path", TEXTURES, ids=lambda p: p.name)
@@ -132,6 +132,16 @@ def test_the_reading_of_many_formats_is_exercised() -> None:
     assert {p.suffix for p in TEXTURES} == {".png", ".jpg", ".exr"}
     depths = {str(oiio.ImageBuf(str(p)).spec().format) for p in TEXTURES}
     assert depths == {"uint8", "uint16", "half"}
+
+
+def test_painted_maps_are_of_examples_and_paint_a_small_part() -> None:
+    maps = sorted((EXAMPLES / "importance").iterdir())
+    assert {path.stem for path in maps} == {"copper_tray", "foil_stamp", "pearl_inlay"}
+    for path in maps:
+        weights = read_pixels(path)[..., 0]
+        assert (EXAMPLES / f"{path.stem}.mtlx").is_file()
+        assert (weights.min(), weights.max()) == (1, 8)
+        assert 0.03 < (weights > 4).mean() < 0.1
 
 
 @pytest.mark.parametrize("name", ["brushed_steel", "glazed_tile"])
