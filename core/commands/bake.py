@@ -50,6 +50,16 @@ def bake(
     importance: Annotated[
         Path | None, typer.Option(help="An image of how much each place matters.")
     ] = None,
+    compare_uniform: Annotated[
+        bool,
+        typer.Option(
+            "--compare-uniform", help="Bake without the map, too, and say what it has changed."
+        ),
+    ] = False,
+    directions: Annotated[
+        str | None,
+        typer.Option(help="Which directions matter: a profile, or a table (.json, .npy)."),
+    ] = None,
     trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (CPU).")] = None,
     checkpoint_seconds: Annotated[
         float, typer.Option(help="How often the state is written, for --resume.")
@@ -86,6 +96,8 @@ def bake(
         "seed": seed,
     }
     settings = _changed(require_settings(preset or default_preset(kind), kind), changes)
+    if directions is not None:
+        settings = _looking(settings, directions)
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())
@@ -105,13 +117,27 @@ def bake(
 
     show = json_lines if as_json else result_only if quiet else live_line
     with _interruptible(control):
-        show(run(teachers, settings, options, control))
+        if compare_uniform:
+            from verdigris.core.commands.compared import bake_both
+
+            bake_both(teachers, settings, options, control, show, as_json)
+        else:
+            show(run(teachers, settings, options, control))
 
 
 def _changed(settings: BakeSettings, changes: dict[str, Any]) -> BakeSettings:
     from dataclasses import replace
 
     return replace(settings, **{key: value for key, value in changes.items() if value is not None})
+
+
+def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
+    from dataclasses import replace
+
+    from verdigris.core.importance.directions import read_directions
+
+    name, table = read_directions(directions)
+    return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
 
 
 @contextmanager

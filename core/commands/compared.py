@@ -1,0 +1,68 @@
+"""`verdigris bake --compare-uniform`: two bakes, and what the map has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.pictures.files import write_picture
+from verdigris.core.training.painted import PaintedBakes, PaintedComparison
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.events import Event
+    from verdigris.core.training.options import BakeControl, BakeOptions
+
+PICTURE_SUFFIX = ".importance.png"
+_NAMES = {"log_mae": "log MAE", "smape": "SMAPE"}
+
+
+def bake_both(
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    options: BakeOptions,
+    control: BakeControl,
+    show: Callable[[Iterable[Event]], None],
+    as_json: bool,
+) -> None:
+    """Bakes uniformly and with the map, prints errors inside and outside of the paint, and draws
+    the map and both errors side by side."""
+    bakes = PaintedBakes(teachers, settings, options, control)
+    show(bakes.events())
+    compared = bakes.comparisons()
+    if not compared:
+        print("the bakes were ended before both were done: there is nothing to compare")
+    for found in compared:
+        several = f".{found.material}" if len(compared) > 1 else ""
+        picture = options.folder / f"{options.name}{several}{PICTURE_SUFFIX}"
+        write_picture(picture, found.picture())
+        if as_json:
+            print(json.dumps({"event": "compared", **_as_json(found, picture)}), flush=True)
+        else:
+            _print(found, picture)
+
+
+def _as_json(found: PaintedComparison, picture: Path) -> dict[str, object]:
+    rows = [
+        {"where": place, "measure": measure, "uniform": uniform, "painted": painted}
+        for place, measure, uniform, painted in found.rows()
+    ]
+    return {
+        "material": found.material,
+        "share": found.share,
+        "errors": rows,
+        "picture": str(picture),
+    }
+
+
+def _print(found: PaintedComparison, picture: Path) -> None:
+    print(f"{found.material}: {found.share:.1%} of the surface is painted")
+    print(f"{'':<20}{'uniform':>10}{'painted':>10}{'change':>9}")
+    for place, measure, uniform, painted in found.rows():
+        change = f"{painted / uniform - 1:+.0%}" if uniform > 0 else ""
+        print(f"{place + ', ' + _NAMES[measure]:<20}{uniform:>10.5f}{painted:>10.5f}{change:>9}")
+    print(f"{picture}: the map, the uniform error, the painted error")

@@ -1,0 +1,95 @@
+"""Errors inside and outside of the paint, and what `--compare-uniform` says of them."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from verdigris.core import cli
+from verdigris.core.errors import SettingsError
+from verdigris.core.importance.maps import write_importance
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.measure import HeldOut
+from verdigris.core.training.options import BakeControl, BakeOptions
+from verdigris.core.training.painted import PaintedBakes, measure_regions, painted_area
+
+# Gloss on the left eighth, plain on the rest: two looks that compete for the decoder.
+TEXT = """<materialx version="1.39">
+<nodegraph name="g"><texcoord name="uv" type="vector2"/>
+<separate2 name="at" type="multioutput"><input name="in" type="vector2" nodename="uv"/></separate2>
+<ifgreater name="metal" type="float"><input name="value1" type="float" nodename="at" output="outx"/>
+<input name="value2" type="float" value="0.125"/><input name="in1" type="float" value="0"/>
+<input name="in2" type="float" value="1"/></ifgreater>
+<output name="out" type="float" nodename="metal"/></nodegraph>
+<standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="0.6, 0.3, 0.1"/>
+<input name="metalness" type="float" nodegraph="g" output="out"/>
+<input name="specular_roughness" type="float" value="0.4"/></standard_surface>
+<surfacematerial name="edge" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+
+
+class Constant:
+    """A student that answers the same everywhere."""
+
+    def response(self, uv, wi, wo):
+        return np.full((len(uv), 3), 0.5, np.float32)
+
+
+def test_errors_are_those_of_the_samples_inside_and_of_those_outside_but_for_what_is_left_out():
+    random = np.random.default_rng(0)
+    uv = random.random((4000, 2)).astype(np.float32)
+    response = np.where(uv[:, :1] < 0.25, 1.5, 0.7).repeat(3, 1)
+    response[uv[:, 0] > 0.75] = 100.0
+    directions = np.tile(np.array([[0, 0, 1]], np.float32), (4000, 1))
+    weights = np.ones((8, 16), np.float32)
+    weights[:, :4], weights[:, 12:] = 8, 0
+    found = measure_regions(Constant(), HeldOut(uv, directions, directions, response), weights)
+    assert found.inside.log_mae == pytest.approx(np.log(2.5 / 1.5), rel=1e-5)
+    assert found.outside.log_mae == pytest.approx(np.log(1.7 / 1.5), rel=1e-5)
+    # a texel without samples has none
+    assert set(np.unique(found.heat[:, :32].round(5))) == {0, np.float32(0.51083)}
+
+
+def test_a_map_without_paint_or_no_map_cannot_be_compared(tmp_path):
+    with pytest.raises(SettingsError, match="weighs the same everywhere"):
+        painted_area(np.full((4, 4), 3, np.float32))
+    with pytest.raises(SettingsError, match="no importance map"):
+        PaintedBakes([], BakeSettings(), BakeOptions("a", tmp_path), BakeControl())
+    limited = BakeOptions("a", tmp_path, importance=np.eye(4), time_limit=5.0)
+    with pytest.raises(SettingsError, match="same number of steps"):
+        PaintedBakes([], BakeSettings(), limited, BakeControl())
+
+
+def test_comparing_bakes_both_prints_the_errors_and_draws_them(tmp_path, monkeypatch, capsys):
+    (tmp_path / "edge.mtlx").write_text(TEXT)
+    weights = np.ones((16, 16), np.float32)
+    weights[:, :2] = 8
+    write_importance(tmp_path / "paint.exr", weights)
+    arguments = ("bake", tmp_path / "edge.mtlx", "-o", tmp_path, "--importance")
+    arguments += (tmp_path / "paint.exr", "--compare-uniform", "--json", "--device", "software")
+    arguments += ("--network", "2x16", "--resolution", 16, "--batch", 512, "--iterations", 500)
+    monkeypatch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert not ended.value.code
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines].count("finished") == 2
+    compared = lines[-1]
+    assert (compared["event"], compared["material"], compared["share"]) == (
+        "compared",
+        "edge",
+        0.125,
+    )
+    errors = {(row["where"], row["measure"]): row for row in compared["errors"]}
+    assert len(errors) == 4
+    inside = errors["inside", "log_mae"]
+    assert inside["painted"] < 0.9 * inside["uniform"]
+    import OpenImageIO as oiio
+
+    picture = oiio.ImageBuf(compared["picture"]).get_pixels(oiio.FLOAT)
+    assert picture.shape[:2] == (128, 384)
+    assert picture[:, :16].mean() > picture[:, 16:128].mean()
+    names = {path.name for path in tmp_path.iterdir() if path.suffix == ".vdg"}
+    assert names == {"edge.vdg", "edge-uniform.vdg"}
