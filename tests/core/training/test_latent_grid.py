@@ -117,8 +117,7 @@ def codes_by_hand(parameters, codes):
     return offset.latents, unit.latents, (parameters.latents - offset.latents) / unit.latents
 
 
-@pytest.mark.parametrize("bits", [8, 4])
-@pytest.mark.parametrize("sharpness", [1.0, 6.0])
+@pytest.mark.parametrize(("bits", "sharpness"), [(8, 6.0), (4, 1.0)])
 def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, bits, sharpness):
     trainer = make(Quantisation(0, 1, bits, sharpness, sharpness), rate=0)
     report, state = trainer.step_many(1), trainer.state()
@@ -188,7 +187,7 @@ def test_latents_stay_within_their_ranges(make):
     assert left > 5
 
 
-@pytest.mark.parametrize("cut", [13, 20, 21, 37])
+@pytest.mark.parametrize("cut", [13, 20, 37])
 def test_a_run_cut_anywhere_goes_on_to_the_same_bits(make, cut):
     whole = make(PHASE)
     whole.step_many(50)
