@@ -1,5 +1,6 @@
 """The shaders in runtime/: what other compilers and validators say of them."""
 
+import re
 import shutil
 import struct
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.bundle.device_materials import RECORD
 from verdigris.core.bundle.runtime import TARGETS, network_source, runtime_files, slang_files
 from verdigris.core.bundle.slang_compiler import compile_entry_point
 from verdigris.core.bundle.weights import plan_tensors
@@ -165,6 +167,27 @@ void shade(uint3 thread: SV_DispatchThreadID)
 """)
     code = compile_entry_point([tmp_path / "engine.slang", "-entry", "shade", "-target", "spirv"])
     assert list(instructions(code))
+
+
+def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
+    places = {name: RECORD.fields[name][1] for name in RECORD.names}
+    assert RECORD.itemsize == 128
+    assert [places[name] for name in ("scale", "offset", "width", "texture", "weights")] == [
+        *(0, 32, 64, 76, 80)
+    ]
+    assert (places["matrices"], places["reserved"]) == (84, 116)
+    for name, register in (
+        ("neuralRecords", "t1"),
+        ("neuralWeights", "t2"),
+        ("neuralLatents", "t3"),
+    ):
+        assert re.search(rf"{name}\S* : register\({register}\)".encode(), files["portable.hlsl"])
+    for number, kind in (
+        (2, "buffer StructuredBuffer_NeuralRecord"),
+        (4, "uniform texture2DArray"),
+    ):
+        text = files["portable.glsl"].decode()
+        assert re.search(rf"binding = {number}\)\s+(readonly )?{kind}", text)
 
 
 def test_the_constants_are_the_places_in_the_file():

@@ -1,0 +1,95 @@
+"""What a neural material costs beside the graph that it replaces, and how far decoders agree.
+
+    python docs/benchmarks/bench_runtime.py [FILE ...] [--device D] [--resolution N] [--bundle B]
+
+Nanoseconds of an evaluation at random places and directions, inputs made in the shader, with
+untrained numbers of the given size: speed does not depend on them. For each bundle, the largest
+error of every decoder of the device on its reference values, and what filtering by the texture
+unit costs. Without FILE, the tray.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from verdigris.core.bundle.cost import measure, untrained
+from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
+from verdigris.core.bundle.device_materials import has_cooperative_vectors
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.timing import time_material
+from verdigris.core.device import Device, open_device
+from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.spec import PRESETS
+from verdigris.core.settings import BakeSettings
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
+WAYS = (
+    "portable",
+    "sampler",
+    "cooperative",
+    "cooperative_sampler",
+    "cooperative_stochastic",
+    "cooperative_registers",
+)
+
+
+def speed(device: Device, files: list[str], resolution: int) -> None:
+    teachers = [Teacher(load_document(file, allow_outside=True), device=device) for file in files]
+    names = [teacher.material.name for teacher in teachers]
+    took = [time_material(teacher).nanoseconds for teacher in teachers]
+    heads = [way.replace("_", ", ") for way in WAYS]
+    print(f"| ns an evaluation | {' | '.join(heads)} | " + " | ".join(names) + " |")
+    print("| --- " * (1 + len(WAYS) + len(names)) + "|")
+    print("| the graph |" + " |" * len(WAYS) + "".join(f" {each:.3f} |" for each in took))
+    for name in PRESETS:
+        settings = BakeSettings(network=name, resolution=resolution)
+        found = measure(untrained(settings), device, None)
+        values = [getattr(found, way) for way in WAYS]
+        cells = ["" if value is None else f"{value:.3f}" for value in values]
+        best = found.neural
+        faster = [f"{each / best:.1f} times faster" for each in took]
+        print(f"| {name} {settings.activation} | " + " | ".join(cells + faster) + " |", flush=True)
+        if found.cooperative_sampler and found.cooperative_registers:
+            share = found.cooperative_sampler / found.cooperative_registers
+            print(f"  {name}: fetched by the texture unit / from registers {share:.2f}")
+
+
+def agreement(device: Device, path: str) -> None:
+    bundle = open_bundle(Path(path))
+    reference = bundle.reference()
+    points = reference.uv, reference.lod, reference.wi, reference.wo
+    wanted = reference.exported.astype(np.float64)
+    decoders = device_decoders(bundle, device)
+    decoder = "cooperative" if has_cooperative_vectors(device) else "portable"
+    sampled = BundleEvaluator(bundle, device, decoder, "sampler")
+    print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points")
+    for name, decode in (*decoders, (f"{decoder}, sampler", sampled.response)):
+        relative = np.abs(decode(*points) - wanted) / np.maximum(wanted, 0.01)
+        beyond = int((relative > 0.01).sum())
+        parts = np.percentile(relative, [50, 99])
+        print(
+            f"  {name:<24} largest {relative.max():.5f}  99% {parts[1]:.5f}  "
+            f"median {parts[0]:.6f}  above 1%: {beyond} of {relative.size}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", default=[str(EXAMPLE)])
+    parser.add_argument("--device")
+    parser.add_argument("--resolution", type=int, default=1024)
+    parser.add_argument("--bundle", action="append", default=[])
+    options = parser.parse_args()
+    device = open_device(options.device)
+    print(f"{device}, latents {options.resolution} x {options.resolution}, 8 bits, all mips")
+    speed(device, options.files, options.resolution)
+    for path in options.bundle:
+        agreement(device, path)
+
+
+if __name__ == "__main__":
+    main()
