@@ -14,6 +14,7 @@ from verdigris.core.commands.measure import compare, measure
 from verdigris.core.commands.pack import pack
 from verdigris.core.commands.panel import panel
 from verdigris.core.commands.render import render
+from verdigris.core.commands.selftest import selftest
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
 from verdigris.core.commands.weights import app as weights
@@ -30,7 +31,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (bake, inspect, render, measure, compare, verify, export, pack, cost, view, panel):
+for command in (
+    *(bake, inspect, render, measure, compare, verify, export),
+    *(pack, cost, view, panel, selftest),
+):
     app.command()(command)
 app.add_typer(weights)
 

@@ -40,7 +40,7 @@ HOSTS = (
 )
 # What the plug-ins need inside an application. Their pins are those of pyproject.toml.
 NEEDED = ("numpy", "platformdirs")
-NEEDED_BY_PANEL = ("pyqtgraph",)
+NEEDED_BY_PANEL = ("pyqtgraph", "colorama")
 
 # What pip calls the systems that applications run on.
 PLATFORMS = {

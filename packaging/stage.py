@@ -5,8 +5,8 @@
     python3 packaging/stage.py houdini-21.0 OUT --platform windows
 
 OUT gets the file that the application reads (verdigris.mod, verdigris.json) and a folder
-`verdigris`: the plug-in, Verdigris itself, wheels for the application's Python of what it lacks, and
-the program that makes the worker's own environment beside it (make_worker.py; --worker runs it).
+`verdigris`: the plug-in, Verdigris itself, wheels for the application's Python of what it lacks,
+and the program that makes the worker's environment beside it (make_worker.py; --worker runs it).
 """
 
 from __future__ import annotations

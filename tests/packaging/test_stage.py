@@ -1,6 +1,7 @@
 """Staged trees: what is in them, what they bring, and that they import with what a host offers."""
 
 import ast
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -151,6 +152,16 @@ def test_a_host_gets_pinned_wheels_of_what_it_lacks_and_of_nothing_else():
         assert not {line.partition("==")[0] for line in found} & set(host.carries)
         assert pins["platformdirs"] in found
         assert (pins["numpy"] in found) == (host.host == "maya")
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_what_a_tree_brings_needs_nothing_that_is_not_there(host):
+    names = {line.partition("==")[0] for line in requirements(host, _project(ROOT))}
+    for name in names:
+        for line in importlib.metadata.requires(name) or ():
+            needed = re.match(r"[\w.-]+", line)[0]
+            if "extra ==" not in line:
+                assert needed in names | set(host.carries), f"{name} needs {needed}"
 
 
 def test_staging_again_keeps_the_worker_and_nothing_else_of_before(tmp_path):

@@ -1,0 +1,98 @@
+"""`verdigris selftest`: finds the application, runs its walk, says how it went."""
+
+import json
+import sys
+
+import pytest
+
+from verdigris.core import cli
+from verdigris.core.commands.selftest import HostName, find_program
+
+PASSED = {"name": "start", "outcome": "passed", "detail": "", "seconds": 0.1}
+REFUSED = {"name": "paint", "outcome": "refused", "detail": "no window", "seconds": 0.1}
+FAILED = {"name": "attach", "outcome": "failed", "detail": "Traceback\nKeyError: 'x'\n"}
+
+INTERPRETER = """#!{python}
+import json, sys
+assert sys.argv[1:3] == ["-m", "verdigris.plugins.maya.selftest"], sys.argv
+report = {report!r}
+if report is None:
+    sys.exit("No module named verdigris")
+open(sys.argv[3], "w").write(report)
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    def run(report, *arguments):
+        text = report if report is None or isinstance(report, str) else json.dumps(report)
+        program = tmp_path / "mayapy"
+        program.write_text(INTERPRETER.format(python=sys.executable, report=text))
+        program.chmod(0o755)
+        out = tmp_path / "report.json"
+        given = arguments or ("--program", str(program))
+        monkeypatch.setattr(
+            sys, "argv", ["verdigris", "selftest", "--host", "maya", "-o", str(out), *given]
+        )
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def report_of(*steps):
+    passed = all(step["outcome"] != "failed" for step in steps)
+    return {
+        "host": "Maya 2026",
+        "python": "3.11.4",
+        "system": "Linux",
+        "passed": passed,
+        "steps": steps,
+    }
+
+
+def test_a_walk_without_a_failure_ends_with_0_and_says_what_was_refused(run, tmp_path):
+    code, out, _ = run(report_of(PASSED, REFUSED))
+    assert code == 0
+    assert "Maya 2026, Python 3.11.4, Linux" in out
+    assert "  passed   start\n  refused  paint: no window\n" in out
+    assert str(tmp_path / "report.json") in out
+
+
+def test_a_walk_with_a_failure_ends_with_1_and_names_it(run):
+    code, out, _ = run(report_of(PASSED, FAILED))
+    assert code == 1 and "  failed   attach: KeyError: 'x'\n" in out
+
+
+def test_an_application_without_the_plug_in_is_told_with_the_remedy(run):
+    code, _, err = run(None)
+    assert code == 1
+    assert "No module named verdigris: is the plug-in installed (packaging/stage.py" in err
+
+
+@pytest.mark.parametrize("report", ["", "[]", "{}", '{"steps": 1, "passed": true}'])
+def test_a_report_that_is_none_is_told(run, report):
+    code, _, err = run(report)
+    assert code == 1 and "is no report of a self-test" in err
+
+
+def test_an_interpreter_that_is_not_there_is_told_with_the_remedy(run, tmp_path):
+    code, _, err = run(None, "--program", str(tmp_path / "gone"))
+    assert code == 1 and "there is no such file: name it with --program, or set MAYA_LOC" in err
+
+
+def test_the_applications_own_folder_goes_before_the_path(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HFS", str(tmp_path))
+    assert find_program(HostName.HOUDINI) == tmp_path / "bin" / "hython"
+    monkeypatch.delenv("HFS")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_program(HostName.HOUDINI) is None
+    (tmp_path / "hython").write_text("")
+    (tmp_path / "hython").chmod(0o755)
+    assert find_program(HostName.HOUDINI) == tmp_path / "hython"
