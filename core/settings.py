@@ -45,7 +45,7 @@ class BakeSettings:
     candidate_share: float = 0.04
     """The part of all steps that each candidate gets before one is chosen."""
 
-    decoder_rate: float = 5e-3
+    decoder_rate: float = 2e-2
     """Peak learning rate of decoder and frames."""
 
     latent_rate: float = 1e-2
@@ -130,13 +130,16 @@ class BakeSettings:
 
 # Two pairs of directions a place cost nothing in quality and save a quarter of a step.
 _ON_PROCESSOR = BakeSettings(
-    resolution=256, batch=4_096, most_places=2, draw=DrawSettings(pairs=2, coarse_places=4)
+    resolution=256,
+    batch=4_096,
+    most_places=2,
+    draw=DrawSettings(pairs=2, coarse_share=0.2, coarse_places=4),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
         "draft": BakeSettings(iterations=10_000),
-        "standard": BakeSettings(iterations=80_000, candidates=2, candidate_share=0.03),
+        "standard": BakeSettings(iterations=100_000, candidates=2, candidate_share=0.03),
         "final": BakeSettings(
             network="3x64", resolution=1024, iterations=120_000, candidates=4, candidate_share=0.03
         ),

@@ -46,7 +46,7 @@ class DrawnMaterial(Protocol):
 class DrawSettings:
     """How places and directions are drawn."""
 
-    mirror_share: float = 0.1
+    mirror_share: float = 0.05
     """Share of pairs around the mirror direction at random roughness. More starves the rest."""
 
     half_difference_share: float = 0.0
@@ -55,7 +55,7 @@ class DrawSettings:
     least_cosine: float = 0.01
     """Directions are not closer to the horizon than this."""
 
-    coarse_share: float = 0.1
+    coarse_share: float = 0.4
     """Share of samples on coarser mip levels, half as many on each as on the one before."""
 
     coarse_places: int = 16

@@ -50,7 +50,8 @@ __all__ = ["BakeControl", "BakeOptions", "bake"]
 
 # candidates, training, rounding, measuring; those that a bake does not need are left out
 _PHASES = 4
-_QUICK_SAMPLES = 1 << 15
+# Held-out samples that a running bake is measured on; software devices take a fraction of them.
+_QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 _RUN_SECONDS = 0.2
 _FIRST_RUN = 20
 _CALIBRATION_SECONDS = 1.0
@@ -111,8 +112,10 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from notices(teacher, name)
     footprint = texel_footprint(settings.resolution)
+    is_software = run.teachers[0].device.is_software
+    quick_samples = _QUICK_SAMPLES_ON_SOFTWARE if is_software else _QUICK_SAMPLES
     run.held_out = [
-        draw_held_out(teacher, _QUICK_SAMPLES, footprint=footprint) for teacher in run.teachers
+        draw_held_out(teacher, quick_samples, footprint=footprint) for teacher in run.teachers
     ]
     run.started = time.monotonic()
     if saved is None and settings.candidates > 1:
