@@ -14,7 +14,7 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.hosts.mesh_weights import read_weight_sets, read_weights
+from verdigris.core.hosts.mesh_weights import primvars_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,20 +78,33 @@ class FilesHost:
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
+        from verdigris.core.importance.mesh_file import OBJ_ATTRIBUTE, load_painted_mesh
         from verdigris.core.pictures.mesh import load_mesh
 
         path = self._require_mesh(name)
+        # an OBJ file has one set of weights, which has no name of its own
+        wanted = OBJ_ATTRIBUTE if path.suffix.lower() == ".obj" else weight_set
+        if wanted in self.weight_sets(name):
+            mesh, weights, notes = load_painted_mesh(path, wanted)
+            return HostMesh(name, mesh.position, mesh.normal, mesh.uv, weights, notes)
         mesh = load_mesh(path)
-        weights = read_weights(path, weight_set)
-        if weights is not None and weights.shape != mesh.uv.shape[:2]:
-            raise HostError(
-                f"{path}: {weight_set!r} has {len(weights)} triangles and the mesh has "
-                f"{len(mesh.uv)}: save the mesh with its weights again"
-            )
-        return HostMesh(name, mesh.position, mesh.normal, mesh.uv, weights)
+        return HostMesh(name, mesh.position, mesh.normal, mesh.uv)
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
-        return read_weight_sets(self._require_mesh(mesh))
+        from verdigris.core.importance.mesh_file import OBJ_ATTRIBUTE
+        from verdigris.core.pictures.mesh import usd_meshes
+
+        path = self._require_mesh(mesh)
+        if path.suffix.lower() == ".obj":
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                painted = any(line[:2] == "v " and len(line.split()) >= 7 for line in lines)
+            return (OBJ_ATTRIBUTE,) if painted else ()
+        names = [
+            str(primvar.GetPrimvarName())
+            for each in usd_meshes(path)
+            for primvar in primvars_of(each)
+        ]
+        return tuple(dict.fromkeys(names))
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         raise HostError(

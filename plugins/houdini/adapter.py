@@ -137,7 +137,7 @@ class HoudiniHost:
         if not mesh:
             raise HostError(f"{node.path()}: has no mesh {path}: refresh the list")
         read = usd_mesh(mesh, node.path())
-        weights, _ = usd_weights(mesh, weight_set, node.path())
+        weights = usd_weights(mesh, weight_set, node.path())
         name = f"{node.path()}{_SEPARATOR}{path}"
         kept, notes = np.ones(len(read.uv), bool), ()
         if material is not None and material.source == STAGE:

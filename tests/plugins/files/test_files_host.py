@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom
 
-from verdigris.core.errors import DocumentError, HostError
+from verdigris.core.errors import DocumentError, HostError, MeshError
 from verdigris.core.host import BakedResult
 from verdigris.core.hosts.files import FilesHost
 
@@ -75,7 +75,7 @@ def test_primvars_of_every_interpolation_are_weights(harness, weights, interpola
 def test_a_primvar_of_the_wrong_length_is_an_error_that_names_it(harness):
     (name,) = harness.host.meshes(harness.first)
     write_mesh(name, [1.0, 2.0], "vertex")
-    with pytest.raises(HostError, match=r"'verdigris_weights' has 2 values, too few for 'vertex'"):
+    with pytest.raises(MeshError, match=r"'verdigris_weights' holds 2 values, and vertex needs 4"):
         harness.host.mesh(name)
 
 
@@ -88,7 +88,7 @@ def test_vertex_colours_of_an_obj_file_are_weights(tmp_path, harness):
     path.write_text("\n".join(lines))
     mesh = harness.host.mesh(str(path))
     assert mesh.weights.tolist() == [[1, 2, 3], [1, 3, 4]]
-    assert harness.host.weight_sets(str(path)) == ("vertex_colours",)
+    assert harness.host.weight_sets(str(path)) == ("color",)
 
 
 def test_results_are_noted_with_paths_that_move_along_with_the_folder(harness):
