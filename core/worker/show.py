@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # How often pictures are sent while training, and how long pictures are drawn between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
+_AT_ONCE = 0.1
 # Of so many things that are drawn while training, one is of the error map, or of the reference.
 _ERROR_MAP_TURN = 4
 _REFERENCE_TURN = 2
@@ -82,6 +83,9 @@ class Show:
         """Another view: something of it is there at once."""
         begun = time.perf_counter()
         self._painter.look(view)
+        # the reference stays as it is, so that this is paid once for each view
+        while not self._painter.is_reference_whole and time.perf_counter() - begun < _AT_ONCE:
+            self._painter.draw_reference()
         if self._student is not None:
             if self._is_training:
                 self._post_all(self._painter.draw_live(self._student, self._step))

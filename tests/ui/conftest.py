@@ -1,0 +1,60 @@
+"""A panel without a screen, with a real worker."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+CLAY = """<materialx version="1.39">
+<standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="clay" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+LONG = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 1_000_000}
+
+
+@pytest.fixture
+def document(tmp_path):
+    path = tmp_path / "clay.mtlx"
+    path.write_text(CLAY)
+    return path
+
+
+@pytest.fixture
+def make_panel(qtbot, tmp_path, monkeypatch):
+    """Panels whose memory is a file of the test, and whose workers do not outlive it."""
+    from PySide6.QtCore import QSettings
+
+    from verdigris.core.hosts.files import FilesHost
+    from verdigris.core.worker.client import WorkerClient
+    from verdigris.ui.memory import Memory
+    from verdigris.ui.model import PanelModel
+    from verdigris.ui.panel import Panel
+
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    clients, panels = [], []
+
+    def make(document: Path, command=None, size=(900, 600)):
+        def start():
+            clients.append(WorkerClient(command))
+            return clients[-1]
+
+        settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+        panel = Panel(PanelModel(FilesHost(document), start), None, Memory(settings))
+        panel.clients = clients
+        qtbot.addWidget(panel)
+        panels.append(panel)
+        panel.resize(*size)
+        panel.show()
+        panel.model.set_choices(**LONG)
+        panel.model.look(size=48)
+        return panel
+
+    yield make
+    for panel in panels:
+        panel.shutdown()
+    for client in clients:
+        client.kill()

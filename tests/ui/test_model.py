@@ -1,0 +1,383 @@
+"""The panel without a widget: what it may do when, what it sends, what it makes of what comes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import HostDocument, HostMaterial
+from verdigris.core.settings import BakeSettings
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.client import GONE, SILENT, WELL, Health
+from verdigris.core.worker.events import STATES
+from verdigris.core.worker.protocol import Message
+from verdigris.ui import states, words
+from verdigris.ui.docs import field_docs
+from verdigris.ui.history import History
+from verdigris.ui.model import ERROR, PanelModel
+from verdigris.ui.weights import Brush, WeightMap
+
+CLAY = HostMaterial("clay", "clay", "file")
+REPORT = {"name": "clay", "verdict": "can be baked: reflects 43% of the light", "parts": []}
+
+
+class FakeHost:
+    """Two materials; keeps what is attached."""
+
+    name = "fake"
+    can_paint = False
+
+    def __init__(self):
+        self.attached_results = []
+        self.fails = False
+
+    def scene_file(self):
+        return Path("/scene/shot.ma")
+
+    def materials(self):
+        return (CLAY, HostMaterial("wax", "wax", "file"))
+
+    def selected_materials(self):
+        return ()
+
+    def document(self, material):
+        if self.fails:
+            raise HostError("the material has gone")
+        return HostDocument("scene", "<materialx/>", material.name, (Path("/textures"),))
+
+    def attach(self, material, result):
+        self.attached_results.append((material, result.bundle))
+
+
+class FakeClient:
+    """Takes commands, and says what a test tells it to."""
+
+    def __init__(self):
+        self.sent, self.queue = [], []
+        self.now = Health(WELL)
+        self.ended = ""
+
+    def send(self, command):
+        self.sent.append(command)
+
+    def poll(self):
+        found, self.queue = self.queue, []
+        return found
+
+    def health(self):
+        return self.now
+
+    def close(self):
+        self.ended = "closed"
+
+    def kill(self):
+        self.ended = "killed"
+
+    def says(self, event, payload=b"", **fields):
+        self.queue.append(Message({"event": event, **fields}, payload))
+
+
+class Bench:
+    def __init__(self):
+        self.host, self.clients = FakeHost(), []
+        self.model = PanelModel(self.host, self._make)
+
+    def _make(self):
+        self.clients.append(FakeClient())
+        return self.clients[-1]
+
+    @property
+    def client(self):
+        return self.clients[-1]
+
+    def hear(self, event, **fields):
+        self.client.says(event, **fields)
+        self.model.tick()
+
+    def ready(self):
+        self.model.refresh_materials()
+        self.hear("opened", chosen="clay", materials=[REPORT], trainer="numpy", device="cpu")
+        self.hear("state", state="idle", doing="")
+        return self.model
+
+    def training(self):
+        model = self.ready()
+        model.start()
+        self.hear("state", state="preparing")
+        self.hear("started", step=0, steps=100)
+        self.hear("state", state="training")
+        self.hear("phase", name="training")
+        return model
+
+
+@pytest.fixture
+def bench():
+    return Bench()
+
+
+def test_the_first_material_is_opened_with_its_text_and_folders(bench):
+    model = bench.ready()
+    assert model.current == CLAY
+    view, opening = bench.client.sent[:2]
+    assert isinstance(view, say.View)
+    assert (opening.payload, opening.search, opening.material) == (
+        *(b"<materialx/>", ("/textures",), "clay"),
+    )
+    assert model.can(states.START)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_in_every_state_only_what_makes_sense_can_be_done(bench, state):
+    model = bench.ready()
+    model.state = state
+    allowed = {action for action in states.ACTIONS if model.can(action)}
+    assert (
+        allowed
+        == {
+            "idle": {"start"},
+            "preparing": {"pause", "finish", "cancel"},
+            "training": {"pause", "finish", "cancel"},
+            "paused": {"resume", "finish", "cancel"},
+            "finishing": {"cancel"},
+            "done": {"start"},
+            "failed": {"start"},
+        }[state]
+    )
+
+
+def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
+    model = bench.training()
+    seen = []
+    model.state_changed.connect(lambda: seen.append(model.state))
+    for step in range(10, 101, 10):
+        bench.hear("step", step=step, steps=100, loss=1 / step, seconds=1.0, seconds_left=9.0)
+    assert model.progress.share == 1.0
+    bench.hear("state", state="finishing")
+    assert bench.host.attached_results == []
+    metrics = {"log_mae": 0.01, "smape": 0.2}
+    bench.hear(
+        *("finished",),
+        results=["/out/clay.vdg"],
+        step=100,
+        samples=[metrics],
+        pictures=[],
+    )
+    bench.hear("state", state="done")
+    assert bench.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
+    assert seen[-2:] == ["finishing", "done"]
+    assert model.errors["log_mae"] == 0.01
+
+
+def test_a_command_is_asked_once_until_the_worker_has_answered(bench):
+    model = bench.training()
+    model.pause()
+    model.pause()
+    model.finish()
+    assert [type(each) for each in bench.client.sent].count(say.Pause) == 1
+    assert say.Finish() not in bench.client.sent
+    bench.hear("state", state="paused")
+    model.finish()
+    assert bench.client.sent[-1] == say.Finish()
+
+
+def test_a_state_that_cannot_follow_is_late_and_ignored(bench):
+    model = bench.training()
+    bench.hear("state", state="done")
+    bench.hear("state", state="nonsense")
+    assert model.state == "training"
+
+
+def test_a_worker_that_is_gone_fails_the_bake_and_a_new_one_goes_on_with_it(bench):
+    model = bench.training()
+    bench.hear("checkpointed", step=40)
+    bench.client.now = Health(GONE, "The worker was killed (SIGKILL).")
+    model.tick()
+    assert (model.state, model.health.state) == ("failed", GONE)
+    assert model.can_recover and not model.can(states.START)
+    model.recover()
+    assert len(bench.clients) == 2
+    bench.hear("opened", chosen="clay", materials=[REPORT], trainer="numpy")
+    (start,) = [each for each in bench.client.sent if isinstance(each, say.Start)]
+    assert start.resume
+    assert not model.choices.resume
+
+
+def test_a_silent_worker_may_come_back_or_be_replaced(bench):
+    model = bench.training()
+    bench.client.now = Health(SILENT, "The worker has not answered for 3 s.")
+    model.tick()
+    assert model.state == "training" and model.can_recover
+    bench.client.now = Health(WELL)
+    model.tick()
+    assert not model.can_recover
+    bench.client.now = Health(SILENT, "The worker has not answered for 3 s.")
+    model.tick()
+    first = bench.client
+    model.recover()
+    assert first.ended == "killed"
+
+
+def test_what_is_wrong_with_a_material_is_in_its_report_and_it_cannot_be_started(bench):
+    model = bench.model
+    model.refresh_materials()
+    bench.hear("error", command="open", text="scene: image.png is missing")
+    assert model.report["problem"] == "scene: image.png is missing"
+    assert not model.can(states.START)
+    bench.host.fails = True
+    model.choose(model.materials[1])
+    assert model.report["problem"] == "the material has gone"
+    assert model.notices[-1].severity == ERROR
+
+
+def test_while_it_bakes_another_material_cannot_be_chosen(bench):
+    model = bench.training()
+    model.choose(model.materials[1])
+    assert model.current == CLAY
+    assert "Finish or cancel" in model.notices[-1].text
+
+
+def test_a_refused_start_fails_without_an_offer_to_resume(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("error", command="start", text="preset 'best' is not known")
+    assert model.state == "failed"
+    assert not model.can_recover and model.can(states.START)
+
+
+def test_choices_become_the_start_command_and_nothing_else_does(bench):
+    model = bench.ready()
+    model.set_choices(resolution=64, time_limit=30.0, nonsense=1)
+    model.start()
+    start = bench.client.sent[-1]
+    assert start.changes == {"resolution": 64}
+    assert (start.time_limit, start.preset, start.folder) == (30.0, "", "/scene/neural")
+    assert BakeSettings.from_json({**BakeSettings().to_json(), **start.changes}).resolution == 64
+
+
+def test_views_are_numbered_and_sent_only_when_they_change(bench):
+    model = bench.ready()
+    before = len(bench.client.sent)
+    model.look(turn=10.0)
+    model.look(turn=10.0)
+    assert [each.number for each in bench.client.sent[before:]] == [model.view.number]
+
+
+def test_strokes_reach_the_worker_as_a_map_of_what_was_painted(bench):
+    model = bench.ready()
+    model.weights.begin_stroke()
+    model.weights.dab(0.25, 0.75, Brush(radius=0.1, weight=8.0, strength=1.0))
+    model.weights.end_stroke()
+    model.tick()
+    weights = bench.client.sent[-1].weights()
+    row, column = np.unravel_index(weights.argmax(), weights.shape)
+    assert (column / 128, row / 128) == (
+        pytest.approx(0.25, abs=0.01),
+        pytest.approx(0.75, abs=0.01),
+    )
+    model.weights.undo()
+    model._weights_sent = 0
+    model.tick()
+    assert bench.client.sent[-1] == say.SetImportance()
+
+
+def test_a_picture_comes_as_pixels_and_a_map_as_weights(bench):
+    model = bench.ready()
+    pixels = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    bench.client.says(
+        *("picture", pixels.tobytes()), part="heat", shape=[4, 4, 3], type="|u1", view=2, top=0.5
+    )
+    weights = np.full((2, 3), 2, "<f4")
+    weights[0, 0] = 5
+    bench.client.says("importance", weights.tobytes(), shape=[2, 3], type="<f4", path="a")
+    model.tick()
+    np.testing.assert_array_equal(model.pictures["heat"].pixels, pixels)
+    np.testing.assert_array_equal(model.weights.values, weights)
+    # what does not fit its line is no picture
+    bench.client.says("picture", b"123", part="neural", shape=[4, 4, 3], type="|u1")
+    model.tick()
+    assert "neural" not in model.pictures
+
+
+def test_a_dab_is_round_soft_and_goes_over_the_edge():
+    weights = WeightMap(64)
+    weights.dab(0.0, 0.5, Brush(radius=0.25, weight=3.0, strength=1.0))
+    values = weights.values
+    # half a texel from the middle on both sides of the seam
+    assert values[32, 0] == pytest.approx(values[32, 63])
+    assert values[32, 0] == pytest.approx(3.0, abs=0.02)
+    assert values[32, 8] == pytest.approx(2.0, abs=0.15)
+    assert values[32, 20] == 1.0
+
+
+def test_a_stroke_is_one_step_of_undo_and_undo_can_be_undone():
+    weights = WeightMap(16)
+    weights.begin_stroke()
+    for u in (0.2, 0.4, 0.6):
+        weights.dab(u, 0.5, Brush())
+    weights.end_stroke()
+    painted = weights.values.copy()
+    weights.fill(2.0)
+    weights.undo()
+    np.testing.assert_array_equal(weights.values, painted)
+    weights.undo()
+    assert weights.is_plain and not weights.can_undo
+    weights.redo()
+    np.testing.assert_array_equal(weights.values, painted)
+    weights.invert()
+    np.testing.assert_allclose(weights.values, painted.max() + painted.min() - painted)
+
+
+def test_erasing_goes_back_to_normal():
+    weights = WeightMap(16)
+    weights.fill(6.0)
+    weights.dab(0.5, 0.5, Brush(radius=2.0, strength=1.0, erases=True))
+    assert weights.values[8, 8] == pytest.approx(1.0, abs=0.01)
+
+
+def test_the_smoothed_loss_follows_the_raw_one_without_its_spikes():
+    history = History()
+    for step in range(200):
+        history.add_loss(step, 1.0 if step != 100 else 1000.0)
+    history.add_loss(300, None)
+    _, raw, smooth = history.losses()
+    assert raw.max() == 1000 and smooth.max() < 10
+    assert smooth[-1] == pytest.approx(1.0, rel=0.01)
+    for step in range(10_000):
+        history.add_loss(400 + step, 0.5)
+    assert len(history.losses()[0]) <= 2001
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (None, "not known")],
+)
+def test_times_are_said_as_one_says_them(seconds, text):
+    assert words.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(999, "999 bytes"), (4300, "4.3 KB"), (698_000, "698 KB"), (2.1e9, "2.1 GB")],
+)
+def test_sizes_are_said_as_files_show_them(count, text):
+    assert words.size_of(count) == text
+
+
+def test_a_report_is_said_by_what_becomes_of_each_part():
+    report = {
+        "parts": [
+            {"name": "oren_nayar_diffuse_bsdf", "fate": "kept", "how": ""},
+            {"name": "transmission", "fate": "dropped", "how": "light that passes through"},
+        ]
+    }
+    assert words.parts_by_fate(report) == [
+        ("kept", "Kept", ["oren nayar diffuse"]),
+        ("dropped", "Left out", ["transmission: light that passes through"]),
+    ]
+
+
+def test_tooltips_are_the_docstrings_of_settings():
+    docs = field_docs(BakeSettings)
+    assert docs["resolution"] == "Latent texels a side. Detail finer than a texel is averaged."
+    assert "draw" in docs

@@ -1,0 +1,235 @@
+"""The panel as its user meets it, offscreen, with a real worker that trains."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
+
+from verdigris.core.worker.client import GONE, SILENT
+from verdigris.ui.model import ERROR
+
+WAIT = 90_000
+
+
+def click(qtbot, button):
+    assert button.isEnabled(), f"{button.text()} cannot be clicked"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def start(qtbot, panel):
+    transport = panel.status.transport
+    qtbot.waitUntil(transport.start.isEnabled, timeout=WAIT)
+    click(qtbot, transport.start)
+    qtbot.waitUntil(lambda: len(panel.model.history.losses()[0]) > 3, timeout=WAIT)
+
+
+def test_a_bake_from_start_to_result(qtbot, make_panel, document):
+    panel = make_panel(document)
+    model, transport = panel.model, panel.status.transport
+    assert not transport.start.isEnabled()
+    begun = time.monotonic()
+    start(qtbot, panel)
+    assert "Kept" in panel.report.report.toPlainText()
+
+    # learns
+    qtbot.waitUntil(lambda: {"neural", "heat"} <= set(model.pictures), timeout=WAIT)
+    print(f"first preview {time.monotonic() - begun:.1f} s after the panel was opened")
+    qtbot.waitUntil(lambda: len(model.history.losses()[0]) > 12, timeout=WAIT)
+    _, _, smooth = model.history.losses()
+    assert smooth[-1] < smooth[0]
+    drawn = panel.learning.plot.smooth.getData()[1]
+    np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
+
+    # answers at once while it trains
+    delays = []
+    for _ in range(10):
+        asked = time.perf_counter()
+        click(qtbot, panel.view_bar.all)
+        panel.viewport.repaint()
+        delays.append(time.perf_counter() - asked)
+    print(
+        f"a click took {1000 * max(delays):.0f} ms at most, {1000 * np.median(delays):.0f} mostly"
+    )
+    assert np.median(delays) < 0.1
+
+    # pauses, is painted on, goes on
+    click(qtbot, transport.pause)
+    qtbot.waitUntil(lambda: model.state == "paused", timeout=WAIT)
+    assert transport.pause.text() == "&Resume"
+    step = model.progress.step
+    texture = panel.paint.texture
+    panel.tabs.setCurrentWidget(panel.paint)
+    middle = texture.rect().center()
+    qtbot.mousePress(texture, Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.mouseMove(texture, middle + QPoint(8, 0))
+    qtbot.mouseRelease(texture, Qt.MouseButton.LeftButton, pos=middle)
+    assert model.weights.values[64, 64] > 1.5
+    assert model.weights.values[5, 5] == 1.0
+    assert model.progress.step == step
+    click(qtbot, transport.pause)
+    qtbot.waitUntil(lambda: model.progress.step > step, timeout=WAIT)
+    click(qtbot, panel.paint.undo)
+    assert model.weights.is_plain
+
+    # keeps what there is
+    click(qtbot, transport.finish)
+    qtbot.waitUntil(lambda: model.state == "done", timeout=WAIT)
+    bundle = document.parent / "neural" / "clay.vdg"
+    assert model.result == bundle and (bundle / "manifest.json").is_file()
+    assert model.host.attached(model.current) == bundle
+    assert transport.start.isEnabled()
+    assert [notice for notice in model.notices if notice.severity == ERROR] == []
+
+
+def test_cancel_leaves_no_result_and_closing_ends_the_worker_within_two_seconds(
+    qtbot, make_panel, document
+):
+    panel = make_panel(document)
+    model, transport = panel.model, panel.status.transport
+    start(qtbot, panel)
+    click(qtbot, transport.cancel)
+    qtbot.waitUntil(lambda: model.state == "idle", timeout=WAIT)
+    assert not (document.parent / "neural" / "clay.vdg").exists()
+    start(qtbot, panel)
+    (client,) = panel.clients
+    begun = time.monotonic()
+    panel.close()
+    assert time.monotonic() - begun < 0.5, "closing waited for the worker"
+    assert client.wait(10)
+    took = time.monotonic() - begun
+    print(f"gone after {took:.2f} s")
+    assert took < 2.0
+
+
+def test_a_worker_that_is_killed_is_told_of_and_resumed(qtbot, make_panel, document):
+    panel = make_panel(document)
+    model = panel.model
+    start(qtbot, panel)
+    qtbot.waitUntil(lambda: model.checkpoint_step is not None, timeout=WAIT)
+    kept = model.checkpoint_step
+    begun = time.monotonic()
+    panel.clients[0]._process.kill()
+    qtbot.waitUntil(lambda: model.health.state == GONE, timeout=2000)
+    print(f"told after {time.monotonic() - begun:.2f} s")
+    assert panel.banner.isVisible()
+    assert "killed" in panel.banner.text.text()
+    assert model.state == "failed"
+    click(qtbot, panel.banner.recover)
+    qtbot.waitUntil(lambda: model.state == "training", timeout=WAIT)
+    assert len(panel.clients) == 2
+    qtbot.waitUntil(lambda: model.progress.step > kept, timeout=WAIT)
+    assert not panel.banner.recover.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import time; time.sleep(60)", "The worker has not said anything for 2 s."),
+        ("import sys; sys.exit('no such library')", "code 1): no such library"),
+        ("print('hello', flush=True); import time; time.sleep(60)", "not of the protocol"),
+    ],
+)
+def test_a_worker_that_never_answers_does_not_block_the_panel(
+    script, reason, qtbot, make_panel, document
+):
+    panel = make_panel(document, [sys.executable, "-c", script])
+    model = panel.model
+
+    def told():
+        said = [model.health.reason, *(notice.text for notice in model.notices)]
+        return any(reason in text for text in said)
+
+    qtbot.waitUntil(told, timeout=5000)
+    asked = time.perf_counter()
+    click(qtbot, panel.view_bar.all)
+    assert time.perf_counter() - asked < 0.5
+    assert not panel.status.transport.start.isEnabled()
+    qtbot.waitUntil(lambda: model.health.state in (SILENT, GONE), timeout=5000)
+    assert panel.banner.recover.isVisible()
+
+
+IMAGE = """<image name="i" type="color3">
+<input name="file" type="filename" value="lost.png"/></image><standard_surface"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('value="0.7, 0.3, 0.1"', 'nodename="i"', "lost.png"),
+        ("standard_surface", "no_such_node", "no_such_node"),
+    ],
+)
+def test_a_material_with_errors_says_which_and_cannot_be_started(
+    old, new, reason, qtbot, make_panel, document
+):
+    text = document.read_text().replace(old, new)
+    document.write_text(text.replace("<standard_surface", IMAGE) if "i" in new[-3:] else text)
+    panel = make_panel(document)
+    report = panel.report.report
+
+    def told():
+        said = report.toPlainText() + panel.banner.text.text()
+        return reason in said.replace("\u200b", "")
+
+    qtbot.waitUntil(told, timeout=WAIT)
+    assert not panel.status.transport.start.isEnabled()
+
+
+@pytest.fixture
+def quiet(make_panel, document):
+    """A panel whose worker says nothing: for looking at widgets."""
+    return make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
+
+
+@pytest.mark.parametrize("width", [420, 900])
+def test_every_control_is_reached_by_keyboard_and_says_what_it_does(width, qtbot, quiet):
+    quiet.resize(width, 860)
+    qtbot.wait(50)
+    quiet.settings.more.setChecked(True)
+    controls = [
+        each
+        for kind in (QAbstractButton, QComboBox, QAbstractSpinBox)
+        for each in quiet.findChildren(kind)
+        if not each.objectName().startswith(("qt_", "Scroll")) and each.parent() is not None
+    ]
+    own = [each for each in controls if type(each).__module__.startswith("PySide6")]
+    assert len(own) > 25
+    assert [each for each in own if not each.focusPolicy() & Qt.FocusPolicy.TabFocus] == []
+    silent = [each for each in own if not each.toolTip() and not each.parent().toolTip()]
+    assert silent == []
+    # nothing is cut off
+    assert quiet.minimumSizeHint().width() <= width
+
+
+def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
+    viewport, model = quiet.viewport, quiet.model
+    viewport.setFocus()
+    qtbot.keyClick(viewport, Qt.Key.Key_Right)
+    assert model.view.turn == 10.0
+    light = model.view.light
+    qtbot.keyClick(viewport, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert model.view.light[1] > light[1]
+    qtbot.keyClick(viewport, Qt.Key.Key_Plus)
+    assert model.view.zoom == 1.25
+    qtbot.keyClick(viewport, Qt.Key.Key_Comma)
+    assert viewport.wipe == pytest.approx(0.45)
+    qtbot.keyClick(viewport, Qt.Key.Key_Home)
+    assert (model.view.turn, model.view.zoom) == (0.0, 1.0)
+
+
+def test_last_choices_are_there_again(qtbot, quiet, make_panel, document):
+    quiet.model.set_choices(resolution=128, target_error=0.02)
+    quiet.viewport.set_mode("side by side")
+    quiet.tabs.setCurrentWidget(quiet.settings)
+    quiet.close()
+    again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
+    assert again.viewport.mode == "side by side"
+    assert again.tabs.currentWidget() is again.settings
+    assert again.model.choices.target_error == 0.02
+    assert again.settings._combos["resolution"].count() == 8
