@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.device_materials import DeviceMaterials, RuntimeChoice, Stored, stored_of
+import numpy as np
+
+from verdigris.core.bundle.device_materials import (
+    DeviceMaterials,
+    RuntimeChoice,
+    Stored,
+    stored_of,
+    upload_texture,
+)
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.material.evaluator import DeviceMaterial
 
@@ -31,9 +39,13 @@ class BundleMaterial(DeviceMaterial):
         self.device = device or open_device()
         self.lod = lod
         self.random = 0.0
+        maps = {} if isinstance(bundle, Stored) else _maps(bundle, self.device)
         stored = bundle if isinstance(bundle, Stored) else stored_of(bundle)
-        chosen = replace(choice or RuntimeChoice(), from_registers=from_registers)
+        chosen = replace(
+            choice or RuntimeChoice(), from_registers=from_registers, has_maps=bool(maps)
+        )
         self._materials = DeviceMaterials([stored], self.device, chosen)
+        self._maps = maps
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._materials.kernel((source, _MATERIAL), entry)
@@ -51,6 +63,23 @@ class BundleMaterial(DeviceMaterial):
         }
         if not materials.choice.from_registers:
             bound["gBundleLatents"] = materials.textures[0]
-            if materials.choice.filter == "sampler":
-                bound["gBundleSampler"] = materials.sampler
-        return bound
+        if materials.choice.has_maps or self._fetches_by_sampler:
+            bound["gBundleSampler"] = materials.sampler
+        return bound | self._maps
+
+    @property
+    def _fetches_by_sampler(self) -> bool:
+        choice = self._materials.choice
+        return choice.filter == "sampler" and not choice.from_registers
+
+
+def _maps(bundle: Bundle, device: Device) -> dict[str, slangpy.Texture]:
+    """Both maps where there is one; the one that is missing is constant."""
+    emission, opacity = bundle.emission(), bundle.opacity()
+    if emission is None and opacity is None:
+        return {}
+    dark, solid = np.zeros((1, 1, 4), np.float16), np.full((1, 1, 1), 255, np.uint8)
+    return {
+        "gBundleEmission": upload_texture(device, "R16G16B16A16_SFLOAT", emission or [dark]),
+        "gBundleOpacity": upload_texture(device, "R8_UNORM", opacity or [solid]),
+    }

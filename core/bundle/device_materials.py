@@ -29,7 +29,11 @@ DECODERS = ("portable", "cooperative")
 FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 # What devices ask of a matrix in their own layout.
 OPTIMAL_ALIGNMENT = 128
-_FORMATS = {"R8G8B8A8_UNORM": "rgba8_unorm", "R16G16B16A16_SFLOAT": "rgba16_float"}
+_FORMATS = {
+    "R8G8B8A8_UNORM": "rgba8_unorm",
+    "R16G16B16A16_SFLOAT": "rgba16_float",
+    "R8_UNORM": "r8_unorm",
+}
 # NeuralRecord of neural_record.slang.
 RECORD = np.dtype(
     [
@@ -58,6 +62,8 @@ class RuntimeChoice:
     """Matrices for cooperative vectors are converted to the device's own layout."""
     from_registers: bool = False
     """Latents are computed instead of fetched: to see what the decoder costs by itself."""
+    has_maps: bool = False
+    """There are maps of emission or opacity."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
@@ -75,6 +81,7 @@ class RuntimeChoice:
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
             "NEURAL_REGISTERS": self.from_registers,
+            "NEURAL_MAPS": self.has_maps,
             "NEURAL_FILTER": FILTERS[self.filter],
             "NEURAL_TEXTURES": textures,
         }
@@ -215,23 +222,7 @@ class DeviceMaterials:
         record["levels"], record["texture"] = layout.levels, index
 
     def _upload(self, latents: LatentTexture) -> slangpy.Texture:
-        import slangpy
-
-        layout = latents.layout
-        texture = self.device.gpu.create_texture(
-            type=slangpy.TextureType.texture_2d_array,
-            format=getattr(slangpy.Format, _FORMATS[latents.format]),
-            width=layout.width,
-            height=layout.height,
-            array_length=len(latents.levels[0]),
-            mip_count=layout.levels,
-            usage=slangpy.TextureUsage.shader_resource,
-        )
-        for mip, level in enumerate(latents.levels):
-            for layer, texels in enumerate(level):
-                # a view of one row or column keeps strides that are refused
-                texture.copy_from_numpy(texels.copy(), layer=layer, mip=mip)
-        return texture
+        return upload_texture(self.device, latents.format, latents.levels)
 
     def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
         import slangpy
@@ -242,3 +233,30 @@ class DeviceMaterials:
         return self.device.gpu.create_buffer(
             element_count=raw.size // stride, struct_size=stride, usage=usage, data=raw
         )
+
+
+def upload_texture(
+    device: Device, format_name: str, levels: Sequence[NDArray[Any]]
+) -> slangpy.Texture:
+    """Mip levels [height, width, channels], or [layers, height, width, channels] of an array."""
+    import slangpy
+
+    is_array = levels[0].ndim == 4
+    height, width = levels[0].shape[-3:-1]
+    types = slangpy.TextureType
+    texture = device.gpu.create_texture(
+        type=types.texture_2d_array if is_array else types.texture_2d,
+        format=getattr(slangpy.Format, _FORMATS[format_name]),
+        width=width,
+        height=height,
+        array_length=len(levels[0]) if is_array else 1,
+        mip_count=len(levels),
+        usage=slangpy.TextureUsage.shader_resource,
+    )
+    for mip, level in enumerate(levels):
+        for layer, texels in enumerate(level if is_array else [level]):
+            # what a single channel is given as
+            plain = texels[..., 0] if texels.shape[-1] == 1 else texels
+            # a view of one row or column keeps strides that are refused
+            texture.copy_from_numpy(plain.copy(), layer=layer, mip=mip)
+    return texture

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verdigris.core.commands.opening import open_student, open_teacher
+from verdigris.core.commands.opening import open_teacher
 from verdigris.core.commands.options import (
     AllowOutside,
     DeviceChoice,
@@ -44,6 +44,7 @@ def render(
     device: DeviceChoice = None,
 ) -> None:
     """Draws a material, or what was baked of one, on a sphere, a plane or a mesh."""
+    from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
     from verdigris.core.pictures.files import check_picture_path, write_picture
@@ -67,7 +68,8 @@ def render(
     opened = open_device(device)
     if bundle:
         name = bundle.manifest.name
-        picture = draw(open_student(bundle, opened), chosen, size, shape, lighting, is_flat=True)
+        baked = BundleMaterial(bundle, opened)
+        picture = draw(baked, chosen, size, shape, lighting, is_flat=True)
     else:
         teacher = open_teacher(file, material, search, allow_outside, opened)
         name = teacher.material.name

@@ -140,7 +140,6 @@ class Viewer:
         lighting = Lighting(
             direction=look.light,
             environment=0.8 if look.has_studio else 0.0,
-            emission=0.0,
             samples=8 if is_quick else 32,
         )
         subpixels = 1 if is_quick else 2

@@ -12,14 +12,23 @@ import pytest
 
 from verdigris.core.bundle import device_materials
 from verdigris.core.bundle.bundle_material import BundleMaterial
-from verdigris.core.bundle.cost import Cost, Nanoseconds, cost_of_bundle, texture_sizes, untrained
+from verdigris.core.bundle.cost import (
+    Cost,
+    Nanoseconds,
+    cost_of_bundle,
+    measure,
+    texture_sizes,
+    untrained,
+)
 from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
 from verdigris.core.bundle.device_materials import RuntimeChoice
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.verify import verify
 from verdigris.core.device import Device, open_device
+from verdigris.core.errors import DeviceError
 from verdigris.core.material.document import load_document
+from verdigris.core.material.teacher import Teacher
 from verdigris.core.network import losses
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.spec import PRESETS
@@ -90,6 +99,26 @@ def test_cooperative_vectors_round_to_half_floats_and_no_more(monkeypatch):
         worst[decoder] = (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max()
     assert worst["portable"] < 1e-5
     assert 1e-4 < worst["cooperative"] < 0.01
+
+
+def test_emission_and_opacity_are_seen(software, tmp_path):
+    """Two by two texels of emission; opacity is a constant 51 / 255."""
+    glow = np.zeros((2, 2, 4), np.float16)
+    glow[0, 0, :3], glow[1, 1, :3] = (4, 2, 1), (0, 0, 8)
+    levels = [glow, glow.mean((0, 1), keepdims=True).astype(np.float16)]
+    opacity = [np.full((1, 1, 1), 51, np.uint8)]
+    material = BundleMaterial(
+        make_bundle(tmp_path / "lamp.vdg", emission=levels, opacity=opacity), software
+    )
+    up = np.tile(np.float32([0, 0, 1]), (3, 1))
+    uv = np.float32([[0.25, 0.25], [0.75, 0.75], [1.25, -0.75]])  # wraps, row 0 at the lowest v
+    found = material.emission(uv, up)
+    np.testing.assert_allclose(found, [[4, 2, 1], [0, 0, 8], [4, 2, 1]], atol=0.02)
+    np.testing.assert_allclose(material.opacity(uv, up), 0.2, atol=1e-3)
+    material.lod = 1.0
+    np.testing.assert_allclose(
+        material.emission(uv, up), np.tile([1, 0.5, 2.25], (3, 1)), atol=0.01
+    )
 
 
 def test_the_device_proves_a_bundle(bundle, software):
@@ -173,3 +202,17 @@ def test_the_command_forecasts_before_a_bake():
     )
     assert found["nanoseconds"]["cooperative"] is None
     assert found["textures"] == 2
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_the_tray_is_ten_times_faster_than_its_graph_and_not_held_up_by_fetches():
+    try:
+        device = open_device("vulkan")
+    except DeviceError:
+        pytest.skip("there is no GPU")
+    if device.is_software or not device_materials.has_cooperative_vectors(device):
+        pytest.skip("there is no GPU with cooperative vectors")
+    teacher = Teacher(load_document(EXAMPLES / "copper_tray.mtlx"), device=device)
+    found = measure(untrained(BakeSettings(resolution=1024)), device, teacher)
+    assert found.ratio >= 10
+    assert found.neural <= 2 * found.cooperative_registers
