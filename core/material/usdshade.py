@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.errors import DocumentError, VerdigrisError
+from verdigris.core.errors import DocumentError
 from verdigris.core.material.usd.network import read_network
 from verdigris.core.material.usd.write import write_document
 
@@ -48,15 +48,6 @@ def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
         for prim in stage.Traverse(everything)
         if prim.IsActive() and UsdShade.Material(prim)
     )
-
-
-def find_problem(stage: Usd.Stage, path: str) -> str | None:
-    """Why a material cannot be converted, or None."""
-    try:
-        convert(stage, path)
-    except VerdigrisError as failure:
-        return str(failure)
-    return None
 
 
 def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:

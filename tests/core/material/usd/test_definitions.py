@@ -1,0 +1,44 @@
+"""Every definition of MaterialX survives: a shader of it becomes a node of it."""
+
+import json
+
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.usd.network import Link, Network, Port, Shader
+from verdigris.core.material.usd.signatures import TABLE, find_signature
+from verdigris.core.material.usd.write import write_document
+
+# MaterialX 1.39 dropped these without a successor; documents that use them are refused by name.
+GONE = ("ambientocclusion", "arrayappend", "curveadjust", "disney_brdf_2012", "disney_bsdf_2015")
+# These are turned into others only in the company of certain nodes.
+GONE_ALONE = ("ND_geompropvalue_string", "ND_thin_film_bsdf", "ND_thin_surface")
+
+
+def node_of(definition, version):
+    """The node that a shader of this definition becomes once MaterialX has read the document."""
+    signature = find_signature(definition, version)
+    output = next(iter(signature.outputs))
+    feeds = (Port("base", "float", link=Link("/m/node", output, "token")),)
+    surface = Shader("/m/surface", "ND_standard_surface_surfaceshader", "", feeds)
+    shaders = {surface.path: surface, "/m/node": Shader("/m/node", definition, "", ())}
+    text = ".".join(str(number) for number in version)
+    network = Network("m", "/m", text, Link(surface.path, "out", "token"), shaders=shaders)
+    return parse_document(write_document(network)).root.getNode("node")
+
+
+def test_every_definition_of_today_resolves_to_itself():
+    names = json.loads(TABLE.read_text())["current"]
+    assert len(names) > 700
+    for name in names:
+        assert node_of(name, (1, 39)).getNodeDef().getName() == name
+
+
+def test_every_definition_of_1_38_is_upgraded_or_known_to_be_gone():
+    names = json.loads(TABLE.read_text())["before_1.39"]
+    assert len(names) > 100
+    lost = [name for name in names if node_of(name, (1, 38)).getNodeDef() is None]
+    unexpected = [
+        name
+        for name in lost
+        if find_signature(name, (1, 38)).category not in GONE and name not in GONE_ALONE
+    ]
+    assert unexpected == [] and len(lost) == 28
