@@ -67,7 +67,7 @@ class PaintedComparison:
 
     def picture(self) -> Floats:
         """The map, then the errors of both bakes on one scale; linear light, v upwards."""
-        top = float(np.percentile(self.uniform.heat, 99.0)) or None
+        top = float(np.percentile(self.uniform.heat, 99.8)) or None
         row = np.arange(MAP_SIZE) * self.weights.shape[0] // MAP_SIZE
         column = np.arange(MAP_SIZE) * self.weights.shape[1] // MAP_SIZE
         shown = self.weights[row][:, column]
