@@ -32,7 +32,9 @@ SAME = 1e-4
 LOST_BY_USDMTLX = {
     "copper_tray": "the closures that feed a surface in a graph",
     "enamel_badge": "the surface shaders that feed a mix in a graph",
+    "foil_stamp": "the surface shaders that feed a mix in a graph",
     "painted_wood": "the surface shaders that feed a mix in a graph",
+    "pearl_inlay": "the surface shaders that feed a mix in a graph",
 }
 
 CONVERT = """
