@@ -139,7 +139,7 @@ _ON_PROCESSOR = BakeSettings(
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
         "draft": BakeSettings(iterations=10_000),
-        "standard": BakeSettings(iterations=100_000, candidates=2, candidate_share=0.03),
+        "standard": BakeSettings(iterations=80_000, candidates=2, candidate_share=0.03),
         "final": BakeSettings(
             network="3x64", resolution=1024, iterations=120_000, candidates=4, candidate_share=0.03
         ),
