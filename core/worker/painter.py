@@ -35,7 +35,7 @@ _TEXTURE_SIZE = 256
 TEXTURE = "texture"
 # Sides of live pictures, and how long one of them may take.
 LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-_LIVE_SECONDS = 0.02
+_LIVE_SECONDS = 0.016
 _FIRST_LIVE_SIZE = 64
 
 
@@ -197,6 +197,8 @@ class Painter:
 
     def _parts(self, material: DeviceMaterial, canvas: Canvas) -> Iterator[float]:
         """Draws a canvas part by part; tells which share is drawn."""
+        beside = np.setdiff1d(np.arange(canvas.size**2), self.view.pixel)
+        canvas.put(beside, np.zeros((len(beside), 4), np.float32))
         size = _GROUP[self.teacher.device.is_software]
         order = np.arange(len(self.view.pixel))
         parts = np.array_split(order, -(-len(order) // size) or 1)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _INTERVAL = 0.16
 _SLICE = 0.05
 _AT_ONCE = 0.1
-# Of so many things that are drawn while training, one is of the error map, or of the reference.
-_ERROR_MAP_TURN = 4
-_REFERENCE_TURN = 2
+# How the time for pictures is shared while training.
+_LIVE, _REFERENCE, _ERRORS = "live", "reference", "errors"
+_SHARES = {_LIVE: 0.7, _REFERENCE: 0.2, _ERRORS: 0.1}
 
 
 class Show:
@@ -46,7 +46,7 @@ class Show:
         self._student: Student | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._turn = 0
+        self._spent: dict[str, float] = {}
         self._is_training = False
         self._post(self._painter.texture())
         self._tell_places()
@@ -139,21 +139,31 @@ class Show:
             self._send()
 
     def _draw_next(self, run: Run) -> None:
-        """One thing: the student mostly, or its errors by place, or what the reference lacks."""
+        """What has had the least of its share."""
+        shares = dict(_SHARES)
+        if self._painter.is_reference_whole:
+            del shares[_REFERENCE]
+        if not run.held_out:
+            del shares[_ERRORS]
+        chosen = min(shares, key=lambda name: self._spent.get(name, 0.0) / shares[name])
+        begun = time.perf_counter()
+        self._draw(chosen, run)
+        self._spent[chosen] = self._spent.get(chosen, 0.0) + time.perf_counter() - begun
+
+    def _draw(self, chosen: str, run: Run) -> None:
         assert self._student is not None
-        self._turn += 1
-        if self._turn % _ERROR_MAP_TURN == 1 and run.held_out:
-            if self._errors is None:
-                self._errors = RollingErrors(run.held_out[0])
-            if self._errors.advance(self._student):
-                self._post(ErrorMap(self._errors.map(), run.trainer.step))
-        elif self._turn % _REFERENCE_TURN == 0 and not self._painter.is_reference_whole:
+        if chosen == _LIVE:
+            self._learn(run)
+            self._post_all(self._painter.draw_live(self._student, self._step))
+        elif chosen == _REFERENCE:
             self._painter.draw_reference()
             if self._painter.is_reference_whole:
                 self._send()
         else:
-            self._learn(run)
-            self._post_all(self._painter.draw_live(self._student, self._step))
+            if self._errors is None:
+                self._errors = RollingErrors(run.held_out[0])
+            if self._errors.advance(self._student):
+                self._post(ErrorMap(self._errors.map(), run.trainer.step))
 
     def _learn(self, run: Run) -> None:
         self._student = run.current_student()

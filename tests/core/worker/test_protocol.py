@@ -68,8 +68,14 @@ def test_events_of_the_worker_and_of_a_bake_have_one_form():
     assert json.loads(encode(step.as_json()))["loss"] is None
     picture = Picture(np.zeros((2, 3, 3), np.uint8), "heat", 4, 5, 0.5, 0.1)
     assert picture.as_json() == {
-        "event": "picture", "part": "heat", "view": 4, "step": 5, "sharp": 0.5, "top": 0.1,
-        "shape": [2, 3, 3], "type": "|u1",
+        "event": "picture",
+        "part": "heat",
+        "view": 4,
+        "step": 5,
+        "sharp": 0.5,
+        "top": 0.1,
+        "shape": [2, 3, 3],
+        "type": "|u1",
     }
     assert len(picture.payload()) == 18
     assert ErrorMap(MAP, 1).as_json()["type"] == "<f4"

@@ -1,0 +1,113 @@
+"""What the worker draws, and how much of the time it takes for it."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.pictures.views import Camera, sphere_view
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.budget import Budget
+from verdigris.core.worker.canvas import Canvas, heat_of
+from verdigris.core.worker.painter import Painter
+from verdigris.core.worker.protocol import ProtocolError
+from verdigris.core.worker.studio import _FILLS, _KEY_COLOUR, Studio
+from verdigris.core.worker.texels import focused
+
+from .talk import CLAY
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    return Teacher(parse_document(CLAY), device=open_device("software"))
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.mark.parametrize("cost", [0.003, 0.02, 0.25])
+def test_pictures_take_their_share_of_the_time_whatever_one_of_them_costs(cost):
+    clock = Clock()
+    budget = Budget(0.08, clock)
+    budget.start()
+    trained = 0.0
+    while trained < 60:
+        clock.now += 0.2
+        trained += 0.2
+        while budget.is_left:
+            clock.now += cost
+            budget.charge(cost)
+    assert budget.spent / trained == pytest.approx(0.08, abs=0.01)
+    assert budget.spent / trained < 0.1
+
+
+def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
+    view = sphere_view(24, Camera(turn=20))
+    for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
+        wanted = say.View(light=light, environment=0.5)
+        found = Studio(teacher, 64).shade(teacher, view, wanted)
+        expected = shade(teacher, view, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
+        for direction, colour in _FILLS:
+            dimmed = tuple(0.5 * part for part in colour)
+            fill = Lighting(direction, dimmed, 0.0, 0.0)
+            expected[:, :3] += shade(teacher, view, fill, is_flat=True)[:, :3]
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
+
+
+def test_the_difference_is_that_of_what_is_shown(teacher):
+    size = 4
+    first, second = Canvas(size, 0.0), Canvas(size, 0.0)
+    light = np.full((size * size, 4), 0.5, np.float32)
+    light[:, 3] = 1
+    pixels = np.arange(size * size)
+    first.put(pixels, light)
+    assert heat_of(first, first)[1] == 0.005
+    light[:, :3] = 0.25
+    second.put(pixels, light)
+    # sRGB of a half and a quarter: 0.735 and 0.537
+    _, top = heat_of(first, second)
+    assert top == 0.2
+    second.expose(1.0)
+    np.testing.assert_allclose(second.shown, first.shown, atol=1e-6)
+
+
+def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
+    painter = Painter(teacher, say.View(size=96), 64)
+    while not painter.is_reference_whole:
+        painter.draw_reference()
+    (found,) = painter.news(0)
+    whole = Canvas(96, 0.0)
+    view = sphere_view(96)
+    whole.put(view.pixel, Studio(teacher, 64).shade(teacher, view, say.View()))
+    difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
+    assert difference.max() <= 1
+    assert found.sharp == 1.0
+
+
+def test_places_tell_the_uv_under_each_pixel(teacher):
+    painter = Painter(teacher, say.View(size=32, shape="plane"), 64)
+    places = painter.places().array
+    np.testing.assert_allclose(places[0, 0], (0.5 / 32, 1 - 0.5 / 32), atol=1e-6)
+    painter.look(say.View(size=32))
+    assert np.isnan(painter.places().array[0, 0]).all()
+
+
+def test_focus_weighs_what_is_painted_or_what_is_seen():
+    weights = np.ones((8, 8), np.float32)
+    weights[2, 3] = 4
+    painted = focused(weights, say.Focus("painted"), np.zeros((1, 2)))
+    assert np.argwhere(painted).tolist() == [[2, 3]]
+    seen = focused(weights, say.Focus("view", 9.0), np.float32([[0.06, 0.9], [1.06, -0.1]]))
+    # v = 0.9 is row 7 of 8; both places are the same on a texture that repeats
+    assert seen[7, 0] == 10.0
+    assert seen[2, 3] == 4.0
+    assert focused(weights, say.Focus(), np.zeros((1, 2))) is weights
+    with pytest.raises(ProtocolError, match="nothing is painted"):
+        focused(None, say.Focus("painted"), np.zeros((1, 2)))
