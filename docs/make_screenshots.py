@@ -44,6 +44,13 @@ def wait(application: QApplication, holds: Callable[[], bool], seconds: float = 
         time.sleep(0.01)
 
 
+def is_drawn(model: PanelModel) -> bool:
+    """Whether the pictures are of the view that is wanted, and the reference in full size."""
+    reference, neural = (model.pictures[part] for part in ("reference", "neural"))
+    is_new = reference.view == neural.view == model.view.number
+    return is_new and reference.sharp == 1
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=REPOSITORY / "docs" / "images")
@@ -75,7 +82,7 @@ def main() -> None:
             panel.viewport.set_mode(mode)
             pages = [panel.tabs.tabText(each) for each in range(panel.tabs.count())]
             panel.tabs.setCurrentIndex(pages.index(page))
-            wait(application, lambda: False, 8.0)
+            wait(application, lambda: is_drawn(model), 60)
             target = options.out / f"{name}{'_dark' if options.dark else ''}.png"
             panel.grab().save(str(target))
             print(target)

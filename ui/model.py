@@ -439,6 +439,7 @@ class PanelModel:
         for note in document.notes:
             self._notice(INFO, note)
         self._send(self.view)
+        self._send(self.focus)
         self._send(
             say.Open(
                 name=document.name,

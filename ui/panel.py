@@ -22,6 +22,8 @@ TICK_MS = 40
 # Narrower than this everything is in one column.
 _WIDE_FROM = 760
 _SIDE_WIDTH = 400
+# Of one column, what the viewport gets.
+_VIEW_SHARE = 0.42
 
 
 class Panel(QWidget):
@@ -120,13 +122,13 @@ class Panel(QWidget):
         QTimer.singleShot(0, self._divide)
 
     def _divide(self) -> None:
-        """As the artist has left it, or viewport and pages half and half."""
+        """As the artist has left it, or so that every page has room."""
         orientation = self.splitter.orientation()
         kept = self._memory.layout(self._layout_name())
         if kept is None or not self.splitter.restoreState(kept):
             is_wide = bool(self._is_wide)
             room = self.splitter.width() if is_wide else self.splitter.height()
-            first = room - _SIDE_WIDTH if is_wide else room // 2
+            first = room - _SIDE_WIDTH if is_wide else round(_VIEW_SHARE * room)
             self.splitter.setSizes([first, room - first])
         self.splitter.setOrientation(orientation)
 

@@ -119,8 +119,8 @@ def bench():
 def test_the_first_material_is_opened_with_its_text_and_folders(bench):
     model = bench.ready()
     assert model.current == CLAY
-    view, opening = bench.client.sent[:2]
-    assert isinstance(view, say.View)
+    view, focus, opening = bench.client.sent[:3]
+    assert isinstance(view, say.View) and isinstance(focus, say.Focus)
     assert (opening.payload, opening.search, opening.material) == (
         *(b"<materialx/>", ("/textures",), "clay"),
     )

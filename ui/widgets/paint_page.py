@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QLabel,
+    QSizePolicy,
     QSlider,
     QToolButton,
     QVBoxLayout,
@@ -51,7 +52,7 @@ class PaintPage(QWidget):
             self.focus.addItem(name, where)
         self.focus.setToolTip("Where the training looks; it may change while it trains")
         self.legend = QLabel()
-        self.legend.setWordWrap(True)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.in_view = self._button("Paint in view", "The brush paints on the viewport, too")
         self.in_view.setCheckable(True)
         self.erase = self._button("Erase", _DOCS.get("erases", ""))

@@ -39,7 +39,7 @@ class TextureView(QWidget):
         self._cursor = (0.5, 0.5)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setMinimumSize(140, 140)
+        self.setMinimumSize(96, 96)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Texture")
         self.setToolTip(
