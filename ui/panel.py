@@ -87,6 +87,8 @@ class Panel(QWidget):
         self.splitter.addWidget(view_box)
         self.splitter.addWidget(self.side)
         self.splitter.setStretchFactor(0, 1)
+        # only what the artist has moved is worth keeping
+        self.splitter.splitterMoved.connect(lambda *_: self._keep_layout())
         for splitter in (self.splitter, self.side):
             splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
@@ -105,7 +107,6 @@ class Panel(QWidget):
         """Beside each other where there is room, or else one below the other."""
         if is_wide == self._is_wide:
             return
-        self._keep_layout()
         self._is_wide = is_wide
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self.splitter.setOrientation(across if is_wide else down)
@@ -155,7 +156,6 @@ class Panel(QWidget):
 
     def _remember(self) -> None:
         memory = self._memory
-        self._keep_layout()
         memory.keep_choices(self.model.choices)
         memory.keep_text("mode", self.viewport.mode)
         memory.keep_text("shape", self.model.view.shape)

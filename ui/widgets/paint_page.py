@@ -110,6 +110,15 @@ class PaintPage(QWidget):
         column.addWidget(self.legend)
         column.addLayout(sliders)
         column.addWidget(tools)
+        self._rows = (choices, tools)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        """Rows that break are higher than Qt's layouts expect."""
+        super().resizeEvent(event)
+        for row in self._rows:
+            margins = self.layout().contentsMargins()
+            room = self.width() - margins.left() - margins.right()
+            row.setMinimumHeight(row.layout().heightForWidth(room))
 
     def _bind(self) -> None:
         model, weights = self._model, self._model.weights

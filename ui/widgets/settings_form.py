@@ -69,7 +69,7 @@ class SettingsForm(QScrollArea):
     def _first(self) -> QFormLayout:
         form = _form()
         form.addRow("P&reset", self._combo("preset", _PRESET_NAMES))
-        form.addRow("&Texture", self._combo("resolution", _RESOLUTIONS))
+        form.addRow("Resol&ution", self._combo("resolution", _RESOLUTIONS))
         form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
         form.addRow("&Folder", self._folder())
