@@ -133,7 +133,7 @@ _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
     most_places=2,
-    draw=DrawSettings(pairs=2, coarse_share=0.2, coarse_places=4),
+    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
