@@ -111,6 +111,7 @@ def bake(
         time_limit=time_limit,
         target_error=target_error,
         importance=weights,
+        provenance=_asked(importance, len(teachers)),
     )
     control = BakeControl()
     from verdigris.core.commands.progress import json_lines, live_line, result_only
@@ -138,6 +139,13 @@ def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
 
     name, table = read_directions(directions)
     return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
+
+
+def _asked(importance: Path | None, materials: int) -> tuple[dict[str, Any], ...]:
+    """The map's file, so that `scene status` can tell when it was painted on."""
+    from verdigris.core.training.provenance import file_facts
+
+    return ({"importance": file_facts(importance)},) * materials if importance else ()
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.notices import lost_light, unique_names
+from verdigris.core.training.provenance import source_facts
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
     """A bundle for each material: NAME.vdg, or of several the material's own name, behind NAME
     where that is not simply the first material's."""
+    if options.names:
+        return tuple(options.folder / f"{name}{SUFFIX}" for name in options.names)
     own = [teacher.material.file_name for teacher in teachers]
     names = [options.name]
     if len(own) > 1:
@@ -79,21 +82,7 @@ def check_paths(paths: Sequence[Path]) -> None:
 
 def document_facts(teacher: Teacher) -> dict[str, Any]:
     """The material's document and its files as they are now, without this machine's folders."""
-    import MaterialX as mx
-
-    document = teacher.document
-    text = mx.writeToXmlString(document.root).encode()
-    files = [
-        {"file": each.name, "sha256": _digest(each.read_bytes())}
-        for each in document.files
-        if each.is_file()
-    ]
-    return {
-        "document": Path(document.name).name,
-        "document_sha256": _digest(text),
-        "files": files,
-        "materialx": mx.getVersionString(),
-    }
+    return source_facts(teacher.document, teacher.material)
 
 
 def finish(run: Run) -> Iterator[Event]:
@@ -181,7 +170,24 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
         "seconds": run.seconds,
         "stopped_by": run.stopped_by,
         "decoder_shared_by": list(run.names),
+        **_asked(run, material),
     }
+
+
+def _asked(run: Run, material: int) -> Mapping[str, Any]:
+    """What the bake was given beside settings, so that it can be told later from what is wanted."""
+    options = run.options
+    found: dict[str, Any] = {}
+    if options.importance is not None:
+        weights = np.ascontiguousarray(options.importance, np.float32)
+        found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()
+    if options.time_limit is not None:
+        found["time_limit"] = options.time_limit
+    if options.target_error is not None:
+        found["target_error"] = options.target_error
+    if options.provenance:
+        found["asked"] = dict(options.provenance[material])
+    return found
 
 
 def _report(teacher: Teacher) -> Mapping[str, Any]:
@@ -213,7 +219,3 @@ def _preview(teacher: Teacher, student: Student) -> bytes:
     )
     compared = compare_materials(teacher, student, "sphere", size, _PREVIEW_LIGHTING, subpixels)
     return encode_png(np.asarray(compared.picture, np.float32))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

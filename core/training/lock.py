@@ -15,6 +15,10 @@ from verdigris.core.errors import SettingsError
 _LOCKED_BYTE = 1 << 30
 
 
+class HeldError(SettingsError):
+    """Another process holds the lock."""
+
+
 @contextlib.contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
     """Holds the lock of a result's name. The system lets go of it if the process dies."""
@@ -41,7 +45,7 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
             file.seek(0)
             owner = file.read(80).decode(errors="replace").strip() or "not known"
             file.close()
-            raise SettingsError(
+            raise HeldError(
                 f"{path.parent}: another bake of {name!r} is running here (process {owner}): "
                 "wait for it, or choose another folder or name"
             )

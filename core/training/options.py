@@ -13,7 +13,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import check_importance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -47,10 +47,15 @@ class BakeOptions:
     """How often a picture is drawn; never by default."""
     preview_size: int = 128
     """Pixels a side of that picture."""
+    names: tuple[str, ...] = ()
+    """Of the bundles, one for each material; by default they are made of `name`."""
+    provenance: tuple[Mapping[str, Any], ...] = ()
+    """What each bundle is to say of how it was asked for; one for each material, or none."""
 
     def __post_init__(self) -> None:
-        if Path(self.name).name != self.name or self.name in ("", ".."):
-            raise SettingsError(f"the name {self.name!r} is no name of a file: leave out folders")
+        for each in (self.name, *self.names):
+            if Path(each).name != each or each in ("", ".."):
+                raise SettingsError(f"the name {each!r} is no name of a file: leave out folders")
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):

@@ -1,0 +1,57 @@
+"""What a bundle says of its sources: enough to see later that one of them has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.material.textures import find_tiles
+
+if TYPE_CHECKING:
+    from verdigris.core.material.document import Document, Material
+
+Digest = Callable[[Path], str]
+
+
+def file_digest(path: Path) -> str:
+    """Of the contents of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_facts(path: Path, digest: Digest = file_digest) -> dict[str, str]:
+    """A file by its name alone: folders are this machine's business."""
+    return {"file": path.name, "sha256": digest(path)}
+
+
+def source_facts(
+    document: Document, material: Material, digest: Digest = file_digest
+) -> dict[str, Any]:
+    """A material's document and all files that it reads, as they are now. No image is decoded."""
+    import MaterialX as mx
+
+    text = mx.writeToXmlString(document.root).encode()
+    return {
+        "document": Path(document.name).name,
+        "document_sha256": hashlib.sha256(text).hexdigest(),
+        "files": [file_facts(each, digest) for each in document.files if each.is_file()],
+        "textures": [file_facts(each, digest) for each in texture_files(document, material)],
+        "materialx": mx.getVersionString(),
+    }
+
+
+def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
+    """Every image that a material reads, each once; one that is missing is a TextureError."""
+    found: dict[Path, None] = {}
+    for node in document.nodes_of(material):
+        for port in node.getActiveInputs():
+            if port.getType() != "filename":
+                continue
+            file = (port.getInterfaceInput() or port).getResolvedValueString()
+            if file:
+                asker = f"{document.name}: {node.getNamePath()}"
+                tiles = find_tiles(file, asker, document.search)
+                found.update(dict.fromkeys(tile.path for tile in tiles))
+    return tuple(sorted(found))
