@@ -136,6 +136,16 @@ def test_maps_are_written_and_read_back(talk, tmp_path):
     np.testing.assert_array_equal(pixels[::-1, :, 0], weights)
 
 
+def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
+    talk.say(say.Forecast(changes=QUICK))
+    found = talk.hear("forecast").header
+    # a texture of 16 x 16 texels of 8 bytes, and its mips
+    assert found["texture_bytes"] == 8 * (4**5 - 1) // 3
+    assert found["nanoseconds"] > 0 and found["source_nanoseconds"] > 0
+    assert "graph" in found["verdict"]
+    assert talk.hear("state", state="idle", doing="")
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
