@@ -14,7 +14,6 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.hosts.mesh_weights import primvars_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +91,7 @@ class FilesHost:
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         from verdigris.core.importance.mesh_file import OBJ_ATTRIBUTE
+        from verdigris.core.importance.primvars import weight_names
         from verdigris.core.pictures.mesh import usd_meshes
 
         path = self._require_mesh(mesh)
@@ -99,11 +99,7 @@ class FilesHost:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 painted = any(line[:2] == "v " and len(line.split()) >= 7 for line in lines)
             return (OBJ_ATTRIBUTE,) if painted else ()
-        names = [
-            str(primvar.GetPrimvarName())
-            for each in usd_meshes(path)
-            for primvar in primvars_of(each)
-        ]
+        names = [name for each in usd_meshes(path) for name in weight_names(each)]
         return tuple(dict.fromkeys(names))
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:

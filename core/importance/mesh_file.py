@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.errors import MeshError
 from verdigris.core.importance.from_mesh import corner_weights
-from verdigris.core.pictures.mesh import fan, load_mesh, obj_corner, usd_meshes
+from verdigris.core.importance.primvars import (
+    CHANNELS,
+    find_weights,
+    one_channel,
+    triangle_count,
+    weight_names,
+)
+from verdigris.core.pictures.mesh import load_mesh, obj_corner, usd_meshes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
 
 # What OBJ files call nothing: the three numbers behind a vertex.
 OBJ_ATTRIBUTE = "color"
-CHANNELS = ("r", "g", "b", "a")
 _NORMAL_WEIGHT = 1.0
 
 
@@ -39,22 +45,6 @@ def load_painted_mesh(path: Path, attribute: str) -> tuple[Mesh, Floats, tuple[s
     if weights.shape != mesh.uv.shape[:2]:
         raise MeshError(f"{path}: has changed while it was read: try again")
     return mesh, weights, warnings
-
-
-def _require(path: Path, name: str, there: set[str]) -> None:
-    if name not in there:
-        listed = ", ".join(sorted(there)) or "none"
-        raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
-
-
-def _channel(path: Path, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
-    """One number each, of values (N,) or (N, channels)."""
-    if channel is None:
-        return values
-    if values.ndim != 2 or channel >= values.shape[1]:
-        count = 1 if values.ndim != 2 else values.shape[1]
-        raise MeshError(f"{path}: {name!r} has {count} channel(s), and no {CHANNELS[channel]!r}")
-    return np.asarray(values[:, channel])
 
 
 def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tuple[str, ...]]:
@@ -85,87 +75,28 @@ def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
     if painted < len(colours):
         without = len(colours) - painted
         warnings = (f"{without} of {len(colours)} vertices have no colour and were taken as 1",)
-    values = _channel(path, name, np.array(colours, np.float32), channel)
+    values = one_channel(str(path), name, np.array(colours, np.float32), channel)
     return corner_weights(values, np.array(corners).reshape(-1, 3), "point"), warnings
 
 
 def _usd_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tuple[str, ...]]:
-    from pxr import UsdGeom
-
-    parts: list[Floats | int] = []
+    parts: list[Floats] = []
     there: set[str] = set()
     without: list[str] = []
     for mesh in usd_meshes(path):
-        counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
-        vertex = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
-        corners = fan(counts)
-        primvars = {
-            str(each.GetPrimvarName()): each
-            for each in UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
-            if _is_weight(each)
-        }
-        there |= set(primvars)
-        if name not in primvars:
+        there |= set(weight_names(mesh))
+        found = find_weights(mesh, name, str(path), channel)
+        if found is None:
             without.append(str(mesh.GetPath()))
-            parts.append(len(corners) // 3)
-            continue
-        values = _channel(path, name, _flattened(primvars[name], path), channel)
-        parts.append(_at_corners(path, primvars[name], values, counts, vertex, corners))
-    painted = [part for part in parts if not isinstance(part, int)]
-    if not painted:
-        _require(path, name, there)
+            found = np.full((triangle_count(mesh), 3), _NORMAL_WEIGHT, np.float32)
+        parts.append(found)
+    if len(without) == len(parts):
+        listed = ", ".join(sorted(there)) or "none"
+        raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
     warnings: tuple[str, ...] = ()
     if without:
         warnings = (
             f"{len(without)} of {len(parts)} meshes have no {name!r} and were taken as 1: "
             f"{', '.join(without[:4])}{' …' if len(without) > 4 else ''}",
         )
-    filled = [
-        np.full((part, 3), _NORMAL_WEIGHT, np.float32) if isinstance(part, int) else part
-        for part in parts
-    ]
-    return np.concatenate(filled), warnings
-
-
-def _is_weight(primvar: Any) -> bool:
-    """Numbers and colours; uvs, normals, names and numbers of parts are no paint."""
-    text = str(primvar.GetTypeName())
-    plain = ("float", "double", "half", "color")
-    return text.startswith(plain) and "matrix" not in text and "quat" not in text
-
-
-def _flattened(primvar: Any, path: Path) -> NDArray[Any]:
-    found = primvar.ComputeFlattened()
-    if found is None:
-        raise MeshError(
-            f"{path}: {primvar.GetPrimvarName()!r} has indices that lead nowhere: export it again"
-        )
-    values = np.array(found, np.float32)
-    return values if values.ndim else values[None]
-
-
-def _at_corners(
-    path: Path,
-    primvar: Any,
-    values: NDArray[Any],
-    counts: NDArray[np.int64],
-    vertex: NDArray[np.int64],
-    corners: NDArray[np.int64],
-) -> Floats:
-    kind, name = str(primvar.GetInterpolation()), primvar.GetPrimvarName()
-    sizes = {"constant": 1, "uniform": len(counts), "faceVarying": len(vertex)}
-    least = int(vertex.max(initial=-1)) + 1
-    if len(values) < sizes.get(kind, least):
-        raise MeshError(
-            f"{path}: {name!r} holds {len(values)} values, and {kind} needs "
-            f"{sizes.get(kind, least)}: export it again"
-        )
-    if kind == "constant":
-        values, kind = np.repeat(values[:1], len(vertex), 0), "faceVarying"
-    triangles = corners.reshape(-1, 3)
-    if kind == "uniform":
-        face = np.repeat(np.arange(len(counts)), counts)
-        return corner_weights(values[face], triangles, "point")
-    if kind == "faceVarying":
-        return corner_weights(values, triangles, "point")
-    return corner_weights(values, vertex[triangles], "point")
+    return np.concatenate(parts), warnings

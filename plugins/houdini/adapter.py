@@ -19,7 +19,7 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.hosts.mesh_weights import primvars_of, usd_weights
+from verdigris.core.importance.primvars import find_weights, weight_names
 from verdigris.core.material.usdshade import convert, list_materials
 from verdigris.core.pictures.mesh import smooth_normals, usd_mesh
 from verdigris.plugins.houdini.polygons import triangle_corners
@@ -137,7 +137,7 @@ class HoudiniHost:
         if not mesh:
             raise HostError(f"{node.path()}: has no mesh {path}: refresh the list")
         read = usd_mesh(mesh, node.path())
-        weights = usd_weights(mesh, weight_set, node.path())
+        weights = find_weights(mesh, weight_set, node.path())
         name = f"{node.path()}{_SEPARATOR}{path}"
         kept, notes = np.ones(len(read.uv), bool), ()
         if material is not None and material.source == STAGE:
@@ -167,7 +167,7 @@ class HoudiniHost:
             found = UsdGeom.Mesh(stage.GetPrimAtPath(prim_path))
             if not found:
                 raise HostError(f"{node.path()}: has no mesh {prim_path}: refresh the list")
-            return tuple(str(each.GetPrimvarName()) for each in primvars_of(found))
+            return weight_names(found)
         geometry = _geometry(node)
         return tuple(
             attribute.name()

@@ -1,0 +1,96 @@
+"""Weights that a mesh of a stage carries as a primvar, whatever they sit on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.errors import MeshError
+from verdigris.core.importance.from_mesh import corner_weights
+from verdigris.core.pictures.mesh import fan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+CHANNELS = ("r", "g", "b", "a")
+_NUMBERS = ("float", "double", "half", "color")
+
+
+def weight_names(mesh: Any) -> tuple[str, ...]:
+    """The primvars of a mesh that could be weights."""
+    return tuple(_weight_primvars(mesh))
+
+
+def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -> Floats | None:
+    """Weights (T, 3) of the corners of one mesh; None where it has none so called."""
+    primvar = _weight_primvars(mesh).get(name)
+    if primvar is None:
+        return None
+    found = primvar.ComputeFlattened()
+    if found is None:
+        raise MeshError(f"{asker}: {name!r} has indices that lead nowhere: export it again")
+    values = np.array(found, np.float32)
+    values = one_channel(asker, name, values if values.ndim else values[None], channel)
+    return _at_corners(asker, primvar, values, *_faces(mesh))
+
+
+def triangle_count(mesh: Any) -> int:
+    """How many triangles the polygons of a mesh fall into."""
+    return len(fan(_faces(mesh)[0])) // 3
+
+
+def one_channel(asker: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
+    """One number each, of values (N,) or (N, channels); without a channel, all there are."""
+    if channel is None:
+        return values
+    if values.ndim != 2 or channel >= values.shape[1]:
+        count = 1 if values.ndim != 2 else values.shape[1]
+        raise MeshError(f"{asker}: {name!r} has {count} channel(s), and no {CHANNELS[channel]!r}")
+    return np.asarray(values[:, channel])
+
+
+def _weight_primvars(mesh: Any) -> dict[str, Any]:
+    from pxr import UsdGeom
+
+    return {
+        str(each.GetPrimvarName()): each
+        for each in UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
+        if _is_weight(str(each.GetTypeName()))
+    }
+
+
+def _is_weight(kind: str) -> bool:
+    """Numbers and colours; uvs, normals, names and numbers of parts are no paint."""
+    return kind.startswith(_NUMBERS) and "matrix" not in kind and "quat" not in kind
+
+
+def _faces(mesh: Any) -> tuple[Ints, Ints]:
+    """How many corners each polygon has, and their points."""
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
+    return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
+
+
+def _at_corners(
+    asker: str, primvar: Any, values: NDArray[Any], counts: Ints, vertex: Ints
+) -> Floats:
+    kind, name = str(primvar.GetInterpolation()), primvar.GetPrimvarName()
+    sizes = {"constant": 1, "uniform": len(counts), "faceVarying": len(vertex)}
+    least = int(vertex.max(initial=-1)) + 1
+    if len(values) < sizes.get(kind, least):
+        raise MeshError(
+            f"{asker}: {name!r} holds {len(values)} values, and {kind} needs "
+            f"{sizes.get(kind, least)}: export it again"
+        )
+    triangles = fan(counts).reshape(-1, 3)
+    if kind == "constant":
+        return corner_weights(np.repeat(values[:1], len(vertex), 0), triangles, "point")
+    if kind == "uniform":
+        face = np.repeat(np.arange(len(counts)), counts)
+        return corner_weights(values[face], triangles, "point")
+    if kind == "faceVarying":
+        return corner_weights(values, triangles, "point")
+    return corner_weights(values, vertex[triangles], "point")
