@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import BakedResult, Host, HostMaterial
+from verdigris.core.errors import HostError, VerdigrisError
+from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
+from verdigris.core.hosts.painted import find_painted
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -78,6 +79,7 @@ class PanelModel:
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
+        self._paint_is_the_scenes = False
         self.state = IDLE
         self.doing = ""
         self.asked = ""
@@ -151,7 +153,42 @@ class PanelModel:
         self.progress_changed.emit()
         self.forecast_changed.emit()
         self.materials_changed.emit()
+        self._take_scene_paint(is_asked=False)
         self._open()
+
+    def take_scene_paint(self) -> None:
+        """Replaces the weights here by those that are painted on the material's meshes."""
+        self._take_scene_paint(is_asked=True)
+
+    def _take_scene_paint(self, is_asked: bool) -> None:
+        if self.current is None:
+            return
+        try:
+            found = find_painted(self.host, self.current)
+        except VerdigrisError as failure:
+            self._notice(WARNING, f"The scene's painted weights cannot be used: {failure}")
+            return
+        if found is not None:
+            self.weights.replace(found.weights)
+            for note in found.notes:
+                self._notice(INFO, note[:1].upper() + note[1:])
+        elif self._paint_is_the_scenes:
+            self.weights.fill(NORMAL_WEIGHT)
+        elif is_asked:
+            self._notice(INFO, "Nothing is painted on the meshes of this material.")
+        self._paint_is_the_scenes = found is not None
+
+    def paint_in_scene(self) -> None:
+        """Starts the application's own brush on the first of the material's meshes."""
+        if self.current is None:
+            return
+        try:
+            meshes = self.host.meshes(self.current)
+            if not meshes:
+                raise HostError(f"{self.current.name}: is on no mesh: assign or select one")
+            self.host.start_painting(meshes[0])
+        except VerdigrisError as failure:
+            self._notice(WARNING, str(failure))
 
     def can(self, action: str) -> bool:
         """Whether an action makes sense now."""

@@ -48,7 +48,7 @@ def bake(
         float | None, typer.Option(help="Stop at this log-space error.")
     ] = None,
     importance: Annotated[
-        Path | None, typer.Option(help="An image of how much each place matters.")
+        Path | None, typer.Option(help="An image (or .npy) of how much each place matters.")
     ] = None,
     compare_uniform: Annotated[
         bool,

@@ -17,18 +17,39 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LARGEST_SIDE = 8192
+ARRAY_SUFFIX = ".npy"
 
 
 def read_importance(path: Path) -> Floats:
-    """One channel of weights, row 0 at v = 0. Of a colour image, the mean of its colours.
+    """One channel of weights, row 0 at v = 0. Of a colour image, the mean of its colours. A numpy
+    array (.npy) holds the rows as they are: what a host can write that has no library for images.
 
     Any size will do: weights are shares of the whole, and a map of another size than the latent
     texture weighs larger or smaller places.
     """
-    import OpenImageIO as oiio
-
     if not path.is_file():
         raise SettingsError(f"{path}: there is no such file")
+    weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
+    check_importance(weights, str(path))
+    return weights
+
+
+def _read_array(path: Path) -> Floats:
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as failure:
+        raise SettingsError(f"{path}: is no array of numpy: {failure}") from None
+    if found.ndim != 2 or found.dtype.kind not in "fiu" or max(found.shape) > LARGEST_SIDE:
+        raise SettingsError(
+            f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
+            f"at most {LARGEST_SIDE} a side"
+        )
+    return np.array(found, np.float32)
+
+
+def _read_image(path: Path) -> Floats:
+    import OpenImageIO as oiio
+
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
@@ -47,7 +68,6 @@ def read_importance(path: Path) -> Floats:
     if texels is None or problem:
         raise SettingsError(f"{path}: is damaged: {problem or 'the file ends early'}")
     weights = np.asarray(texels, np.float32).reshape(spec.height, spec.width, -1).mean(-1)
-    check_importance(weights, str(path))
     return np.ascontiguousarray(weights[::-1])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import subprocess
 import sys
@@ -13,8 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.hosts.painted import Painted, find_painted
+from verdigris.core.importance.maps import ARRAY_SUFFIX
 from verdigris.core.worker.launch import worker_environment
 from verdigris.core.worker_environment import require_worker_python
 
@@ -36,6 +41,8 @@ class Outcome:
     document: str = ""
     search: tuple[str, ...] = ()
     error: str = ""
+    importance: str = ""
+    """File of the painted weights, of a document that was handed over."""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -52,6 +59,8 @@ class Choices:
     only_list: bool = False
     hand_over: bool = False
     attach: bool = False
+    weight_set: str = WEIGHT_SET
+    """Which painted weights are used; none, if it has no name."""
     options: tuple[str, ...] = ()
     """What `verdigris bake` is given besides."""
 
@@ -72,6 +81,12 @@ def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path |
         "--hand-over", action="store_true", help="only write the MaterialX documents"
     )
     parser.add_argument("--attach", action="store_true", help="note results in the open scene")
+    parser.add_argument(
+        "--weights",
+        default=WEIGHT_SET,
+        metavar="NAME",
+        help="painted weights of this name steer the bake (%(default)s); '' leaves them out",
+    )
     parser.add_argument("--summary", type=Path, help="file for the summary, instead of stdout")
     parser.epilog = "What follows -- goes to `verdigris bake`, such as: -- --resolution 1024"
     own, _, passed_on = (list(part) for part in _parted(arguments))
@@ -85,6 +100,7 @@ def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path |
         given.list,
         given.hand_over,
         given.attach,
+        given.weights,
         tuple(passed_on),
     )
     return given.scene, given.summary, choices
@@ -119,7 +135,7 @@ def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> i
     if summary_file is None:
         print(text)
     else:
-        _write(summary_file, text + "\n")
+        _write(summary_file, f"{text}\n".encode())
     if "error" in summary:
         print(f"{program}: {summary['error']}", file=sys.stderr)
     return code
@@ -139,11 +155,13 @@ def bake_scene(host: Host, choices: Choices, run: Run | None = None) -> list[Out
         began = time.monotonic()
         try:
             document = host.document(material)
-            outcome.notes = document.notes
+            asked = choices.weight_set
+            painted = find_painted(host, material, asked) if asked else None
+            outcome.notes = (*document.notes, *(painted.notes if painted else ()))
             if choices.hand_over:
-                _hand_over(document, name, choices, outcome)
+                _hand_over(document, painted, name, choices, outcome)
                 continue
-            result = _bake(document, name, choices, python, run or _run)
+            result = _bake(document, painted, name, choices, python, run or _run)
             outcome.bundle, outcome.status = str(result), BAKED
             if choices.attach:
                 host.attach(material, BakedResult(result))
@@ -181,14 +199,27 @@ def unused_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _hand_over(document: HostDocument, name: str, choices: Choices, outcome: Outcome) -> None:
+def _hand_over(
+    document: HostDocument, painted: Painted | None, name: str, choices: Choices, outcome: Outcome
+) -> None:
     file = choices.out / f"{name}.mtlx"
-    _write(file, document.text)
+    _write(file, document.text.encode())
+    if painted is not None:
+        weights = choices.out / f"{name}.weights{ARRAY_SUFFIX}"
+        _write(weights, _array(painted))
+        outcome.importance = str(weights)
     outcome.status, outcome.document = HANDED_OVER, str(file)
     outcome.search = tuple(str(folder) for folder in document.search)
 
 
-def _bake(document: HostDocument, name: str, choices: Choices, python: str, run: Run) -> Path:
+def _bake(
+    document: HostDocument,
+    painted: Painted | None,
+    name: str,
+    choices: Choices,
+    python: str,
+    run: Run,
+) -> Path:
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
         file = Path(folder) / f"{name}.mtlx"
         file.write_text(document.text, encoding="utf-8")
@@ -200,6 +231,10 @@ def _bake(document: HostDocument, name: str, choices: Choices, python: str, run:
             ("--time-limit", str(choices.time_limit) if choices.time_limit else ""),
         ):
             command += [option, value] if value else []
+        if painted is not None:
+            weights = file.with_suffix(f".weights{ARRAY_SUFFIX}")
+            weights.write_bytes(_array(painted))
+            command += ["--importance", str(weights)]
         for search in document.search:
             command += ["--search", str(search)]
         command += choices.options
@@ -234,11 +269,18 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _write(file: Path, text: str) -> None:
+def _array(painted: Painted) -> bytes:
+    """Weights as `verdigris bake --importance` reads them; no library for images is here."""
+    held = io.BytesIO()
+    np.save(held, painted.weights, allow_pickle=False)
+    return held.getvalue()
+
+
+def _write(file: Path, data: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.with_name(f".{file.name}.tmp")
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(data)
         temporary.replace(file)
     except OSError as failure:
         raise HostError(f"{file}: cannot be written: {failure.strerror}") from None

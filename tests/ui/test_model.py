@@ -46,6 +46,9 @@ class FakeHost:
             raise HostError("the material has gone")
         return HostDocument("scene", "<materialx/>", material.name, (Path("/textures"),))
 
+    def meshes(self, material):
+        return ()
+
     def attach(self, material, result):
         self.attached_results.append((material, result.bundle))
 

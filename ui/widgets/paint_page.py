@@ -27,7 +27,7 @@ from verdigris.ui.widgets.flow_layout import FlowLayout
 from verdigris.ui.widgets.texture_view import ERRORS, WEIGHTS, TextureView
 from verdigris.ui.widgets.viewport import Viewport
 
-_IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr)"
+_IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
 _DOCS = field_docs(Brush)
 _FOCUS = (
     ("Train everywhere", EVERYWHERE),
@@ -62,6 +62,9 @@ class PaintPage(QWidget):
         self.invert = self._button("Invert", "What mattered most matters least")
         self.undo = self._button("Undo", "Takes the last stroke back (Ctrl+Z)")
         self.redo = self._button("Redo", "Does it again (Ctrl+Shift+Z)")
+        self.scene_brush = self._button("Brush in scene", "Paints on the mesh in the application")
+        self.scene_brush.setEnabled(model.host.can_paint)
+        self.take = self._button("From scene", "Takes what is painted on the material's meshes")
         self.load = self._button("Import…", "Weights from an image")
         self.save = self._button("Export…", "Weights to an EXR file")
         self.size = self._slider(1, 50, "radius")
@@ -95,7 +98,7 @@ class PaintPage(QWidget):
         row = FlowLayout(tools)
         for tool in (
             *(self.in_view, self.erase, self.fill, self.clear, self.invert),
-            *(self.undo, self.redo, self.load, self.save),
+            *(self.undo, self.redo, self.scene_brush, self.take, self.load, self.save),
         ):
             row.addWidget(tool)
         sliders = QFormLayout()
@@ -136,6 +139,8 @@ class PaintPage(QWidget):
         self.invert.clicked.connect(lambda _: weights.invert())
         self.undo.clicked.connect(lambda _: weights.undo())
         self.redo.clicked.connect(lambda _: weights.redo())
+        self.scene_brush.clicked.connect(lambda _: model.paint_in_scene())
+        self.take.clicked.connect(lambda _: model.take_scene_paint())
         self.load.clicked.connect(lambda _: self._import())
         self.save.clicked.connect(lambda _: self._export())
         self.in_view.toggled.connect(self._paint_in_view)

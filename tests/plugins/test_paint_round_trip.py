@@ -1,0 +1,147 @@
+"""What is painted in a host's scene becomes a map, reaches a worker, and changes what it bakes."""
+
+import hashlib
+import importlib
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import fake_houdini
+import fake_maya
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.hosts.painted import find_painted
+from verdigris.core.importance.maps import read_importance
+from verdigris.core.worker.client import WorkerClient
+from verdigris.core.worker.events import DONE, FAILED
+from verdigris.plugins.common import batch
+from verdigris.ui.model import PanelModel
+
+from .houdini.test_houdini_host import GOLD, PLATE
+from .maya.test_maya_host import SHAPE, open_scene
+
+SIZE = 16
+TINY = {"network": "2x16", "resolution": SIZE, "batch": 256, "iterations": 40, "candidates": 1}
+SECONDS = 60
+
+
+class Painting:
+    """A scene with a plate: the quad has the left half of its texture, a triangle the right."""
+
+    def __init__(self, host, mesh, paint):
+        self.host, self.mesh, self.paint = host, mesh, paint
+
+
+@pytest.fixture
+def maya(monkeypatch):
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    host = open_scene(scene, "stack.ma")
+    scene.members["Standard_Surface1SG"] = [SHAPE]
+
+    def paint(left, right):
+        colours = scene.nodes[SHAPE]["attributes"]["mesh"]["colours"]["verdigris_weights"]
+        colours.update(dict.fromkeys(range(4), (left,) * 3))
+        colours.update(dict.fromkeys(range(4, 7), (right,) * 3))
+
+    return Painting(host, SHAPE, paint)
+
+
+@pytest.fixture
+def houdini(monkeypatch, tmp_path):
+    scene = fake_houdini.Scene()
+    scene.hou = fake_houdini.install(monkeypatch, scene)
+    (tmp_path / "gold.usda").write_text(GOLD)
+    scene.add("/mat/gold", "mtlxstandard_surface", material=True)
+    scene.stages["/mat/gold"] = str(tmp_path / "gold.usda")
+    scene.add(PLATE, "geo")
+    scene.nodes[PLATE]["parms"]["shop_materialpath"] = "/mat/gold"
+    scene.add(f"{PLATE}/shape", "null", display=True)
+    geometry = scene.geometries[f"{PLATE}/shape"] = fake_houdini.plate()
+
+    def paint(left, right):
+        values = [left] * 4 + [right] * 3
+        geometry["vertices"]["verdigris_weights"] = np.array(values, np.float32)[:, None]
+
+    host = importlib.import_module("verdigris.plugins.houdini.adapter").HoudiniHost()
+    return Painting(host, PLATE, paint)
+
+
+@pytest.fixture(params=["maya", "houdini"])
+def painting(request):
+    return request.getfixturevalue(request.param)
+
+
+def bake(model):
+    """Drives the panel's model as its timer does, until the bake has ended."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and model.state not in (DONE, FAILED):
+        model.tick()
+        if model.state == "idle" and model.can("start"):
+            model.start()
+        time.sleep(0.02)
+    assert model.state == DONE, [notice.text for notice in model.notices]
+
+
+def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
+    painting, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    painting.host.start_painting(painting.mesh)
+    painting.paint(0.0, 4.0)
+    model = PanelModel(painting.host, WorkerClient)
+    try:
+        model.look(size=16)
+        model.set_choices(folder=str(tmp_path), preset="draft", **TINY)
+        model.refresh_materials()
+        assert model.weights.values[100, 440] == 4 and model.weights.values[100, 60] == 0
+        sent = hashlib.sha256(model.weights.values.astype("<f4").tobytes()).hexdigest()
+        bake(model)
+    finally:
+        model.close()
+    bundle = open_bundle(model.result)
+    assert painting.host.attached(model.current) == model.result
+    assert bundle.manifest.source["importance_sha256"] == sent
+    texels = np.moveaxis(bundle.latents().levels[0], 0, 2).reshape(SIZE, SIZE, 8)
+    # texels that no sample of the right half reaches hold what a texel of the rest holds
+    masked, rest = texels[:, 1:7].reshape(-1, 8), np.delete(texels, np.s_[1:7], 1).reshape(-1, 8)
+    known = {texel.tobytes() for texel in rest}
+    assert all(texel.tobytes() in known for texel in masked)
+    # where samples came, training has made each texel its own
+    assert len(known) == len(rest)
+
+
+def test_a_batch_hands_painted_weights_to_its_bakes_and_to_farms(painting, tmp_path):
+    painting.host.start_painting(painting.mesh)
+    painting.paint(0.5, 4.0)
+    name = painting.host.materials()[0].name
+    given = []
+
+    def run(command):
+        given.append(read_importance(Path(command[command.index("--importance") + 1])))
+        said = json.dumps({"event": "finished", "results": ["x.vdg"]})
+        return batch.subprocess.CompletedProcess(command, 0, said, "")
+
+    choices = batch.Choices(materials=(name,), out=tmp_path)
+    (outcome,) = batch.bake_scene(painting.host, choices, run)
+    (weights,) = given
+    assert weights[100, 440] == 4 and weights[100, 60] == 0.5
+    assert f"painted weights of {painting.mesh} (0.5 to 4) are used" in outcome.notes
+    (outcome,) = batch.bake_scene(painting.host, replace(choices, hand_over=True))
+    np.testing.assert_array_equal(read_importance(Path(outcome.importance)), weights)
+    (outcome,) = batch.bake_scene(painting.host, replace(choices, hand_over=True, weight_set=""))
+    assert outcome.importance == ""
+
+
+def test_weights_that_nobody_has_changed_are_no_map(painting):
+    material = painting.host.materials()[0]
+    assert find_painted(painting.host, material) is None
+    painting.host.start_painting(painting.mesh)
+    assert find_painted(painting.host, material) is None
+    painting.paint(2.0, 0.5)
+    found = find_painted(painting.host, material, size=64)
+    assert found.weights.shape == (64, 64)
+    assert (found.weights.max(), found.weights.min()) == (2.0, 0.5)
