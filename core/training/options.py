@@ -47,6 +47,8 @@ class BakeOptions:
     """How often a picture is drawn; never by default."""
     preview_size: int = 128
     """Pixels a side of that picture."""
+    viewport_textures: bool = False
+    """Also write flattened textures beside each bundle, for viewports."""
     names: tuple[str, ...] = ()
     """Of the bundles, one for each material; by default they are made of `name`."""
     provenance: tuple[Mapping[str, Any], ...] = ()
