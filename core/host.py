@@ -26,6 +26,10 @@ NORMAL_WEIGHT = 1.0
 """The weight of what nobody painted."""
 
 
+BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
+"""What flattened textures hold: colours in sRGB, numbers, numbers, directions as in OpenGL."""
+
+
 @dataclass(frozen=True)
 class HostMaterial:
     """A material of a scene."""
@@ -89,7 +93,7 @@ class BakedResult:
     """The bundle's folder, or the result's file."""
 
     textures: Mapping[str, Path] = field(default_factory=dict)
-    """Flattened textures by what they hold (base_color, roughness, normal), for a viewport."""
+    """Flattened textures by what they hold, for a viewport; none unless they were asked for."""
 
 
 @runtime_checkable

@@ -38,6 +38,10 @@ class Choices:
     folder: str = ""
     """Where the result goes. Without a choice, a folder 'neural' next to the scene."""
 
+    viewport_textures: bool = False
+    """Also fit plain textures to the material, for a viewport that cannot show the result: a
+    material of them is made in the scene."""
+
     resume: bool = False
     """Go on from the last checkpoint in the folder, if there is one of the same bake."""
 
@@ -58,6 +62,7 @@ class Choices:
             resume=self.resume,
             time_limit=self.time_limit,
             target_error=self.target_error,
+            viewport_textures=self.viewport_textures,
         )
 
     def with_values(self, values: dict[str, Any]) -> Choices:

@@ -419,17 +419,20 @@ class PanelModel:
         results = said.get("results") or ()
         if results:
             self.result = Path(str(results[0]))
-            self._attach(self.result)
+            textures = next(iter(said.get("textures") or ()), {})
+            self._attach(
+                BakedResult(self.result, {name: Path(file) for name, file in textures.items()})
+            )
 
-    def _attach(self, bundle: Path) -> None:
+    def _attach(self, result: BakedResult) -> None:
         """The only thing that changes the scene: one step of undo there."""
         if self.current is None:
             return
         try:
-            self.host.attach(self.current, BakedResult(bundle))
+            self.host.attach(self.current, result)
         except VerdigrisError as failure:
             self._notice(WARNING, f"The result is written, and not noted in the scene: {failure}")
-        self._notice(INFO, f"Written: {bundle}")
+        self._notice(INFO, f"Written: {result.bundle}")
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
         self.asked = ""

@@ -60,6 +60,12 @@ def bake(
         str | None,
         typer.Option(help="Which directions matter: a profile, or a table (.json, .npy)."),
     ] = None,
+    viewport_textures: Annotated[
+        bool,
+        typer.Option(
+            "--viewport-textures", help="Also write flattened textures, for viewports (PNG)."
+        ),
+    ] = False,
     trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (CPU).")] = None,
     checkpoint_seconds: Annotated[
         float, typer.Option(help="How often the state is written, for --resume.")
@@ -111,6 +117,7 @@ def bake(
         time_limit=time_limit,
         target_error=target_error,
         importance=weights,
+        viewport_textures=viewport_textures,
         provenance=_asked(importance, len(teachers)),
     )
     control = BakeControl()

@@ -3,6 +3,7 @@ student of the same settings gets."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,19 @@ class Gradients:
 
 def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
     """Textures of the settings' resolution with all their mips, of which the finest is fitted."""
+    steps = flattening(teacher, settings)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: FlatTextures = end.value
+            return result
+
+
+def flattening(
+    teacher: DeviceMaterial, settings: BakeSettings
+) -> Generator[float, None, FlatTextures]:
+    """The same step by step: each gives its loss, and the end the textures."""
     textures = start_textures(settings.resolution, settings.resolution)
     textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
     draw = replace(settings.draw, coarse_share=0.0)
@@ -54,6 +68,7 @@ def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
         rate = PEAK_RATE * adam_rate(schedule.factor(step), step)
         adam(textures.texels, m, v, found.texels, rate)
         keep_in_range(textures.texels)
+        yield found.loss
     return with_mips(textures)
 
 

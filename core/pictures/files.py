@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,19 +47,31 @@ def check_picture_path(path: str | Path) -> Path:
 
 def write_picture(path: str | Path, linear: Floats) -> None:
     """Writes linear colours (H, W, 3 or 4) by the extension: `.png` or `.exr`."""
+    path = check_picture_path(path)
+    if path.suffix.lower() == ".png":
+        encoded = np.concatenate([srgb_from_linear(linear[..., :3]), linear[..., 3:]], axis=-1)
+        _write(path, rounded(encoded), "uint8")
+    else:
+        _write(path, np.ascontiguousarray(linear, np.float32), "half", "lin_rec709")
+
+
+def write_data(path: str | Path, values: Floats) -> None:
+    """Writes numbers (H, W, channels) from 0 to 1 as a PNG of bytes, whatever they mean."""
+    _write(check_picture_path(path), rounded(values), "uint8")
+
+
+def rounded(values: Floats) -> NDArray[np.uint8]:
+    """Numbers from 0 to 1 as bytes."""
+    return (np.clip(values, 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None:
     import OpenImageIO as oiio
 
-    path = check_picture_path(path)
-    is_png = path.suffix.lower() == ".png"
-    if is_png:
-        encoded = np.concatenate([srgb_from_linear(linear[..., :3]), linear[..., 3:]], axis=-1)
-        texels = (np.clip(encoded, 0, 1) * 255 + 0.5).astype(np.uint8)
-    else:
-        texels = np.ascontiguousarray(linear, np.float32)
     height, width, channels = texels.shape
-    spec = oiio.ImageSpec(width, height, channels, "uint8" if is_png else "half")
-    if not is_png:
-        spec.attribute("oiio:ColorSpace", "lin_rec709")
+    spec = oiio.ImageSpec(width, height, channels, kind)
+    if space:
+        spec.attribute("oiio:ColorSpace", space)
     handle, temporary = tempfile.mkstemp(
         suffix=path.suffix, prefix=f".{path.stem}", dir=path.parent
     )

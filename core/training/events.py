@@ -106,6 +106,8 @@ class Finished(Event):
     """`steps`, `time limit`, `target error` or `request`."""
     samples: tuple[SampleMetrics, ...]
     pictures: tuple[PictureMetrics, ...]
+    textures: tuple[Mapping[str, str], ...] = ()
+    """Files of flattened textures by what they hold, for each material; none by default."""
 
     @property
     def result(self) -> str:

@@ -90,6 +90,7 @@ def finish(run: Run) -> Iterator[Event]:
     trained = run.parameters()
     samples: list[SampleMetrics] = []
     pictures: list[PictureMetrics] = []
+    textures: list[Mapping[str, str]] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)
     for number, (teacher, name, path) in enumerate(
@@ -124,6 +125,10 @@ def finish(run: Run) -> Iterator[Event]:
             runtime=runtime_files(exported.parameters.spec),
         )
         write_bundle(path, exported, contents)
+        if run.options.viewport_textures:
+            from verdigris.core.flatten.viewport import viewport_textures
+
+            textures.append((yield from viewport_textures(teacher, run.settings, path)))
     state = checkpoint.state_path(run.options.folder, run.options.name)
     if run.stopped_by in ("steps", "time limit") and state.exists():
         state.unlink()
@@ -134,6 +139,7 @@ def finish(run: Run) -> Iterator[Event]:
         run.stopped_by,
         tuple(samples),
         tuple(pictures),
+        tuple(textures),
     )
 
 

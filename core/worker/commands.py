@@ -76,6 +76,8 @@ class Start(Command):
     time_limit: float = 0.0
     """Seconds; 0 for none."""
     target_error: float = 0.0
+    viewport_textures: bool = False
+    """Also write flattened textures beside the bundle."""
 
 
 @dataclass(frozen=True)

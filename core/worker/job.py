@@ -11,15 +11,21 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.trainers import choose_trainer
+from verdigris.core.worker.events import Plan
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.training.events import Event
+    from verdigris.core.training.events import Event, Started
     from verdigris.core.training.run import Run
     from verdigris.core.worker.commands import Start
+
+
+# Loss and progress are told after each run of steps: more than five times a second, with room for
+# what is drawn in between.
+RUN_SECONDS = 0.14
 
 
 def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:
@@ -50,6 +56,7 @@ class Job:
             importance=importance,
             time_limit=start.time_limit or None,
             target_error=start.target_error or None,
+            viewport_textures=start.viewport_textures,
         )
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
@@ -59,6 +66,23 @@ class Job:
     def _watch(self, run: Run) -> None:
         self.run = run
         self.settings = run.settings
+
+    def plan(self, started: Started) -> Plan:
+        """In which parts the bake falls that has just begun."""
+        settings = self.settings
+        phase = settings.training().quantisation
+        begun, rounded = started.step, phase.first_step if phase else settings.iterations
+        parts: list[dict[str, Any]] = []
+        if not begun and settings.candidates > 1:
+            begun = settings.candidate_steps
+            total = begun * settings.candidates
+            parts.append({"name": "candidates", "first": 0, "last": total})
+        else:
+            begun = 0
+        parts.append({"name": "training", "first": begun, "last": max(begun, rounded)})
+        if phase:
+            parts.append({"name": "rounding", "first": rounded, "last": settings.iterations})
+        return Plan(tuple(parts))
 
     def next(self) -> Event | None:
         """What happens next; None when the bake has ended."""

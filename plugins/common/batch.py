@@ -59,6 +59,7 @@ class Choices:
     only_list: bool = False
     hand_over: bool = False
     attach: bool = False
+    viewport_textures: bool = False
     weight_set: str = WEIGHT_SET
     """Which painted weights are used; none, if it has no name."""
     options: tuple[str, ...] = ()
@@ -82,6 +83,11 @@ def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path |
     )
     parser.add_argument("--attach", action="store_true", help="note results in the open scene")
     parser.add_argument(
+        "--viewport-textures",
+        action="store_true",
+        help="also write flattened textures; with --attach a material of them is made",
+    )
+    parser.add_argument(
         "--weights",
         default=WEIGHT_SET,
         metavar="NAME",
@@ -100,6 +106,7 @@ def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path |
         given.list,
         given.hand_over,
         given.attach,
+        given.viewport_textures,
         given.weights,
         tuple(passed_on),
     )
@@ -162,9 +169,9 @@ def bake_scene(host: Host, choices: Choices, run: Run | None = None) -> list[Out
                 _hand_over(document, painted, name, choices, outcome)
                 continue
             result = _bake(document, painted, name, choices, python, run or _run)
-            outcome.bundle, outcome.status = str(result), BAKED
+            outcome.bundle, outcome.status = str(result.bundle), BAKED
             if choices.attach:
-                host.attach(material, BakedResult(result))
+                host.attach(material, result)
         except VerdigrisError as failure:
             outcome.status, outcome.error = FAILED, str(failure)
         outcome.seconds = round(time.monotonic() - began, 3)
@@ -219,7 +226,7 @@ def _bake(
     choices: Choices,
     python: str,
     run: Run,
-) -> Path:
+) -> BakedResult:
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
         file = Path(folder) / f"{name}.mtlx"
         file.write_text(document.text, encoding="utf-8")
@@ -237,6 +244,7 @@ def _bake(
             command += ["--importance", str(weights)]
         for search in document.search:
             command += ["--search", str(search)]
+        command += ["--viewport-textures"] if choices.viewport_textures else []
         command += choices.options
         done = run(command)
     if done.returncode != 0:
@@ -246,7 +254,7 @@ def _bake(
     return _result_of(done.stdout, document.name)
 
 
-def _result_of(output: str, name: str) -> Path:
+def _result_of(output: str, name: str) -> BakedResult:
     for line in reversed(output.splitlines()):
         try:
             event = json.loads(line)
@@ -254,7 +262,9 @@ def _result_of(output: str, name: str) -> Path:
             continue
         if isinstance(event, dict) and event.get("event") == "finished":
             results = event.get("results") or [event.get("result")]
-            return Path(results[0])
+            textures = next(iter(event.get("textures") or ()), {})
+            files = {kind: Path(file) for kind, file in textures.items()}
+            return BakedResult(Path(results[0]), files)
     raise HostError(f"{name}: the bake ended without a result")
 
 

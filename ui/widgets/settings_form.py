@@ -88,6 +88,10 @@ class SettingsForm(QScrollArea):
         self.resume.setToolTip(_DOCS.get("resume", ""))
         self.resume.toggled.connect(lambda on: self._model.set_choices(resume=on))
         form.addRow(self.resume)
+        self.viewport = QCheckBox("Textures for the viewport")
+        self.viewport.setToolTip(_DOCS.get("viewport_textures", ""))
+        self.viewport.toggled.connect(lambda on: self._model.set_choices(viewport_textures=on))
+        form.addRow(self.viewport)
         return form
 
     def _combo(self, name: str, values: tuple[object, ...]) -> QComboBox:
@@ -182,10 +186,11 @@ class SettingsForm(QScrollArea):
         for name, real in self._reals.items():
             with quietly(real):
                 real.setValue(getattr(choices, name))
-        with quietly(self.folder, self.resume):
+        with quietly(self.folder, self.resume, self.viewport):
             self.folder.setText(choices.folder)
             self.folder.setPlaceholderText(str(model.result_folder()))
             self.resume.setChecked(choices.resume)
+            self.viewport.setChecked(choices.viewport_textures)
 
 
 def _form() -> QFormLayout:

@@ -25,6 +25,7 @@ _PHASES = {
     "candidates": "trying starts",
     "training": "training",
     "measuring": "measuring and writing",
+    "flattening": "fitting textures for the viewport",
     "starting": "starting",
 }
 

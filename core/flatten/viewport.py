@@ -1,0 +1,104 @@
+"""Flattened textures as files, for viewports that cannot evaluate a neural material.
+
+They are small and fitted briefly: enough to tell materials apart while a scene is lit. The
+conversion is exact for what a metallic-roughness shader can hold at all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.flatten.model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
+from verdigris.core.host import BASE_COLOR, METALNESS, NORMAL_MAP
+from verdigris.core.host import ROUGHNESS as ROUGHNESS_MAP
+from verdigris.core.training.events import Event, Phase, Step
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.parameters import FloatArray
+    from verdigris.core.settings import BakeSettings
+
+LARGEST_SIDE = 256
+MOST_STEPS = 1_500
+LARGEST_BATCH = 4_096
+# What shaders of this kind reflect straight back where there is no metal.
+DIELECTRIC_F0 = 0.04
+_TELL_SECONDS = 0.2
+
+
+def viewport_settings(settings: BakeSettings) -> BakeSettings:
+    """Those of a bake, cut down to what a viewport shows."""
+    return replace(
+        settings,
+        resolution=min(settings.resolution, LARGEST_SIDE),
+        iterations=min(settings.iterations, MOST_STEPS),
+        batch=min(settings.batch, LARGEST_BATCH),
+    )
+
+
+def viewport_textures(
+    teacher: DeviceMaterial, settings: BakeSettings, bundle: Path
+) -> Generator[Event, None, dict[str, str]]:
+    """Fits and writes them beside a bundle, and tells how far it is; gives the files by what they
+    hold."""
+    from verdigris.core.flatten.fit import flattening
+
+    settings = viewport_settings(settings)
+    yield Phase("flattening", 1, 1)
+    steps, done = flattening(teacher, settings), 0
+    begun = told = time.monotonic()
+    while True:
+        try:
+            loss = next(steps)
+        except StopIteration as end:
+            textures = end.value
+            break
+        done += 1
+        now = time.monotonic()
+        if now - told > _TELL_SECONDS or done == settings.iterations:
+            told, spent = now, now - begun
+            rate = done * settings.batch / max(spent, 1e-9)
+            left = (settings.iterations - done) * spent / done
+            yield Step(done, settings.iterations, loss, rate, spent, left)
+    return write_textures(textures.level(0), bundle.parent, bundle.stem)
+
+
+def write_textures(texels: FloatArray, folder: Path, name: str) -> dict[str, str]:
+    """Writes flattened texels [height, width, 9], row 0 at v = 0, as images, each whole or not at
+    all. Colours are in sRGB, the rest are plain numbers; green of the normal grows with v."""
+    from verdigris.core.pictures.files import write_data, write_picture
+
+    base, metalness = metallic_from(texels[..., ALBEDO], texels[..., F0])
+    normal = np.moveaxis(stored_normal(np.moveaxis(texels[..., NORMAL], -1, 0)), 0, -1)
+    images = {
+        BASE_COLOR: base,
+        ROUGHNESS_MAP: texels[..., ROUGHNESS, None],
+        METALNESS: metalness[..., None],
+        NORMAL_MAP: 0.5 + 0.5 * normal,
+    }
+    found = {}
+    for kind, values in images.items():
+        path = folder / f"{name}_{kind}.png"
+        write = write_picture if kind == BASE_COLOR else write_data
+        write(path, np.ascontiguousarray(values[::-1], np.float32))
+        found[kind] = str(path)
+    return found
+
+
+def metallic_from(albedo: FloatArray, f0: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Base colour [..., 3] and metalness [...] that shade like an albedo and an F0.
+
+    With t = 1 - metalness they are albedo = t base and F0 = 0.04 t + (1 - t) base, so that
+    base = albedo + F0 - 0.04 t, and 0.04 t^2 - (albedo + F0) t + albedo = 0 for means of colours.
+    """
+    both, diffuse = (albedo + f0).mean(-1), albedo.mean(-1)
+    root = np.sqrt(np.maximum(both**2 - 4 * DIELECTRIC_F0 * diffuse, 0))
+    rest = np.clip(2 * diffuse / np.maximum(both + root, 1e-6), 0, 1)
+    base = np.clip(albedo + f0 - DIELECTRIC_F0 * rest[..., None], 0, 1)
+    return base, 1 - rest
