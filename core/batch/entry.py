@@ -1,0 +1,147 @@
+"""One material of a scene: where it is, and how it is to be baked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.settings import BakeSettings, default_preset, require_settings
+
+if TYPE_CHECKING:
+    from verdigris.core.material.document import Document
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a material is to be baked; what is left out is as `verdigris bake` has it."""
+
+    preset: str = ""
+    """draft, standard or final; by default what suits the device."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `BakeSettings` in place of the preset's."""
+    importance: Path | None = None
+    """An image of how much each place matters."""
+    directions: str = ""
+    """A profile, or a table's file."""
+    time_limit: float | None = None
+    """Seconds that the training is fitted into."""
+    target_error: float | None = None
+    """Stop at this log-space error."""
+    group: str = ""
+    """Materials of one group share a decoder."""
+    folder: str = ""
+    """Where below the scene's folder the bundle goes."""
+
+    def settings_for(self, trainer: str) -> BakeSettings:
+        """All settings, on a device that has this trainer."""
+        return _resolved(self.preset, json.dumps(self.settings), self.directions, trainer)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A MaterialX document, as a file or as text."""
+
+    name: str
+    """What messages call it: the file's path, or where the text is from."""
+    text: str | None = None
+    """The document, where it is no file."""
+    search: tuple[Path, ...] = ()
+    """Folders that its files may lie in."""
+    allow_outside: bool = False
+    """Whether they may lie anywhere."""
+
+    def load(self) -> Document:
+        from verdigris.core.material.document import load_document, parse_document
+
+        if self.text is None:
+            return load_document(self.name, self.search, self.allow_outside)
+        return parse_document(self.text, self.search, self.name, self.allow_outside)
+
+    def absolute(self) -> Source:
+        """The same with whole paths."""
+        name = self.name if self.text is not None else str(Path(self.name).absolute())
+        search = tuple(folder.absolute() for folder in self.search)
+        return replace(self, name=name, search=search)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "text": self.text,
+            "search": [str(folder) for folder in self.search],
+            "allow_outside": self.allow_outside,
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Source:
+        search = tuple(Path(folder) for folder in values["search"])
+        return cls(values["name"], values["text"], search, values["allow_outside"])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A material of a scene."""
+
+    name: str
+    """Of its bundle; no other entry of the scene has it."""
+    source: Source
+    """Its document."""
+    material: str = ""
+    """What the document calls it."""
+    wish: Wish = field(default_factory=Wish)
+    """How to bake it."""
+    problem: str = ""
+    """Why it cannot be baked, where that is known already."""
+    notes: tuple[str, ...] = ()
+    """What was mended or left out on the way here."""
+
+    def with_problem(self, problem: str) -> Entry:
+        return replace(self, problem=self.problem or problem)
+
+
+@lru_cache(maxsize=512)
+def _resolved(preset: str, changes: str, directions: str, trainer: str) -> BakeSettings:
+    """Most materials of a scene have the settings of many others."""
+    chosen = require_settings(preset or default_preset(trainer), trainer)
+    return _directed(changed(chosen, json.loads(changes)), directions)
+
+
+def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
+    """Settings with some fields replaced; those of `draw` each for itself."""
+    values = settings.to_json()
+    _check_kinds(values, changes, "")
+    draw = changes.get("draw", {})
+    return BakeSettings.from_json({**values, **changes, "draw": {**values["draw"], **draw}})
+
+
+def _check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str) -> None:
+    for name, value in changes.items():
+        if name not in values:
+            known = ", ".join(f"{prefix}{each}" for each in sorted(values))
+            raise SettingsError(f"settings {prefix}{name} are not known: use {known}")
+        kept = values[name]
+        if isinstance(kept, dict):
+            if not isinstance(value, Mapping):
+                raise SettingsError(f"{prefix}{name} is {value!r}: use an object of settings")
+            _check_kinds(kept, value, f"{prefix}{name}.")
+            continue
+        fits: tuple[type, ...] = (type(kept),)
+        if isinstance(kept, float):
+            fits = (int, float)
+        elif isinstance(kept, tuple):
+            fits = (list, tuple)
+        if not isinstance(value, fits) or isinstance(value, bool):
+            raise SettingsError(f"{prefix}{name} is {value!r}: use a value such as {kept!r}")
+
+
+def _directed(settings: BakeSettings, directions: str) -> BakeSettings:
+    if not directions:
+        return settings
+    from verdigris.core.importance.directions import read_directions
+
+    name, table = read_directions(directions)
+    return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))

@@ -1,0 +1,64 @@
+"""How long bakes will take and how large bundles will be, from what is known without a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from verdigris.core.network.spec import require_preset
+from verdigris.core.settings import BakeSettings
+
+# Samples a second of 2x32 and seconds beside training, where nothing was baked here yet: see
+# docs/BENCHMARKS.md. Larger decoders take longer in proportion to what they multiply.
+_RATES = {"tensor": 3e8, "numpy": 1e6}
+_BESIDE = {"tensor": 6.0, "numpy": 12.0}
+_SHADERS_AND_REFERENCE = 360_000
+
+
+def samples_of(settings: BakeSettings) -> float:
+    """How many samples a bake draws, those of candidates included."""
+    spent = 1 + (settings.candidates - 1) * settings.candidate_share
+    return settings.iterations * settings.batch * spent
+
+
+class Estimate:
+    """Learns from the bundles that are there already how fast this machine is."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], list[float]] = {}
+
+    def learn(self, source: Mapping[str, Any]) -> None:
+        """Takes the `source` section of a bundle into account."""
+        settings, seconds, step = (source.get(key) for key in ("settings", "seconds", "step"))
+        if not isinstance(settings, Mapping) or not isinstance(step, int):
+            return
+        batch, network = settings.get("batch"), settings.get("network")
+        if not isinstance(batch, int) or not isinstance(seconds, int | float) or seconds <= 0:
+            return
+        key = str(source.get("trainer")), str(network)
+        self._seen.setdefault(key, []).append(step * batch / seconds)
+
+    def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
+        """Of a whole bake."""
+        if time_limit is not None:
+            return time_limit + _BESIDE[trainer]
+        seen = self._seen.get((trainer, settings.network))
+        rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
+        return samples_of(settings) / rate + _BESIDE[trainer]
+
+
+def _ease(network: str) -> float:
+    return require_preset("2x32").multiply_adds / require_preset(network).multiply_adds
+
+
+@lru_cache(maxsize=64)
+def bundle_bytes(settings: BakeSettings) -> tuple[int, int]:
+    """What an engine loads of a bundle, and what it takes on disk; maps of emission and opacity
+    come on top."""
+    from verdigris.core.worker.forecast import estimate
+
+    found = estimate(settings)
+    loaded = found.texture_bytes + found.decoder_bytes
+    return loaded, loaded + _SHADERS_AND_REFERENCE

@@ -1,0 +1,168 @@
+"""What a bundle must say of its sources to be up to date, and where one differs from that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.batch.entry import Entry
+from verdigris.core.batch.fields import SceneError
+from verdigris.core.bundle.write import version
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.provenance import Digest, file_digest, file_facts, source_facts
+
+if TYPE_CHECKING:
+    from verdigris.core.material.document import Document
+
+_WHOLE = ("steps", "time limit", "target error")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a material's bundle is made of if it is made now."""
+
+    material: str
+    """Its name in the document."""
+    sources: Mapping[str, Any]
+    """Document, files and images, as bundles say it."""
+    asked: Mapping[str, Any]
+    """The rest: what `asked` holds in the bundle."""
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever anything does that the bake is made of, settings aside."""
+        text = json.dumps([self.material, self.sources, self.asked, version()], sort_keys=True)
+        return sha256(text.encode()).hexdigest()
+
+
+def gather(entry: Entry, document: Document, digest: Digest = file_digest) -> Wanted:
+    """What an entry is made of, from its files as they are now."""
+    material = document.require_material(entry.material or None)
+    document.check(material)
+    asked: dict[str, Any] = {}
+    importance = entry.wish.importance
+    if importance is not None:
+        if not importance.is_file():
+            raise SceneError(f"{importance}: there is no such importance map")
+        asked["importance"] = file_facts(importance, digest)
+    return Wanted(material.name, source_facts(document, material, digest), asked)
+
+
+def with_group(wanted: Sequence[Wanted], name: str) -> list[Wanted]:
+    """Materials that share a decoder: each depends on all."""
+    together = sha256("".join(each.digest for each in wanted).encode()).hexdigest()
+    group = {"name": name, "size": len(wanted), "digest": together}
+    return [replace(each, asked={**each.asked, "group": group}) for each in wanted]
+
+
+def find_differences(
+    wanted: Wanted, entry: Entry, found: Mapping[str, Any], trainer: str | None = None
+) -> list[str]:
+    """Why a bundle, of whose `source` section this is, is not what would be baked now."""
+    reasons: list[str] = []
+    if found.get("material") != wanted.material:
+        reasons.append(f"is of the material {found.get('material')!r}")
+    now = wanted.sources
+    if found.get("document_sha256") != now["document_sha256"]:
+        reasons.append(f"{now['document']} has changed")
+    reasons += _changed_files(found.get("textures"), now["textures"])
+    asked = found.get("asked")
+    asked = asked if isinstance(asked, Mapping) else {}
+    reasons += _changed_map(found, asked, wanted.asked)
+    if asked.get("group") != wanted.asked.get("group"):
+        reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
+    for what, value in (("verdigris", version()), ("materialx", now["materialx"])):
+        if found.get(what) != value:
+            reasons.append(f"was made with {what} {found.get(what)}, this is {value}")
+    if trainer is not None and found.get("trainer") != trainer:
+        reasons.append(f"was made by the trainer {found.get('trainer')}, wanted is {trainer}")
+    if found.get("stopped_by") not in _WHOLE:
+        reasons.append("its bake was ended early")
+    return reasons + _changed_settings(entry, found)
+
+
+def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
+    old = before if isinstance(before, list) else []
+    if old == list(now):
+        return []
+    known = [each for each in old if isinstance(each, Mapping)]
+    names = {each.get("file"): each.get("sha256") for each in known}
+    changed = [each["file"] for each in now if names.get(each["file"], "") != each["sha256"]]
+    gone = sorted({str(name) for name in names} - {each["file"] for each in now})
+    return [f"{file} has changed" for file in dict.fromkeys(changed)] + [
+        f"{file} is read no more" for file in gone
+    ]
+
+
+def _changed_map(
+    found: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]
+) -> list[str]:
+    old, new = before.get("importance"), now.get("importance")
+    if new is None:
+        if "importance_sha256" in found:
+            return ["was baked with an importance map, and none is wanted"]
+        return []
+    if old is None:
+        return [f"was baked without the importance map {new['file']}"]
+    same = isinstance(old, Mapping) and old.get("sha256") == new["sha256"]
+    return [] if same else [f"the importance map {new['file']} has changed"]
+
+
+def _changed_group(before: Any, now: Any) -> str:
+    if now is None:
+        return "shares its decoder, and should have its own"
+    if before is None:
+        return f"has a decoder of its own, and should share that of {now['name']}"
+    return f"a material that shares the decoder of {now['name']} has changed"
+
+
+def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
+    reasons = []
+    for what in ("time_limit", "target_error"):
+        before, now = found.get(what), getattr(entry.wish, what)
+        if before != now:
+            reasons.append(f"{what} is {now}, was {before}")
+    before = found.get("settings")
+    if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
+        return [*reasons, "does not say with which settings it was baked"]
+    size = 1
+    asked = found.get("asked")
+    if isinstance(asked, Mapping) and isinstance(asked.get("group"), Mapping):
+        size = asked["group"].get("size", 1)
+    settings = shared(entry.wish.settings_for(found["trainer"]), size)
+    now = plain(settings)
+    if entry.wish.time_limit:
+        now["iterations"] = before.get("iterations")
+    if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
+        now["draw"]["finest_places"] = before["draw"].get("finest_places")
+    return reasons + [
+        f"{name} is {value}, was {old}" for name, value, old in _unequal(before, now, "")
+    ]
+
+
+def _unequal(
+    before: Mapping[str, Any], now: Mapping[str, Any], prefix: str
+) -> list[tuple[str, Any, Any]]:
+    found = []
+    for name, value in now.items():
+        old = before.get(name)
+        if isinstance(value, dict) and isinstance(old, dict):
+            found += _unequal(old, value, f"{name}.")
+        elif old != value:
+            found.append((f"{prefix}{name}", value, old))
+    return found
+
+
+def shared(settings: BakeSettings, materials: int) -> BakeSettings:
+    """Settings of a bake of several: as many samples for each as it would have alone, since every
+    batch holds all of them in equal parts."""
+    return replace(settings, iterations=settings.iterations * materials)
+
+
+def plain(settings: BakeSettings) -> dict[str, Any]:
+    """Settings as JSON gives them back."""
+    values: dict[str, Any] = json.loads(settings.text())
+    return values

@@ -1,0 +1,89 @@
+"""Reads the values of a scene's JSON; what is wrong is an error with file and field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from verdigris.core.errors import VerdigrisError
+
+LARGEST_SCENE = 64 << 20
+
+
+class SceneError(VerdigrisError):
+    """A scene that cannot be read, or that asks for what cannot be."""
+
+
+def read_json(path: Path) -> Any:
+    """The contents of a JSON file."""
+    try:
+        if path.stat().st_size > LARGEST_SCENE:
+            raise SceneError(f"{path}: has more than {LARGEST_SCENE >> 20} MB: split the scene")
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise SceneError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, RecursionError) as failure:
+        raise SceneError(f"{path}: is not JSON: {failure}") from None
+
+
+class Values:
+    """An object of the file, every field of which must be known."""
+
+    def __init__(self, values: Any, where: str, known: tuple[str, ...]) -> None:
+        self.where = where
+        if not isinstance(values, Mapping):
+            raise SceneError(f"{where}: is {values!r}: use an object with {', '.join(known)}")
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise SceneError(
+                f"{where}: {', '.join(map(repr, unknown))} is not known: use {', '.join(known)}"
+            )
+        self.values = values
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def refuse(self, name: str, wanted: str) -> NoReturn:
+        raise SceneError(f"{self.where}: {name} is {self.values[name]!r}: use {wanted}")
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self.values.get(name, default)
+        if not isinstance(value, str):
+            self.refuse(name, "a text")
+        return value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            self.refuse(name, "true or false")
+        return value
+
+    def number(self, name: str) -> float | None:
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            self.refuse(name, "a number above 0")
+        return float(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts, or one alone."""
+        value = self.values.get(name, [])
+        found = [value] if isinstance(value, str) else value
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            self.refuse(name, "a text, or a list of texts")
+        return tuple(found)
+
+    def table(self, name: str) -> dict[str, Any]:
+        value = self.values.get(name, {})
+        if not isinstance(value, dict):
+            self.refuse(name, "an object")
+        return value
+
+    def list(self, name: str) -> list[Any]:
+        value = self.values.get(name, [])
+        if not isinstance(value, list):
+            self.refuse(name, "a list")
+        return value

@@ -1,0 +1,81 @@
+"""Documents and bundles for tests of scenes: bundles hold untrained numbers, and say of their
+sources what a bake would."""
+
+from __future__ import annotations
+
+import json
+
+from verdigris.core.batch.facts import plain, shared
+from verdigris.core.batch.scene import Asked, read_scene
+from verdigris.core.bundle.reference import Reference, make_reference
+from verdigris.core.bundle.write import Contents, export_numbers, version, write_bundle
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+ONE = """<standard_surface name="SR_{name}" type="surfaceshader">
+<input name="base_color" type="color3" value="{colour}"/>
+<input name="specular_roughness" type="float" value="0.5"/>{more}</standard_surface>
+<surfacematerial name="{name}" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="SR_{name}"/></surfacematerial>
+"""
+IMAGE = '<input name="base" type="float" nodename="T_{name}"/>'
+IMAGE_NODE = """<image name="T_{name}" type="float">
+<input name="file" type="filename" value="{file}"/></image>
+"""
+
+
+def document(*names, colour="0.7, 0.3, 0.1", file=""):
+    """MaterialX of plain materials of these names, which read an image if one is named."""
+    parts = []
+    for name in names:
+        more = IMAGE.format(name=name) if file else ""
+        parts.append(IMAGE_NODE.format(name=name, file=file) if file else "")
+        parts.append(ONE.format(name=name, colour=colour, more=more))
+    return f'<materialx version="1.39">\n{"".join(parts)}</materialx>\n'
+
+
+def write_documents(folder, *names, **options):
+    """A document for each name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / f"{name}.mtlx").write_text(document(name, **options))
+    return folder
+
+
+def write_scene(path, sources, **fields):
+    path.write_text(json.dumps({"scene": 1, "sources": sources, **fields}))
+    return path
+
+
+_NUMBERS = export_numbers(initialise(NetworkSpec(hidden_width=8), LatentLayout(8, 8, 4), 1))
+_ROWS = make_reference(_NUMBERS.parameters)
+_REFERENCE = Reference(
+    *(each[::64] for each in (_ROWS.uv, _ROWS.lod, _ROWS.wi, _ROWS.wo, _ROWS.exported))
+)
+
+
+def write_baked(planned, trainer="numpy", **changes):
+    """Writes the bundle that a bake of this material would, with other numbers in it."""
+    entry, wanted = planned.entry, planned.wanted
+    size = wanted.asked.get("group", {}).get("size", 1)
+    source = {
+        "material": wanted.material,
+        **wanted.sources,
+        "verdigris": version(),
+        "settings": plain(shared(entry.wish.settings_for(trainer), size)),
+        "trainer": trainer,
+        "step": 100,
+        "seconds": 1.0,
+        "stopped_by": "steps",
+        **({"importance_sha256": "0"} if "importance" in wanted.asked else {}),
+        **({"asked": dict(wanted.asked)} if wanted.asked else {}),
+        **changes,
+    }
+    planned.bundle.parent.mkdir(parents=True, exist_ok=True)
+    errors = {"samples": {"log_mae": 0.01, "smape": 0.1}}
+    contents = Contents(entry.name, source=source, errors=errors, reference=_REFERENCE)
+    return write_bundle(planned.bundle, _NUMBERS, contents)
+
+
+def read(path, **asked):
+    return read_scene(path, Asked(**asked))

@@ -1,0 +1,228 @@
+"""The plan says what is to be baked and what is up to date: by contents, not by times."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+from verdigris.core.batch.groups import Grouping
+from verdigris.core.batch.hashes import Hashes
+from verdigris.core.batch.plan import Choices, State, make_plan
+from verdigris.core.batch.rules import Rule
+
+from .scenes import document, read, write_baked, write_documents, write_scene
+
+
+@pytest.fixture
+def props(tmp_path):
+    folder = write_documents(tmp_path / "props", "clay", "slate")
+    (folder / "oak.mtlx").write_text(document("oak", file="grain.png"))
+    (folder / "grain.png").write_bytes(b"pixels")
+    (folder / "map.exr").write_bytes(b"weights")
+    rules = [{"match": "slate", "importance": "props/map.exr"}, {"match": "*", "preset": "draft"}]
+    return write_scene(tmp_path / "scene.json", ["props"], out="baked", rules=rules)
+
+
+def plan_of(scene, choices=None, hashes=None, **asked):
+    return make_plan(read(scene, **asked), choices, hashes)
+
+
+def bake_all(scene, choices=None, **changes):
+    for each in plan_of(scene, choices).materials:
+        write_baked(each, **changes)
+
+
+def states(plan):
+    return {each.entry.name: (str(each.state), each.reasons) for each in plan.materials}
+
+
+CURRENT = ("up to date", ())
+
+
+def test_what_was_never_baked_is_to_be_baked_and_then_is_not(props):
+    assert {state for state, _ in states(plan_of(props)).values()} == {"not baked"}
+    assert len(plan_of(props).works) == 3
+    bake_all(props)
+    plan = plan_of(props)
+    assert set(states(plan).values()) == {CURRENT}
+    assert (plan.works, plan.seconds, plan.bytes) == ((), 0, 0)
+
+
+def test_a_copy_elsewhere_and_a_touched_file_are_the_same(props, tmp_path):
+    bake_all(props)
+    for path in (props.parent / "props").iterdir():
+        os.utime(path, (1, 1))
+    shutil.copytree(props.parent, tmp_path / "copy", ignore=lambda *_: {"copy"})
+    assert set(states(plan_of(tmp_path / "copy" / "scene.json")).values()) == {CURRENT}
+    assert set(states(plan_of(props)).values()) == {CURRENT}
+
+
+@pytest.mark.parametrize(
+    ("file", "contents", "name", "reason"),
+    [
+        ("clay.mtlx", document("clay", colour="0, 0, 1"), "clay", "clay.mtlx has changed"),
+        ("grain.png", "other pixels", "oak", "grain.png has changed"),
+        ("map.exr", "other weights", "slate", "the importance map map.exr has changed"),
+    ],
+)
+def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reason, props):
+    bake_all(props)
+    (props.parent / "props" / file).write_text(contents)
+    found = states(plan_of(props))
+    assert found.pop(name) == ("stale", (reason,))
+    assert set(found.values()) == {CURRENT}
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        (Rule(settings={"resolution": 64}), "resolution is 64, was 256"),
+        (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
+        (Rule(preset="standard"), "iterations is 20000, was 4000"),
+        (Rule(time_limit=30.0), "time_limit is 30.0, was None"),
+    ],
+)
+def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
+    bake_all(props)
+    for state, reasons in states(plan_of(props, rules=(rule,))).values():
+        assert state == "stale"
+        assert reason in reasons
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"verdigris": "0.0.1"}, "was made with verdigris 0.0.1, this is"),
+        ({"materialx": "1.38"}, "was made with materialx 1.38, this is 1.39.5"),
+        ({"stopped_by": "request"}, "its bake was ended early"),
+        ({"settings": "none"}, "does not say with which settings it was baked"),
+    ],
+)
+def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
+    bake_all(props, **changes)
+    for state, reasons in states(plan_of(props)).values():
+        assert state == "stale"
+        assert reason in reasons[0]
+
+
+def test_what_either_trainer_made_is_up_to_date_unless_one_is_wanted(props):
+    bake_all(props, trainer="tensor")
+    assert set(states(plan_of(props)).values()) == {CURRENT}
+    for state, reasons in states(plan_of(props, Choices(trainer="numpy"))).values():
+        assert state == "stale"
+        assert "was made by the trainer tensor, wanted is numpy" in reasons
+
+
+def test_a_damaged_bundle_is_baked_again(props):
+    bake_all(props)
+    weights = props.parent / "baked" / "clay.vdg" / "weights.bin"
+    weights.write_bytes(weights.read_bytes()[:100])
+    state, reasons = states(plan_of(props))["clay"]
+    assert state == "stale"
+    assert "weights.bin: bytes are 100" in reasons[0]
+
+
+def test_a_missing_image_breaks_its_own_material_alone(props):
+    (props.parent / "props" / "grain.png").unlink()
+    found = states(plan_of(props))
+    state, (reason,) = found.pop("oak")
+    assert state == "cannot be baked"
+    assert "'grain.png' was not found" in reason
+    assert {each for each, _ in found.values()} == {"not baked"}
+    assert [work.task.name for work in plan_of(props).works] == ["clay", "slate"]
+
+
+def test_a_setting_that_cannot_be_breaks_its_own_material_alone(props):
+    rules = (Rule(match=("clay",), settings={"resolution": 100}),)
+    found = states(plan_of(props, rules=rules))
+    assert found["clay"][0] == "cannot be baked"
+    assert "resolution is 100: use a power of two" in found["clay"][1][0]
+    assert found["oak"][0] == "not baked"
+
+
+def test_materials_of_a_group_depend_on_each_other(props):
+    rule = (Rule(match=("clay", "oak"), group="earth"),)
+    choices = Choices(grouping=Grouping.BY_HAND)
+
+    def planned():
+        return make_plan(read(props, rules=rule), choices)
+
+    (group,) = [work for work in planned().works if len(work.materials) > 1]
+    assert group.task.name == "earth.group"
+    # every batch holds both: each sees as many samples as alone
+    assert group.task.settings["numpy"]["iterations"] == 2 * 4000
+    for each in planned().materials:
+        write_baked(each)
+    assert not planned().works
+    (props.parent / "props" / "grain.png").write_bytes(b"other")
+    found = states(planned())
+    assert found["oak"][1][0] == "grain.png has changed"
+    assert found["clay"] == ("stale", ("a material that shares the decoder of earth has changed",))
+    assert found["slate"] == CURRENT
+    # without sharing, each has to have its own again
+    reasons = states(plan_of(props, rules=rule))["clay"][1]
+    assert "shares its decoder, and should have its own" in reasons
+
+
+def test_the_plan_groups_what_has_one_surface_and_equal_settings(props):
+    # slate has a map of its own
+    choices = Choices(grouping=Grouping.BY_PLAN)
+    groups = {each.entry.name: each.group for each in plan_of(props, choices).materials}
+    assert groups == {"clay": "standard_surface-1", "oak": "standard_surface-1", "slate": ""}
+    rule = (Rule(match=("oak",), settings={"resolution": 64}),)
+    plan = make_plan(read(props, rules=rule), choices)
+    assert {each.group for each in plan.materials} == {""}
+
+
+def test_a_group_with_different_wishes_is_refused(props):
+    rules = (
+        Rule(match=("clay", "oak"), group="earth"),
+        Rule(match=("oak",), settings={"resolution": 64}),
+    )
+    found = states(make_plan(read(props, rules=rules), Choices(grouping=Grouping.BY_HAND)))
+    for name in ("clay", "oak"):
+        assert found[name][0] == "cannot be baked"
+        assert "clay and oak are to be baked differently" in found[name][1][0]
+
+
+def test_files_are_read_once_until_they_change(props, tmp_path):
+    for path in (props.parent / "props").iterdir():
+        os.utime(path, (1e9, 1e9))
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    first, second = Hashes(cache), Hashes(cache)
+    plan_of(props, hashes=first)
+    # three documents, an image, a map
+    assert first.read == 5
+    second = Hashes(cache)
+    plan_of(props, hashes=second)
+    assert second.read == 0
+    (props.parent / "props" / "grain.png").write_bytes(b"PIXELS")
+    third = Hashes(cache)
+    plan_of(props, hashes=third)
+    assert third.read == 1
+
+
+def test_a_file_that_is_young_is_read_again_as_it_may_change_unseen(tmp_path):
+    path = tmp_path / "image"
+    path.write_bytes(b"one")
+    state = path.stat()
+    first = Hashes(tmp_path)
+    before = first(path)
+    first.save()
+    path.write_bytes(b"two")
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert Hashes(tmp_path)(path) != before
+
+
+def test_four_hundred_materials_are_planned_in_ten_seconds(tmp_path):
+    for number in range(400):
+        text = document(f"m{number}", file=f"i{number}.png")
+        (tmp_path / f"d{number}.mtlx").write_text(text)
+        (tmp_path / f"i{number}.png").write_bytes(bytes([number % 256]) * 4096)
+    began = time.process_time()
+    plan = plan_of(tmp_path, out=tmp_path / "baked")
+    assert time.process_time() - began < 10
+    assert len(plan.works) == 400
+    assert {each.state for each in plan.materials} == {State.MISSING}

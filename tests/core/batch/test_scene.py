@@ -1,0 +1,189 @@
+"""A scene is read from a JSON, a folder, a stage, or from what an application handed over."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.scene import read_scene
+from verdigris.core.settings import PRESETS
+
+from .scenes import document, read, write_documents, write_scene
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+STAGE = """#usda 1.0
+def Scope "Looks"
+{
+    def Material "clay"
+    {
+        token outputs:mtlx:surface.connect = </Looks/clay/SR.outputs:out>
+        def Shader "SR"
+        {
+            uniform token info:id = "ND_standard_surface_surfaceshader"
+            color3f inputs:base_color = (0.7, 0.3, 0.1)
+            token outputs:out
+        }
+    }
+    def Material "karma"
+    {
+        token outputs:mtlx:surface.connect = </Looks/karma/SR.outputs:out>
+        def Shader "SR"
+        {
+            uniform token info:id = "kma_hair"
+            token outputs:out
+        }
+    }
+}
+"""
+
+
+def names(scene):
+    return [entry.name for entry in scene.entries]
+
+
+def test_a_folder_gives_every_material_below_it(tmp_path):
+    write_documents(tmp_path / "a", "clay", "slate")
+    (tmp_path / "a" / "two.mtlx").write_text(document("oak", "pine"))
+    write_documents(tmp_path / "a" / "deep", "moss")
+    write_documents(tmp_path / "a" / ".hidden", "secret")
+    assert names(read(tmp_path / "a")) == ["clay", "moss", "slate", "oak", "pine"]
+
+
+def test_a_document_for_others_to_include_is_no_failure(tmp_path):
+    write_documents(tmp_path, "clay")
+    (tmp_path / "library.mtlx").write_text('<materialx version="1.39"/>')
+    assert names(read(tmp_path)) == ["clay"]
+
+
+def test_a_broken_document_is_an_entry_that_says_why(tmp_path):
+    write_documents(tmp_path, "clay", "slate")
+    (tmp_path / "slate.mtlx").write_text("<materialx version='1.39'><")
+    clay, slate = read(tmp_path).entries
+    assert clay.problem == ""
+    assert "slate.mtlx: not valid XML" in slate.problem
+
+
+def test_materials_of_one_name_get_that_of_their_document(tmp_path):
+    (tmp_path / "wall.mtlx").write_text(document("clay", "slate"))
+    (tmp_path / "roof.mtlx").write_text(document("Clay"))
+    assert names(read(tmp_path)) == ["roof-Clay", "wall-clay", "slate"]
+
+
+def test_the_materials_of_a_stage_come_as_documents(tmp_path):
+    (tmp_path / "set.usda").write_text(STAGE)
+    clay, karma = read(tmp_path / "set.usda").entries
+    loaded = clay.source.load()
+    (surface,) = (each for each in loaded.root.getNodes() if each.getType() == "surfaceshader")
+    assert tuple(surface.getInputValue("base_color")) == pytest.approx((0.7, 0.3, 0.1))
+    assert loaded.require_material(clay.material).name == "clay"
+    assert "kma_hair" in karma.problem
+
+
+def test_what_an_application_handed_over_is_a_scene(tmp_path):
+    write_documents(tmp_path, "clay")
+    summary = {
+        "scene": "set.ma",
+        "host": "Maya",
+        "materials": [
+            {
+                "name": "clay",
+                "key": "|clay",
+                "status": "handed over",
+                "document": "clay.mtlx",
+                "search": [str(tmp_path / "images")],
+                "notes": ["a reroute was left out"],
+            },
+            {"name": "lambert", "status": "failed", "error": "is no MaterialX"},
+        ],
+    }
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    clay, lambert = read(tmp_path / "summary.json").entries
+    assert (clay.name, clay.material, clay.notes) == ("clay", "clay", ("a reroute was left out",))
+    assert clay.source.search == (tmp_path / "images",)
+    assert lambert.problem == "is no MaterialX"
+
+
+def test_later_rules_stand_in_place_of_earlier_ones_and_the_source_of_all(tmp_path):
+    write_documents(tmp_path / "props", "hero_oak", "oak", "pine")
+    scene = write_scene(
+        tmp_path / "scene.json",
+        [
+            {"source": "props/pine.mtlx", "settings": {"seed": 7}, "out": "trees"},
+            {"source": "props/*oak.mtlx"},
+        ],
+        rules=[
+            {"match": "*", "preset": "draft", "settings": {"resolution": 32, "draw": {"pairs": 2}}},
+            {"match": "hero_*", "preset": "final", "settings": {"draw": {"mirror_share": 0.2}}},
+            {"match": ["*oak"], "importance": "maps/{name}.exr"},
+            {"match": "oak", "importance": ""},
+        ],
+    )
+    by_name = {entry.name: entry.wish for entry in read(scene).entries}
+    hero = by_name["hero_oak"].settings_for("numpy")
+    final = PRESETS["numpy"]["final"]
+    assert (hero.network, hero.resolution) == (final.network, 32)
+    assert (hero.draw.pairs, hero.draw.mirror_share) == (2, 0.2)
+    assert hero.draw.coarse_share == final.draw.coarse_share
+    assert by_name["hero_oak"].importance == tmp_path / "maps" / "hero_oak.exr"
+    assert by_name["oak"].importance is None
+    assert by_name["pine"].settings_for("tensor").seed == 7
+    assert by_name["pine"].folder == "trees"
+
+
+def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
+    (tmp_path / "wall.mtlx").write_text(document("clay"))
+    (tmp_path / "roof.mtlx").write_text(document("clay"))
+    scene = write_scene(
+        tmp_path / "scene.json",
+        [{"source": "wall.mtlx", "settings": {"seed": 5}}, "roof.mtlx"],
+    )
+    wall, roof = read(scene).entries
+    assert (wall.name, roof.name) == ("wall-clay", "roof-clay")
+    assert (wall.wish.settings_for("numpy").seed, roof.wish.settings_for("numpy").seed) == (5, 0)
+
+
+def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
+    write_documents(tmp_path / "props", "oak", "pine", "old_pine")
+    rules = [{"match": "old_*", "skip": True}]
+    scene = write_scene(tmp_path / "scene.json", ["props"], rules=rules)
+    assert names(read(scene)) == ["oak", "pine"]
+    assert names(read(scene, only=("p*",))) == ["pine"]
+    with pytest.raises(SceneError, match="no material is left to bake; it has: oak, old_pine"):
+        read(scene, only=("q*",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scene": 2}, "scene is 2: this reads version 1"),
+        ({"sources": []}, "sources is empty"),
+        ({"sources": ["gone.mtlx"]}, "gone.mtlx: there is no such file"),
+        ({"sources": ["*.gone"]}, "fits no file"),
+        ({"sources": [{"source": "clay.mtlx", "metrial": "clay"}]}, "'metrial' is not known"),
+        ({"sources": [{"source": "clay.mtlx", "materials": "x"}]}, "no material is called x"),
+        ({"rules": [{"match": "*", "out": "../up"}]}, "out is '../up': use a folder below"),
+        ({"rules": [{"match": "*", "time_limit": -1}]}, "time_limit is -1: use a number above 0"),
+        ({"rules": [{"match": 3}]}, "match is 3: use a text, or a list of texts"),
+        ({"rules": {"match": "*"}}, "rules is"),
+        ({"packs": {"a/b.vdg": "*"}}, "'a/b.vdg' is no file"),
+    ],
+)
+def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_path):
+    write_documents(tmp_path, "clay")
+    values = {"scene": 1, "sources": ["clay.mtlx"], **fields}
+    (tmp_path / "scene.json").write_text(json.dumps(values))
+    with pytest.raises(SceneError) as caught:
+        read_scene(tmp_path / "scene.json")
+    assert message in str(caught.value)
+
+
+def test_paths_of_another_machine_become_those_of_this_one(tmp_path):
+    write_documents(tmp_path / "here", "clay")
+    scene = write_scene(tmp_path / "scene.json", ["/farm/clay.mtlx"], search=["/farm/images"])
+    found = read(scene, to_here=lambda path: path.replace("/farm", str(tmp_path / "here")))
+    assert found.entries[0].source.search == (tmp_path / "here" / "images",)
+
+
+def test_the_examples_are_a_scene():
+    assert len(read(EXAMPLES).entries) >= 10
