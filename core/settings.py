@@ -95,6 +95,11 @@ class BakeSettings:
         levels = int(math.log2(self.resolution)) + 1
         return LatentLayout(self.resolution, self.resolution, levels, materials)
 
+    @property
+    def candidate_steps(self) -> int:
+        """Of each start that is tried."""
+        return max(2, int(self.iterations * self.candidate_share))
+
     def training(self) -> TrainingSettings:
         schedule = Schedule(
             steps=self.iterations, decoder_rate=self.decoder_rate, latent_rate=self.latent_rate

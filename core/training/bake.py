@@ -52,7 +52,6 @@ __all__ = ["BakeControl", "BakeOptions", "bake"]
 _PHASES = 4
 # Held-out samples that a running bake is measured on; software devices take a fraction of them.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
-_RUN_SECONDS = 0.2
 _FIRST_RUN = 20
 _CALIBRATION_SECONDS = 1.0
 _CANDIDATE_STEPS_JUDGED = 0.25
@@ -202,7 +201,7 @@ def _fit_to_time(
 def _choose_candidate(run: Run) -> Iterator[Event]:
     """Trains a few starts for a while and goes on with the one whose loss is lowest."""
     settings = run.settings
-    share = max(2, int(settings.iterations * settings.candidate_share))
+    share = settings.candidate_steps
     judged = max(1, int(share * _CANDIDATE_STEPS_JUDGED))
     best: tuple[float, Parameters, dict[str, NDArray[Any]]] | None = None
     for number in range(settings.candidates):
@@ -240,7 +239,7 @@ def _in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
         begun = time.monotonic()
         report = run.trainer.step_many(count)
         took = max(time.monotonic() - begun, 1e-9)
-        size = max(1, min(4 * size, int(count * _RUN_SECONDS / took) or 1))
+        size = max(1, min(4 * size, int(count * run.options.run_seconds / took) or 1))
         yield count, report, took
 
 

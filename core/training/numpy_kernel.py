@@ -12,7 +12,7 @@ frames are then worked out once a point. Within a work array, all points' first 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,15 @@ def _column(name: str) -> int:
 
 _LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
 _UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
+
+
+class Prepared(NamedTuple):
+    """What `Kernel.prepare` makes of a batch, to be evaluated again with other parameters."""
+
+    indices: IndexArray
+    corner_weights: FloatArray
+    directions: FloatArray
+    cosine: FloatArray
 
 
 class Kernel:
@@ -149,21 +158,37 @@ class Kernel:
             response[:, wrong] = 0
             columns[_WEIGHT][wrong] = 0
 
+    def prepared(self) -> Prepared:
+        """A copy of what `prepare` has left behind, as far as `evaluate` needs it."""
+        weights, directions = self._corner_weights.copy(), self._directions.copy()
+        return Prepared(self.indices.copy(), weights, directions, self._cosine.copy())
+
     # Forward and backward.
+
+    def evaluate(
+        self, decoder: PackedDecoder, latents: FloatArray, prepared: Prepared
+    ) -> FloatArray:
+        """The response [3, count] of samples that were prepared before."""
+        self.indices, self._corner_weights, self._directions, self._cosine = prepared
+        self._run_forward(decoder, latents)
+        return np.asarray(np.exp(losses.limited_exponent(self.spec, self._output)))
 
     def run(self, decoder: PackedDecoder, latents: FloatArray, share: float) -> None:
         """Leaves the loss and the gradients by decoder and gathered latents behind.
 
         `share` is one sample's part of the mean.
         """
-        self._gather(latents)
-        self._build_frames(decoder)
-        self._encode_directions()
-        self._run_layers(decoder)
+        self._run_forward(decoder, latents)
         gradient = self._run_loss(np.float32(share))
         self._run_layers_backward(decoder, gradient)
         self._encode_directions_backward()
         self._build_frames_backward(decoder)
+
+    def _run_forward(self, decoder: PackedDecoder, latents: FloatArray) -> None:
+        self._gather(latents)
+        self._build_frames(decoder)
+        self._encode_directions()
+        self._run_layers(decoder)
 
     def _gather(self, latents: FloatArray) -> None:
         channels = self.spec.latent_channels

@@ -7,7 +7,9 @@ interpreter lock; nor are the matrix products large enough to pay for a second B
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,15 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
+from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.protocols import SampleArray, SampleSource, StepReport
-from verdigris.core.training.schedule import TrainingSettings
+from verdigris.core.training.schedule import HARD, TrainingSettings
+
+
+@dataclass(frozen=True)
+class LiveNetwork:
+    """The numbers that are being trained, not copied: they change with the next step."""
+
+    decoder: PackedDecoder
+    layout: LatentLayout
+    latents: FloatArray
+    """(texels, channels)"""
+    round_latents: Callable[[FloatArray, IndexArray], None] | None
+    """Replaces gathered rows by what a result would hold of them, once latents are rounded."""
 
 
 class NumpyTrainer:
@@ -128,6 +144,11 @@ class NumpyTrainer:
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
+
+    def live(self) -> LiveNetwork:
+        """For whoever looks at a few texels between two runs of steps."""
+        hard = partial(self._grid.round, rounding=HARD) if self._grid else None
+        return LiveNetwork(self._decoder, self._start.layout, self._latents.values, hard)
 
     def parameters(self) -> Parameters:
         result = self._start.copy()

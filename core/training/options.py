@@ -43,6 +43,8 @@ class BakeOptions:
     """How often the state is written."""
     metrics_seconds: float = 2.0
     """How often errors are measured."""
+    run_seconds: float = 0.2
+    """How long steps are done between two events."""
     preview_seconds: float | None = None
     """How often a picture is drawn; never by default."""
     preview_size: int = 128

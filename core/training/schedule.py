@@ -63,6 +63,9 @@ class Rounding:
     """Gradients pass as if nothing were rounded."""
 
 
+HARD = Rounding(_HARD)
+
+
 @dataclass(frozen=True)
 class Quantisation:
     """The last part of a run, in which the network sees latents that are rounded softly at first

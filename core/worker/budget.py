@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -9,6 +10,23 @@ from collections.abc import Callable
 SHARE = 0.08
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
+
+
+class Effort:
+    """A clock of what this process does, as seconds of an otherwise idle machine: on a busy one a
+    second on the wall says little. For work on processors only: a graphics card does not count."""
+
+    def __init__(self) -> None:
+        self._cores = os.cpu_count() or 1
+        self._thread, self._process = time.thread_time(), time.process_time()
+        self._total = 0.0
+
+    def __call__(self) -> float:
+        thread, process = time.thread_time(), time.process_time()
+        # alone it takes as long as this thread, and with all the others as the cores can share
+        self._total += max(thread - self._thread, (process - self._process) / self._cores)
+        self._thread, self._process = thread, process
+        return self._total
 
 
 class Budget:
@@ -30,13 +48,18 @@ class Budget:
     @property
     def is_left(self) -> bool:
         """Whether something may be spent now."""
-        now = self._clock()
-        self._credit = min(_MOST_CREDIT, self._credit + self._share * (now - self._seen))
-        self._seen = now
+        self._save(0.0)
         return self._credit > 0
 
     def charge(self, seconds: float) -> None:
-        """Books what was spent; more than there is has to be saved afterwards."""
+        """Books what was just spent; more than there is has to be saved afterwards."""
+        self._save(seconds)
         self._credit = max(-_MOST_DEBT, self._credit - seconds)
         self.spent += seconds
-        self._seen = self._clock()
+
+    def _save(self, spent: float) -> None:
+        """A share of the time since the last call, but for what was spent of it."""
+        now = self._clock()
+        saved = self._share * max(0.0, now - self._seen - spent)
+        self._credit = min(_MOST_CREDIT, self._credit + saved)
+        self._seen = now

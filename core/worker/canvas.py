@@ -66,9 +66,11 @@ def as_bytes(shown: Floats, size: int) -> Bytes:
 
 def heat_of(reference: Canvas, neural: Canvas) -> tuple[Bytes, float]:
     """The mean difference of what two canvases show, in colours, and what the brightest means."""
-    error = np.abs(reference.shown - neural.shown).mean(1)
-    seen = error[(reference.covered > 0) | (neural.covered > 0)]
-    largest = float(np.percentile(seen, _PERCENTILE)) if len(seen) else 0.0
+    seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
+    error = np.abs(reference.shown[seen] - neural.shown[seen]).mean(1)
+    largest = float(np.percentile(error, _PERCENTILE)) if len(error) else 0.0
     top = next((step for step in _TOPS if largest <= step), _TOPS[-1])
-    colours = srgb_from_linear(heat_colours(error, top))
+    colours = np.empty((reference.size**2, 3), np.float32)
+    colours[:] = srgb_from_linear(heat_colours(np.zeros(1, np.float32), top))
+    colours[seen] = srgb_from_linear(heat_colours(error, top))
     return as_bytes(colours, reference.size), top

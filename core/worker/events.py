@@ -94,6 +94,25 @@ class Forecast(Event):
 
 
 @dataclass(frozen=True)
+class Plan(Event):
+    """In which parts a bake falls, in their order."""
+
+    parts: tuple[Mapping[str, Any], ...]
+    """The `name` of the phase, and `first` and `last`: what steps are counted from and to in it."""
+
+
+@dataclass(frozen=True)
+class Errors(Event):
+    """Errors on held-out samples, several times a second: of the first material, and some of the
+    samples as they were a moment ago. `metrics` are measured at once, and seldom."""
+
+    step: int
+    log_mae: float
+    relative_l1: float
+    smape: float
+
+
+@dataclass(frozen=True)
 class Pixels(Event):
     """Anything with an array behind its line: `array` is written as it lies in memory."""
 

@@ -1,42 +1,51 @@
 """Draws what the panel shows: the reference, the student, and how far they are apart.
 
 While a bake trains, the student is drawn anew as a whole, as small as it takes to be in time. When
-nothing trains, its picture is drawn in full size, a few pixels at a time, as the reference is.
+nothing trains, its picture is drawn in full size, a few pixels at a time, as the reference is. The
+student is a material on the device, or the network that trains in this process.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.mesh import Mesh, load_mesh
 from verdigris.core.pictures.render import make_view
 from verdigris.core.pictures.views import Camera
 from verdigris.core.worker.canvas import Canvas, heat_of
 from verdigris.core.worker.commands import View as Wanted
 from verdigris.core.worker.events import Picture, Places
-from verdigris.core.worker.studio import Studio
+from verdigris.core.worker.live import LitView
+from verdigris.core.worker.studio import Studio, plain_lights
 
 if TYPE_CHECKING:
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from collections.abc import Mapping
+
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.views import View
+    from verdigris.core.training.numpy_trainer import LiveNetwork
+
+    Drawn = Teacher | Student | LiveNetwork
 
 # Pixels that are drawn together when nothing trains: commands wait for no longer than that.
 _GROUP = {True: 2048, False: 65_536}
 _COARSE = 3
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
-# Sides of live pictures, and how long one of them may take.
+# Sides of live pictures, and how long one of them may take: five a second are a twentieth then.
 LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-_LIVE_SECONDS = 0.016
+_LIVE_SECONDS = 0.0105
 _FIRST_LIVE_SIZE = 64
+# A larger picture must promise to be this much quicker than it has to be, or sizes would flicker.
+_RESERVE = 0.75
 
 
 class Painter:
@@ -44,17 +53,29 @@ class Painter:
 
     wanted: Wanted
 
-    def __init__(self, teacher: Teacher, wanted: Wanted, resolution: int) -> None:
+    def __init__(
+        self,
+        teacher: Teacher,
+        wanted: Wanted,
+        resolution: int,
+        clock: Callable[[], float] = time.perf_counter,
+        meshes: Mapping[str, Mesh] | None = None,
+    ) -> None:
         self.teacher = teacher
+        self._clock = clock
+        self._given = {} if meshes is None else meshes
         self._studio = Studio(teacher, resolution)
         self._meshes: dict[str, Mesh] = {}
         self._seconds_a_pixel: float | None = None
+        self._live_side = 0
+        self._lit: dict[int, LitView] = {}
         self._show(wanted)
 
     def look(self, wanted: Wanted) -> None:
         """Takes another view: everything is drawn again, but for a mere change of exposure."""
         if _shape_of(self.wanted) == _shape_of(wanted):
-            for canvas in (self.reference, self.neural, *self._live.values()):
+            pairs = self._live.values()
+            for canvas in (self.reference, self.neural, *(each for pair in pairs for each in pair)):
                 canvas.expose(wanted.exposure)
             self.wanted = wanted
             self._changed = {"reference", "neural"} if self.has_neural else {"reference"}
@@ -68,7 +89,8 @@ class Painter:
         self.reference = self._canvas(wanted.size)
         self.neural = self._canvas(wanted.size)
         self.has_neural = False
-        self._live: dict[int, Canvas] = {}
+        self._live: dict[int, tuple[Canvas, Canvas]] = {}
+        self._lit = {}
         self._changed = {"reference"}
         self._fill(self.teacher, self.reference)
         self._reference_parts: Iterator[float] | None = self._parts(self.teacher, self.reference)
@@ -94,7 +116,12 @@ class Painter:
         """A part of the reference."""
         self._reference_parts = self._advance(self._reference_parts, "reference")
 
-    def draw_neural(self, student: Student) -> None:
+    def forget_network(self) -> None:
+        """The next one may be of another form."""
+        self._lit = {}
+        self.forget_neural()
+
+    def draw_neural(self, student: Student | LiveNetwork) -> None:
         """A part of the student in full size; first a coarse guess of all of it."""
         if not self.has_neural:
             self._fill(student, self.neural)
@@ -112,27 +139,38 @@ class Painter:
         self._sharp["neural"] = 0.0
         self._changed.discard("neural")
 
-    def draw_live(self, student: Student, step: int) -> list[Picture]:
+    def draw_live(self, student: Student | LiveNetwork, step: int) -> list[Picture]:
         """The student as it is, whole, and as large as it can be in time."""
         self.forget_neural()
-        size = self._live_size()
-        if size not in self._live:
-            self._live = {size: self._canvas(size)}
-            self._fill(self.teacher, self._live[size], size)
-        begun = time.perf_counter()
-        canvas = self._canvas(size)
-        self._fill(student, canvas, size)
-        took = (time.perf_counter() - begun) / size**2
+        size = self._live_side = self._live_size()
+        is_new = size not in self._live
+        if is_new:
+            self._live[size] = self._canvas(size), self._canvas(size)
+            self._fill(self.teacher, self._live[size][0], size)
+            self._prepare(student, size)
+        reference, neural = self._live[size]
+        begun = self._clock()
+        self._fill(student, neural, size)
+        found = self._compared(reference, neural, step, size / self.wanted.size)
+        self._note_cost((self._clock() - begun) / size**2, is_new)
+        return found
+
+    def _note_cost(self, seconds_a_pixel: float, is_first: bool) -> None:
         before = self._seconds_a_pixel
-        # the first draws compile; a machine that is busy for a moment must not decide
-        self._seconds_a_pixel = took if before is None else min(0.7 * before + 0.3 * took, took)
-        return self._compared(self._live[size], canvas, step, size / self.wanted.size)
+        if before is None:
+            self._seconds_a_pixel = seconds_a_pixel
+        elif not is_first:
+            # what is compiled is compiled once; a machine that is busy for a moment must not decide
+            mixed = 0.7 * before + 0.3 * seconds_a_pixel
+            self._seconds_a_pixel = min(mixed, seconds_a_pixel)
 
     def _live_size(self) -> int:
         if self._seconds_a_pixel is None:
-            wanted = _FIRST_LIVE_SIZE
+            wanted = float(_FIRST_LIVE_SIZE)
         else:
-            wanted = int((_LIVE_SECONDS / self._seconds_a_pixel) ** 0.5)
+            wanted = (_LIVE_SECONDS / self._seconds_a_pixel) ** 0.5
+            if wanted > self._live_side:
+                wanted = max(self._live_side, (_RESERVE * wanted**2) ** 0.5)
         most = min(wanted, self.wanted.size)
         least = min(LIVE_SIZES[0], self.wanted.size)
         return max((size for size in LIVE_SIZES if size <= most), default=least)
@@ -182,23 +220,54 @@ class Painter:
         mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
         return make_view(wanted.shape, size, mesh, camera)
 
-    def _mesh(self, path: str) -> Mesh:
-        if path not in self._meshes:
-            self._meshes = {path: load_mesh(Path(path))}
-        return self._meshes[path]
+    def _mesh(self, name: str) -> Mesh:
+        given = self._given.get(name)
+        if given is not None:
+            return given
+        if name not in self._meshes:
+            self._meshes = {name: load_mesh(Path(name))}
+        return self._meshes[name]
 
-    def _fill(self, material: DeviceMaterial, canvas: Canvas, size: int | None = None) -> None:
+    def _prepare(self, student: Student | LiveNetwork, size: int) -> None:
+        if not isinstance(student, DeviceMaterial):
+            self._lit_view(student, size)
+
+    def _lit_view(self, network: LiveNetwork, size: int) -> LitView:
+        if size not in self._lit:
+            is_whole = size == self.wanted.size
+            view = self.view if is_whole else self._make_view(self.wanted, size)
+            lights = plain_lights(self.wanted)
+            self._lit[size] = LitView(network, view, lights, self.wanted.level)
+        return self._lit[size]
+
+    def _fill(self, material: Drawn, canvas: Canvas, size: int | None = None) -> None:
         """All of a canvas at once, from a picture of this size: by default from a coarse one."""
         size = size or max(1, canvas.size // _COARSE)
-        view = self._make_view(self.wanted, size)
+        if not isinstance(material, DeviceMaterial):
+            lit = self._lit_view(material, size)
+            pieces = [lit.draw(material, number) for number in range(lit.parts)]
+            pixel = np.concatenate([piece[0] for piece in pieces])
+            found = np.concatenate([piece[1] for piece in pieces])
+        else:
+            view = self._make_view(self.wanted, size)
+            pixel, found = view.pixel, self._studio.shade(material, view, self.wanted)
+        if size == canvas.size:
+            canvas.put(pixel, found)
+            return
         light = np.zeros((size**2, 4), np.float32)
-        light[view.pixel] = self._studio.shade(material, view, self.wanted)
+        light[pixel] = found
         canvas.fill_from(light.reshape(size, size, 4))
 
-    def _parts(self, material: DeviceMaterial, canvas: Canvas) -> Iterator[float]:
+    def _parts(self, material: Drawn, canvas: Canvas) -> Iterator[float]:
         """Draws a canvas part by part; tells which share is drawn."""
         beside = np.setdiff1d(np.arange(canvas.size**2), self.view.pixel)
         canvas.put(beside, np.zeros((len(beside), 4), np.float32))
+        if not isinstance(material, DeviceMaterial):
+            lit = self._lit_view(material, canvas.size)
+            for number in range(lit.parts):
+                canvas.put(*lit.draw(material, number))
+                yield (number + 1) / lit.parts
+            return
         size = _GROUP[self.teacher.device.is_software]
         order = np.arange(len(self.view.pixel))
         parts = np.array_split(order, -(-len(order) // size) or 1)

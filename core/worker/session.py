@@ -248,6 +248,8 @@ class Session:
             if state != self.state:
                 self._enter(state, "writing the result" if is_measuring else "", LONG_PATIENCE)
         self._post(event)
+        if isinstance(event, told.Started):
+            self._post(self._job.plan(event))
         if isinstance(event, told.Finished):
             self._show.learn()
             self._job.close()

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from verdigris.core.worker.budget import Budget
-from verdigris.core.worker.events import ErrorMap
+from verdigris.core.worker.budget import Budget, Effort
+from verdigris.core.worker.events import ErrorMap, Errors
 from verdigris.core.worker.painter import Painter
 from verdigris.core.worker.texels import RollingErrors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.pictures.mesh import Mesh
     from verdigris.core.training.events import Event
+    from verdigris.core.training.numpy_trainer import LiveNetwork
     from verdigris.core.training.run import Run
     from verdigris.core.worker.commands import View
     from verdigris.core.worker.events import Picture
@@ -36,14 +40,21 @@ class Show:
     """The pictures of what is open, and of what is being learnt."""
 
     def __init__(
-        self, teacher: Teacher, view: View, resolution: int, post: Callable[[Event], None]
+        self,
+        teacher: Teacher,
+        view: View,
+        resolution: int,
+        post: Callable[[Event], None],
+        meshes: Mapping[str, Mesh] | None = None,
     ) -> None:
         self._post = post
         self._step = 0
-        self._painter = Painter(teacher, view, resolution)
-        self._budget = Budget()
+        self._teacher = teacher
+        self._clock = Effort() if teacher.device.is_software else time.perf_counter
+        self._painter = Painter(teacher, view, resolution, self._clock, meshes)
+        self._budget = Budget(clock=self._clock)
         self._job: Job | None = None
-        self._student: Student | None = None
+        self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
         self._spent: dict[str, float] = {}
@@ -71,7 +82,7 @@ class Show:
         """A bake starts: its student is shown as soon as there is one."""
         self._job = job
         self._student = self._errors = None
-        self._painter.forget_neural()
+        self._painter.forget_network()
         self._painter.rescale(job.settings.resolution)
 
     def end(self) -> None:
@@ -81,10 +92,10 @@ class Show:
 
     def look(self, view: View) -> None:
         """Another view: something of it is there at once."""
-        begun = time.perf_counter()
+        began, begun = time.perf_counter(), self._clock()
         self._painter.look(view)
         # the reference stays as it is, so that this is paid once for each view
-        while not self._painter.is_reference_whole and time.perf_counter() - begun < _AT_ONCE:
+        while not self._painter.is_reference_whole and time.perf_counter() - began < _AT_ONCE:
             self._painter.draw_reference()
         if self._student is not None:
             if self._is_training:
@@ -93,7 +104,7 @@ class Show:
                 self._painter.draw_neural(self._student)
         self._tell_places()
         self._send()
-        self._budget.charge(time.perf_counter() - begun)
+        self._budget.charge(self._clock() - begun)
 
     def follow(self) -> None:
         """Between two runs of training: draws for as long as the budget lasts."""
@@ -107,22 +118,30 @@ class Show:
             # twice, because the first one compiles
             for _ in range(2):
                 self._post_all(self._painter.draw_live(self._student, self._step))
+            if self._is_numpy(run):
+                self._look_at_errors(run)
             self._budget.start()
+        elif self._is_numpy(run):
+            # in any case: figures cost a hundredth of the time
+            begun = self._clock()
+            self._learn(run)
+            self._look_at_errors(run)
+            self._budget.charge(self._clock() - begun)
         while self._budget.is_left:
-            begun = time.perf_counter()
+            begun = self._clock()
             self._draw_next(run)
-            self._budget.charge(time.perf_counter() - begun)
+            self._budget.charge(self._clock() - begun)
 
     def rest(self) -> None:
         """The training holds still, or is over: pictures are drawn in full size from now on."""
-        run = self._job.run if self._job else None
-        if run is not None and run.student is not None:
-            self._student = run.student
         self._painter.forget_neural()
         self._is_training = False
 
     def learn(self) -> None:
         """The bake is over: what it has last made of the student is shown."""
+        run = self._job.run if self._job else None
+        if run is not None and run.student is not None:
+            self._student = run.student
         self.rest()
         self._job = None
 
@@ -143,12 +162,12 @@ class Show:
         shares = dict(_SHARES)
         if self._painter.is_reference_whole:
             del shares[_REFERENCE]
-        if not run.held_out:
+        if not run.held_out or self._is_numpy(run):
             del shares[_ERRORS]
         chosen = min(shares, key=lambda name: self._spent.get(name, 0.0) / shares[name])
-        begun = time.perf_counter()
+        begun = self._clock()
         self._draw(chosen, run)
-        self._spent[chosen] = self._spent.get(chosen, 0.0) + time.perf_counter() - begun
+        self._spent[chosen] = self._spent.get(chosen, 0.0) + self._clock() - begun
 
     def _draw(self, chosen: str, run: Run) -> None:
         assert self._student is not None
@@ -160,13 +179,31 @@ class Show:
             if self._painter.is_reference_whole:
                 self._send()
         else:
-            if self._errors is None:
-                self._errors = RollingErrors(run.held_out[0])
-            if self._errors.advance(self._student):
-                self._post(ErrorMap(self._errors.map(), run.trainer.step))
+            self._look_at_errors(run)
+
+    def _look_at_errors(self, run: Run) -> None:
+        if not run.held_out:
+            return
+        assert self._student is not None
+        if self._errors is None:
+            self._errors = RollingErrors(run.held_out[0])
+        is_whole = self._errors.advance(self._student)
+        figures = self._errors.figures()
+        if figures is not None:
+            self._post(
+                Errors(run.trainer.step, figures.log_mae, figures.relative_l1, figures.smape)
+            )
+        if is_whole:
+            self._post(ErrorMap(self._errors.map(), run.trainer.step))
+
+    def _is_numpy(self, run: Run) -> bool:
+        """Whether the network that trains can be looked at where it is. Beside a graphics card it
+        is drawn there, under the light that the reference is under."""
+        return hasattr(run.trainer, "live") and self._teacher.device.is_software
 
     def _learn(self, run: Run) -> None:
-        self._student = run.current_student()
+        trainer: Any = run.trainer
+        self._student = trainer.live() if self._is_numpy(run) else run.current_student()
         self._step = run.trainer.step
 
     def _send(self) -> None:

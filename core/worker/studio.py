@@ -63,13 +63,8 @@ class Studio:
     ) -> Floats:
         """One dispatch for all lights: a surface that is turned with its viewer, so that another
         light falls on it as the key light did, reflects that light."""
-        key = normalized(np.array(wanted.light, np.float32))
-        lights = [(key, np.array(_KEY_COLOUR))]
-        if wanted.environment > 0:
-            lights += [
-                (normalized(np.array(direction, np.float32)), wanted.environment * np.array(colour))
-                for direction, colour in _FILLS
-            ]
+        lights = plain_lights(wanted)
+        key = lights[0][0]
         turned = _joined([_turned(view, _rotation(light, key)) for light, _ in lights])
         lighting = Lighting(wanted.light, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
         found = shade(material, turned, lighting, is_flat=True, footprint=footprint)
@@ -83,6 +78,17 @@ class Studio:
         """The patch that a texel of this level stands for: what a student can be right about."""
         places = _COARSE_LEVEL_PLACES if level else _PLACES
         return Footprint(min(1.0, 2.0**level / self.resolution), places)
+
+
+def plain_lights(wanted: Wanted) -> list[tuple[Floats, Floats]]:
+    """What stands for the studio on a processor: unit directions and colours, the key first."""
+    found = [(wanted.light, _KEY_COLOUR, 1.0)]
+    if wanted.environment > 0:
+        found += [(direction, colour, wanted.environment) for direction, colour in _FILLS]
+    return [
+        (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
+        for direction, colour, scale in found
+    ]
 
 
 def _rotation(start: Floats, end: Floats) -> Floats:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.training.metrics import texel_errors
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.training.metrics import SampleMetrics, measure_samples, texel_errors
 from verdigris.core.worker.commands import IN_VIEW, PAINTED
+from verdigris.core.worker.live import Places
 from verdigris.core.worker.protocol import ProtocolError
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.network.student import Student
     from verdigris.core.training.measure import HeldOut
+    from verdigris.core.training.numpy_trainer import LiveNetwork
     from verdigris.core.worker.commands import Focus
 
     Floats = NDArray[np.float32]
@@ -31,19 +34,40 @@ class RollingErrors:
         self._held_out = held_out
         self._prediction = np.zeros_like(held_out.response)
         self._next = 0
+        self._places: Places | None = None
+        self._is_whole = False
 
-    def advance(self, student: Student) -> bool:
+    def advance(self, student: Student | LiveNetwork) -> bool:
         """Whether that was the last part: the map is of all samples then."""
-        part = slice(self._next, self._next + _SAMPLES_AT_ONCE)
-        held_out = self._held_out
-        self._prediction[part] = student.response(
-            held_out.uv[part], held_out.wi[part], held_out.wo[part]
-        )
-        self._next += _SAMPLES_AT_ONCE
-        if self._next < len(held_out.uv):
+        until = min(self._next + _SAMPLES_AT_ONCE, len(self._prediction))
+        while self._next < until:
+            self._next = self._predict(student, self._next)
+        if self._next < len(self._prediction):
             return False
         self._next = 0
+        self._is_whole = True
         return True
+
+    def _predict(self, student: Student | LiveNetwork, start: int) -> int:
+        """Brings some samples up to date; where the next ones begin."""
+        held_out = self._held_out
+        if isinstance(student, DeviceMaterial):
+            part = slice(start, start + _SAMPLES_AT_ONCE)
+            self._prediction[part] = student.response(
+                held_out.uv[part], held_out.wi[part], held_out.wo[part]
+            )
+            return part.stop
+        if self._places is None:
+            self._places = Places(student, held_out.uv, held_out.wi[:, None], held_out.wo)
+        part, response = self._places.evaluate(student, self._places.part_of(start))
+        self._prediction[part] = response[:, 0]
+        return part.stop
+
+    def figures(self) -> SampleMetrics | None:
+        """Of all samples, some as the student was a moment ago; None before each was seen once."""
+        if not self._is_whole:
+            return None
+        return measure_samples(self._prediction, self._held_out.response)
 
     def map(self) -> Floats:
         """Mean log error by place, row 0 at v = 0."""

@@ -6,15 +6,22 @@ import pytest
 from verdigris.core.device import open_device
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.render import Lighting, make_view, shade
 from verdigris.core.pictures.views import Camera, sphere_view
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.measure import draw_held_out, measure_student
+from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.budget import Budget
 from verdigris.core.worker.canvas import Canvas, heat_of
+from verdigris.core.worker.live import LitView, Places
 from verdigris.core.worker.painter import Painter
 from verdigris.core.worker.protocol import ProtocolError
-from verdigris.core.worker.studio import _FILLS, _KEY_COLOUR, Studio
-from verdigris.core.worker.texels import focused
+from verdigris.core.worker.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
+from verdigris.core.worker.texels import RollingErrors, focused
 
 from .talk import CLAY
 
@@ -59,6 +66,66 @@ def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
             fill = Lighting(direction, dimmed, 0.0, 0.0)
             expected[:, :3] += shade(teacher, view, fill, is_flat=True)[:, :3]
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
+
+
+@pytest.fixture(scope="module")
+def trainer(teacher):
+    """One with numbers that are not those of the start, and latents that differ by place."""
+    settings = BakeSettings(network="2x16", resolution=16, batch=256, iterations=100)
+    source = DrawnSamples([teacher], settings.layout(), 0, settings.draw)
+    parameters = initialise(settings.spec, settings.layout(), 1)
+    random = np.random.default_rng(2)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
+    found = NumpyTrainer(parameters, source, settings.training())
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        say.View(turn=20),
+        say.View(shape="plane", light=(-0.9, 0.2, 0.3)),
+        say.View(level=2, environment=0.0),
+    ],
+)
+def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
+    view = make_view(wanted.shape, 48, None, Camera(turn=wanted.turn))
+    network = trainer.live()
+    lit = LitView(network, view, plain_lights(wanted), wanted.level)
+    assert lit.parts > 2
+    found = np.concatenate([lit.draw(network, number)[1] for number in range(lit.parts)])
+    student = Student(trainer.parameters(), teacher.device)
+    expected = Studio(teacher, 16).shade(student, view, wanted)
+    np.testing.assert_allclose(found, expected, rtol=4e-3, atol=4e-4)
+    assert expected[:, :3].std() > 0.01
+
+
+def test_what_is_looked_at_is_not_copied_and_changes_with_the_training(trainer):
+    network = trainer.live()
+    places = Places(network, *(np.full(shape, 0.5, "f4") for shape in ((9, 2), (9, 1, 3), (9, 3))))
+    _, before = places.evaluate(network, 0)
+    trainer.step_many(3)
+    _, after = places.evaluate(network, 0)
+    assert np.abs(after - before).max() > 0
+    network.latents[0] += 1
+    np.testing.assert_array_equal(trainer.parameters().latents, network.latents)
+    network.latents[0] -= 1
+
+
+def test_errors_by_parts_are_those_of_all_held_out_samples(teacher, trainer):
+    held_out = draw_held_out(teacher, 3000)
+    student = Student(trainer.parameters(), teacher.device)
+    expected = measure_student(student, held_out)
+    for shown in (trainer.live(), student):
+        rolling = RollingErrors(held_out)
+        assert rolling.figures() is None
+        while not rolling.advance(shown):
+            pass
+        found = rolling.figures()
+        assert found.log_mae == pytest.approx(expected.log_mae, rel=1e-3)
+        assert found.smape == pytest.approx(expected.smape, rel=1e-3)
 
 
 def test_the_difference_is_that_of_what_is_shown(teacher):
