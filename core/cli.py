@@ -14,6 +14,7 @@ from verdigris.core.commands.measure import compare, measure
 from verdigris.core.commands.pack import pack
 from verdigris.core.commands.panel import panel
 from verdigris.core.commands.render import render
+from verdigris.core.commands.scene import app as scene
 from verdigris.core.commands.selftest import selftest
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
@@ -37,6 +38,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(weights)
+app.add_typer(scene)
 
 
 def main() -> None:

@@ -133,6 +133,23 @@ def open_device(choice: str | None = None) -> Device:
     return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
 
 
+def hardware_devices() -> tuple[str, ...]:
+    """What every graphics card is chosen by, of the first interface that has any. None is opened,
+    and the environment variable, where it is set, has the say."""
+    chosen = os.environ.get(CHOICE_VARIABLE, "auto")
+    backend, _, index = chosen.partition(":")
+    if backend == SOFTWARE:
+        return ()
+    if index:
+        return (chosen,)
+    for name in _platform_backends() if backend == "auto" else (backend,):
+        adapters = enumerate(_adapters(name)) if name in BACKENDS else ()
+        found = [f"{name}:{at}" for at, adapter in adapters if not _is_software(adapter)]
+        if found:
+            return tuple(found)
+    return ()
+
+
 @lru_cache(maxsize=8)
 def _open_once(choice: str) -> Device:
     backend, _, index = choice.partition(":")

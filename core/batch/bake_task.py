@@ -1,0 +1,152 @@
+"""python -m verdigris.core.batch.bake_task: does one bake of a scene, in a process of its own.
+
+The task comes as one line of JSON on standard input; events go to standard output, one a line. The
+end of the input ends the process: whoever asked for the bake is gone, and its checkpoint stays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.batch.task import Task
+from verdigris.core.errors import DeviceError, VerdigrisError
+from verdigris.core.worker.protocol import encode
+from verdigris.core.worker.streams import take_standard_streams
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from verdigris.core.device import Device
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.events import Event
+    from verdigris.core.training.options import BakeOptions
+
+EXIT_FAILED = 1
+# A bake whose parent was killed holds its lock until its compiler gives it time to notice.
+LOCK_SECONDS = 120.0
+_LOCK_POLL = 0.2
+
+
+def main() -> None:
+    """Bakes, and says how it goes."""
+    incoming, outgoing = take_standard_streams()
+    with os.fdopen(os.dup(incoming.fileno()), "rb") as reader:
+        task = Task.from_json(json.loads(reader.readline()))
+        threading.Thread(target=_end_with, args=(reader,), daemon=True).start()
+
+        def post(event: dict[str, Any]) -> None:
+            outgoing.write(encode(event))
+
+        code = 0
+        try:
+            code = run(task, post)
+        except VerdigrisError as failure:
+            post({"event": "error", **describe(failure)})
+            code = EXIT_FAILED
+        sys.stderr.flush()
+        # not by way of the interpreter's end: a driver that hangs there would leave a process
+        os._exit(code)
+
+
+def _end_with(stream: BinaryIO) -> None:
+    while stream.read(1):
+        pass
+    os._exit(EXIT_FAILED)
+
+
+def describe(failure: VerdigrisError) -> dict[str, Any]:
+    """A failure as events tell it. What is wrong with a document stays wrong: only devices and
+    disks may do better another time."""
+    from verdigris.core.errors import BundleError
+    from verdigris.core.training.lock import HeldError
+
+    can_retry = isinstance(failure, DeviceError | BundleError | HeldError)
+    return {"kind": type(failure).__name__, "text": str(failure), "can_retry": can_retry}
+
+
+def run(task: Task, post: Any) -> int:
+    """Does the bake. Materials that cannot be compiled are told, each with its reason."""
+    from verdigris.core.device import open_device
+    from verdigris.core.importance.maps import read_importance
+    from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.options import BakeOptions
+    from verdigris.core.training.trainers import choose_trainer
+
+    device = open_device(task.device or None)
+    teachers = _compile(task, device, post)
+    if len(teachers) < len(task.members):
+        return EXIT_FAILED
+    kind = choose_trainer(device)
+    settings = BakeSettings.from_json(dict(task.settings[kind]))
+    options = BakeOptions(
+        name=task.name,
+        folder=task.folder,
+        trainer=kind,
+        resume=task.checkpoint.is_file(),
+        importance=read_importance(task.importance) if task.importance else None,
+        time_limit=task.time_limit,
+        target_error=task.target_error,
+        checkpoint_seconds=task.checkpoint_seconds,
+        names=tuple(member.name for member in task.members),
+        provenance=tuple(member.asked for member in task.members),
+    )
+    for event in bake_or_wait(teachers, settings, options, post):
+        post(event.as_json())
+    return 0
+
+
+def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
+    from verdigris.core.batch.documents import Documents
+    from verdigris.core.material.teacher import Teacher
+
+    documents, teachers = Documents(), []
+    for member in task.members:
+        try:
+            document = documents.load(member.source)
+            teachers.append(Teacher(document, document.require_material(member.material), device))
+        except DeviceError:
+            raise
+        except VerdigrisError as failure:
+            post({"event": "refused", "member": member.name, **describe(failure)})
+    return teachers
+
+
+def bake_or_wait(
+    teachers: list[Teacher], settings: BakeSettings, options: BakeOptions, post: Any
+) -> Iterator[Event]:
+    """The events of a bake: from its checkpoint, or afresh if that is of something else; and after
+    whoever is at the same bake has ended."""
+    from verdigris.core.network.parameters import CheckpointError
+    from verdigris.core.training.bake import bake
+    from verdigris.core.training.lock import HeldError
+
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        events = bake(teachers, settings, options)
+        try:
+            first = next(events)
+        except CheckpointError as failure:
+            if not options.resume:
+                raise
+            post({"event": "warning", "text": f"starts afresh: {failure}"})
+            options = replace(options, resume=False)
+        except HeldError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_LOCK_POLL)
+        else:
+            yield first
+            yield from events
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Where bakes of a scene run: what every engine offers, and the one of this machine."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from verdigris.core.batch.child import Outcome, bake_in_child
+from verdigris.core.batch.task import Task
+from verdigris.core.errors import VerdigrisError
+
+# What a bake on a processor keeps busy, and what it needs beside its texels.
+THREADS_OF_A_BAKE = 2
+MEMORY_OF_A_BAKE = 3 << 30
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something that an engine has to tell of a task."""
+
+    task: str
+    """Its name."""
+    event: dict[str, Any] | None = None
+    """Of the bake, or None for its end."""
+    outcome: Outcome | None = None
+    """What came of it, at its end."""
+
+
+class Engine(Protocol):
+    """Runs tasks."""
+
+    @property
+    def slots(self) -> int:
+        """Tasks that it runs at a time."""
+
+    @property
+    def place(self) -> str:
+        """Where, in words."""
+
+    def submit(self, task: Task) -> None:
+        """Starts a task, or has it wait."""
+
+    def next(self, timeout: float) -> Message | None:
+        """What has happened; None if nothing does for so many seconds."""
+
+    def stop(self) -> None:
+        """Has all tasks end soon. Their outcomes still come."""
+
+    def close(self) -> None:
+        """Lets go of everything."""
+
+
+class LocalEngine:
+    """One process for each device of this machine; without a graphics card, as many as fit."""
+
+    def __init__(
+        self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
+    ) -> None:
+        names = list(devices) or [""] * bakes_that_fit()
+        if slots is not None:
+            names = [names[number % len(names)] for number in range(slots)]
+        self._slots, self._place = len(names), _describe(devices, len(names))
+        self._logs = logs
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, args=(name,), name=f"bake {name}", daemon=True)
+            for name in names
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def place(self) -> str:
+        return self._place
+
+    def submit(self, task: Task) -> None:
+        self._tasks.put(task)
+
+    def next(self, timeout: float) -> Message | None:
+        try:
+            return self._messages.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._stop.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, device: str) -> None:
+        while (task := self._tasks.get()) is not None:
+            name = task.name
+
+            def tell(event: dict[str, Any], name: str = name) -> None:
+                self._messages.put(Message(name, event))
+
+            log = self._logs / f"{name}.log" if self._logs else None
+            try:
+                placed = task if task.device else task.on(device)
+                outcome = bake_in_child(placed, tell, self._stop, log)
+            except (OSError, VerdigrisError) as failure:
+                outcome = Outcome("failed", str(failure))
+            self._messages.put(Message(name, outcome=outcome))
+
+
+def bakes_that_fit() -> int:
+    """How many bakes at a time processor and memory take."""
+    processors = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
+    most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, AttributeError, OSError):
+        return most
+    return max(1, min(most, memory // MEMORY_OF_A_BAKE))
+
+
+def _describe(devices: Sequence[str], slots: int) -> str:
+    where = ", ".join(devices) if devices else "the processor"
+    return f"{slots} at a time on {where}" if slots > 1 else where

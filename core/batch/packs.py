@@ -1,0 +1,62 @@
+"""Writes the scene packs that a scene asks for, of bundles that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.fields import read_json
+from verdigris.core.batch.state_folder import write_json
+from verdigris.core.batch.words import count, size
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.errors import VerdigrisError
+
+PACKS_FILE = "packs.json"
+
+
+def write_packs(
+    packs: Mapping[str, tuple[str, ...]],
+    bundles: Mapping[str, Path],
+    out: Path,
+    state: Path,
+) -> list[dict[str, Any]]:
+    """One line on each pack. What is as it was is not written again; a pack that a bundle is
+    missing of is not written, and says so."""
+    file = state / PACKS_FILE
+    known = read_json(file) if file.is_file() else {}
+    told = [_write(name, of, bundles, out, known) for name, of in packs.items()]
+    write_json(file, known)
+    return told
+
+
+def _write(
+    name: str,
+    patterns: Sequence[str],
+    bundles: Mapping[str, Path],
+    out: Path,
+    known: dict[str, str],
+) -> dict[str, Any]:
+    chosen = {
+        material: path
+        for material, path in bundles.items()
+        if any(fnmatchcase(material, pattern) for pattern in patterns or ("*",))
+    }
+    path = out / name
+    try:
+        opened = [open_bundle(each) for each in chosen.values()]
+        digest = sha256("".join(each.manifest_digest for each in opened).encode()).hexdigest()
+        is_same = known.get(name) == digest and path.exists()
+        scene = open_scene(path) if is_same else pack(opened, path)
+        known[name] = digest
+    except VerdigrisError as failure:
+        known.pop(name, None)
+        return {"name": name, "error": str(failure), "is_new": False}
+    decoders = scene.weights.bytes // scene.decoder_bytes
+    spared = (len(scene.materials) - decoders) * scene.decoder_bytes
+    text = f"{count(len(scene.materials), 'material')}, {count(decoders, 'decoder')} in "
+    text += f"{size(scene.weights.bytes)}, {size(spared)} saved by sharing"
+    return {"name": name, "text": text, "is_new": not is_same, "saved_bytes": spared}

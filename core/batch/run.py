@@ -1,0 +1,124 @@
+"""A run: what a plan has left to do is baked, and told in a summary and a report."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.drive import Drive, Manner, Result, failed, unfinished
+from verdigris.core.batch.engine import Engine
+from verdigris.core.batch.live import Lines
+from verdigris.core.batch.packs import write_packs
+from verdigris.core.batch.plan import Choices, Plan, State, Work
+from verdigris.core.batch.report import report_html
+from verdigris.core.batch.sharing import Alone
+from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
+from verdigris.core.batch.summary import REPORT_FILE, SUMMARY_FILE, Summary, rows_of
+
+EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run goes about its plan."""
+
+    manner: Manner
+    measures_sharing: bool = True
+    """Whether materials that share a decoder are baked alone, too, to tell what sharing costs."""
+    packs: tuple[str, ...] = ()
+    """Scene packs of all materials, beside those of the scene."""
+
+
+def run_plan(
+    plan: Plan,
+    choices: Choices,
+    options: RunOptions,
+    open_engine: Callable[[int], Engine],
+    open_view: Callable[[int, str], Lines],
+) -> Summary:
+    """Bakes what is to be baked. The caller holds the folder's lock."""
+    began, clock = time.strftime("%Y-%m-%d %H:%M:%S"), time.monotonic()
+    out = plan.scene.out
+    state = state_folder(out)
+    is_shared = any(each.group for each in plan.materials)
+    alone = Alone(state) if is_shared and options.measures_sharing else None
+    works = list(plan.works) + (alone.works(plan, choices) if alone else [])
+    results: list[Result] = []
+    place = "nothing was to do"
+    interrupted = False
+    if works:
+        _make_folders(works)
+        engine = open_engine(len(works))
+        place = engine.place
+        total = sum(len(work.materials) for work in works)
+        try:
+            with _interruptible() as is_interrupted, open_view(total, place) as view:
+                drive = Drive(works, engine, view, options.manner, choices)
+                results = drive.run(is_interrupted)
+                interrupted = is_interrupted()
+        finally:
+            engine.close()
+    if alone:
+        alone.take(results)
+    rows = tuple(rows_of(plan, results, alone))
+    packs = dict(plan.scene.packs) | dict.fromkeys(options.packs, ("*",))
+    told: list[dict[str, Any]] = []
+    if packs and not interrupted:
+        bundles = {each.entry.name: each.bundle for each in plan.materials}
+        told = write_packs(packs, bundles, out, state)
+    broken = plan.of(State.BROKEN) or failed(results) or any("error" in pack for pack in told)
+    code = EXIT_SOME_FAILED if broken or unfinished(results) else EXIT_DONE
+    code = EXIT_INTERRUPTED if interrupted else code
+    seconds = time.monotonic() - clock
+    return Summary(str(plan.scene.source), out, began, seconds, place, code, rows, tuple(told))
+
+
+def write_summary(summary: Summary) -> tuple[Path, Path]:
+    """The summary for programs, and the report for people."""
+    files = summary.out / SUMMARY_FILE, summary.out / REPORT_FILE
+    write_text(files[0], summary.text())
+    write_text(files[1], report_html(summary))
+    return files
+
+
+def log_folder(out: Path) -> Path:
+    return state_folder(out) / LOGS
+
+
+def _make_folders(works: list[Work]) -> None:
+    from verdigris.core.training.options import make_folder
+
+    for folder in {work.task.folder for work in works}:
+        make_folder(folder)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C, or a request to end, lets bakes keep their checkpoints; the second ends
+    the program at once."""
+    asked = False
+
+    def handle(_signal: int, _frame: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        print("verdigris: ends the running bakes; their checkpoints stay", file=sys.stderr)
+
+    try:
+        before = {each: signal.signal(each, handle) for each in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:
+        # not the main thread: whoever runs this there has ways of its own
+        yield lambda: False
+        return
+    try:
+        yield lambda: asked
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,125 @@
+"""What sharing a decoder costs: each material of a group is baked alone, too, once, and only its
+errors are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.child import BAKED
+from verdigris.core.batch.drive import Result
+from verdigris.core.batch.facts import find_differences
+from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, work_for
+from verdigris.core.batch.state_folder import ALONE, ALONE_FILE, write_json
+from verdigris.core.bundle.read import SUFFIX, open_bundle
+from verdigris.core.errors import BundleError
+from verdigris.core.settings import TRAINERS
+
+
+@dataclass(frozen=True)
+class SharingCost:
+    """One material, with a decoder of its own and with a shared one."""
+
+    group: str
+    alone_log_mae: float
+    """Error on held-out samples of a bake with a decoder of its own, of as many samples."""
+    shared_log_mae: float
+    """With the shared decoder."""
+    weights_bytes: int
+    """Of one decoder."""
+
+    @property
+    def ratio(self) -> float:
+        return self.shared_log_mae / max(self.alone_log_mae, 1e-12)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "ratio": self.ratio}
+
+
+class Alone:
+    """Errors of materials that were baked alone, kept in a run's state folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / ALONE_FILE
+        self._known: dict[str, dict[str, Any]] = {}
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+            self._known = found if isinstance(found, dict) else {}
+
+    def works(self, plan: Plan, choices: Choices) -> list[Work]:
+        """The bakes that are missing to tell what sharing costs. A bundle that was baked alone,
+        and that the shared one is about to replace, spares one."""
+        missing = []
+        for each in plan.materials:
+            if not each.group or each.state == State.BROKEN:
+                continue
+            single = self._single(each)
+            if self._find(each) is not None:
+                continue
+            source = each.found.get("source", {})
+            assert single.wanted is not None
+            if source and not find_differences(single.wanted, each.entry, source):
+                self._keep(each, each.found["errors"])
+            else:
+                missing.append(work_for([single], choices))
+        return missing
+
+    def take(self, results: Sequence[Result]) -> None:
+        """Keeps the errors of what was baked alone, and lets go of the bundles."""
+        for result in results:
+            if result.status == BAKED and self.is_own(result.material):
+                with contextlib.suppress(BundleError):
+                    self._keep(result.material, open_bundle(result.material.bundle).manifest.errors)
+        write_json(self._file, self._known)
+        shutil.rmtree(self._folder / ALONE, ignore_errors=True)
+
+    def is_own(self, planned: Planned) -> bool:
+        """Whether this is a bake for comparison."""
+        return planned.bundle.parent == self._folder / ALONE
+
+    def cost(self, planned: Planned) -> SharingCost | None:
+        """What sharing costs a material whose bundle is there."""
+        errors = self._find(planned)
+        if errors is None or not planned.group:
+            return None
+        with contextlib.suppress(BundleError, KeyError, TypeError):
+            manifest = open_bundle(planned.bundle).manifest
+            return SharingCost(
+                planned.group,
+                float(errors["samples"]["log_mae"]),
+                float(manifest.errors["samples"]["log_mae"]),
+                manifest.weights.bytes,
+            )
+        return None
+
+    def _single(self, planned: Planned) -> Planned:
+        """The material with a decoder of its own."""
+        assert planned.wanted is not None
+        asked = {key: value for key, value in planned.wanted.asked.items() if key != "group"}
+        bundle = self._folder / ALONE / f"{planned.entry.name}{SUFFIX}"
+        wanted = replace(planned.wanted, asked=asked)
+        return replace(planned, wanted=wanted, group="", bundle=bundle, state=State.MISSING)
+
+    def _key(self, planned: Planned) -> str:
+        single = self._single(planned)
+        assert single.wanted is not None
+        settings = [planned.entry.wish.settings_for(kind).text() for kind in TRAINERS]
+        text = json.dumps([single.wanted.digest, settings])
+        return sha256(text.encode()).hexdigest()
+
+    def _find(self, planned: Planned) -> dict[str, Any] | None:
+        if planned.wanted is None:
+            return None
+        kept = self._known.get(planned.entry.name)
+        is_same = isinstance(kept, dict) and kept.get("key") == self._key(planned)
+        return kept["errors"] if kept is not None and is_same else None
+
+    def _keep(self, planned: Planned, errors: Any) -> None:
+        self._known[planned.entry.name] = {"key": self._key(planned), "errors": dict(errors)}

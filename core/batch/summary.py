@@ -1,0 +1,193 @@
+"""What came of a run, for programs: every material of the scene, with what its bundle says."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.drive import Result
+from verdigris.core.batch.plan import Plan, Planned, State
+from verdigris.core.batch.sharing import Alone, SharingCost
+from verdigris.core.bundle.read import Bundle, open_bundle
+from verdigris.core.errors import BundleError
+
+SUMMARY_FILE, REPORT_FILE = "scene_summary.json", "scene_report.html"
+FAILED, BAKED, CURRENT = "failed", "baked", "up to date"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A material in summary and report."""
+
+    name: str
+    status: str
+    """baked, up to date, failed, stopped or not reached."""
+    bundle: Path
+    error: str = ""
+    """Why it failed."""
+    reasons: tuple[str, ...] = ()
+    """Why it was baked again."""
+    seconds: float = 0.0
+    """Of this run."""
+    attempts: int = 0
+    from_step: int = 0
+    """That it went on from."""
+    device: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    group: str = ""
+    sharing: SharingCost | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """Of its bundle: errors, cost, report and source."""
+
+    @property
+    def log_mae(self) -> float:
+        """Error on held-out samples; not a number where there is no bundle."""
+        found = self.manifest.get("errors", {}).get("samples", {})
+        value = found.get("log_mae") if isinstance(found, Mapping) else None
+        return float(value) if isinstance(value, int | float) else math.nan
+
+    def parts(self, fate: str) -> list[tuple[str, str]]:
+        """What was kept, approximated or dropped of the material: name and how."""
+        found = self.manifest.get("report", {}).get(fate)
+        return [
+            (str(part.get("name")), str(part.get("how") or ""))
+            for part in (found if isinstance(found, list) else [])
+            if isinstance(part, Mapping)
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "status": self.status,
+            "bundle": str(self.bundle),
+            "error": self.error,
+            "why": list(self.reasons),
+            "seconds": round(self.seconds, 3),
+            "attempts": self.attempts,
+            "from_step": self.from_step,
+            "device": self.device,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "group": self.group,
+            "sharing": self.sharing.as_json() if self.sharing else None,
+            "errors": self.manifest.get("errors", {}),
+            "cost": self.manifest.get("cost", {}),
+            "approximated": [name for name, _ in self.parts("approximated")],
+            "dropped": [name for name, _ in self.parts("dropped")],
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run, at its end."""
+
+    scene: str
+    out: Path
+    began: str
+    seconds: float
+    place: str
+    exit_code: int
+    rows: tuple[Row, ...]
+    packs: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return dict(Counter(row.status for row in self.rows))
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """What sharing cost each group: the geometric mean of errors, shared by alone, and the
+        bytes of decoders that are not needed."""
+        found = []
+        for group in dict.fromkeys(row.group for row in self.rows if row.group):
+            costs = [row.sharing for row in self.rows if row.group == group and row.sharing]
+            members = [row.name for row in self.rows if row.group == group]
+            ratio = None
+            if costs:
+                ratio = math.exp(sum(math.log(max(c.ratio, 1e-9)) for c in costs) / len(costs))
+            saved = sum(cost.weights_bytes for cost in costs[1:])
+            found.append(
+                {"name": group, "members": members, "error_ratio": ratio, "saved_bytes": saved}
+            )
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "scene": self.scene,
+            "out": str(self.out),
+            "began": self.began,
+            "seconds": round(self.seconds, 3),
+            "place": self.place,
+            "exit_code": self.exit_code,
+            "counts": self.counts,
+            "materials": [row.as_json() for row in self.rows],
+            "groups": self.groups,
+            "packs": [dict(pack) for pack in self.packs],
+        }
+
+    def text(self) -> str:
+        return json.dumps(_finite(self.as_json()), indent=1, allow_nan=False) + "\n"
+
+
+def rows_of(plan: Plan, results: Sequence[Result], alone: Alone | None) -> list[Row]:
+    """A row for each material of the plan, as its bundle is now."""
+    by_name = {
+        each.material.entry.name: each
+        for each in results
+        if alone is None or not alone.is_own(each.material)
+    }
+    return [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
+
+
+def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
+    bundle = _find_bundle(planned.bundle)
+    manifest: dict[str, Any] = {}
+    if bundle is not None:
+        for name in ("errors", "cost", "report", "source"):
+            manifest[name] = getattr(bundle.manifest, name)
+    status, error = CURRENT, ""
+    if planned.state == State.BROKEN:
+        status, error = FAILED, "; ".join(planned.reasons)
+    elif result is not None:
+        status, error = result.status, result.text
+    has_result = result is not None and status in (BAKED, CURRENT)
+    planned_now = result.material if result is not None else planned
+    outcome = result.outcome if result is not None else None
+    return Row(
+        planned.entry.name,
+        status,
+        planned.bundle,
+        error,
+        planned.reasons if planned.is_to_do else (),
+        outcome.seconds if outcome else 0.0,
+        result.attempts if result else 0,
+        outcome.from_step if outcome else 0,
+        (outcome.device if outcome else "") or str(manifest.get("source", {}).get("device", "")),
+        tuple(outcome.warnings) if outcome else (),
+        planned.entry.notes,
+        planned_now.group,
+        alone.cost(planned_now) if alone and (has_result or result is None) else None,
+        manifest,
+    )
+
+
+def _find_bundle(path: Path) -> Bundle | None:
+    try:
+        return open_bundle(path)
+    except BundleError:
+        return None
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,52 @@
+"""Stands for the process of a bake: reads a task as it does, and does what the settings' seed
+says, in milliseconds. Every start is noted in a file beside the checkpoint."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY = range(7)
+
+
+def say(**event):
+    print(json.dumps(event), flush=True)
+
+
+def main():
+    task = json.loads(sys.stdin.readline())
+    folder, names = Path(task["folder"]), [member["name"] for member in task["members"]]
+    starts = folder / f"{task['name']}.starts"
+    with starts.open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    what = task["settings"]["numpy"]["seed"]
+    if what == REFUSE:
+        bad = [name for name in names if name.startswith("bad")]
+        for name in bad:
+            say(event="refused", member=name, text=f"{name} does not compile")
+        if bad:
+            sys.exit(1)
+    say(event="started", device="a fake", step=0, materials=names)
+    if what == CRASH_ONCE and len(starts.read_text().split()) == 1:
+        print("the driver has gone", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == ERROR:
+        say(event="error", text="the graph goes round", kind="DocumentError", can_retry=False)
+        sys.exit(1)
+    if what == HANG:
+        time.sleep(60)
+    if what == NOISY:
+        print("a library's own words", flush=True)
+        print('{"no": "event"}', flush=True)
+    for step in range(3 if what == SLOW else 1):
+        say(event="step", step=step, steps=3, loss=0.5, seconds_left=0.1)
+        if what == SLOW:
+            time.sleep(0.3)
+    say(event="warning", text="transmission is dropped")
+    say(event="finished", results=[str(folder / f"{name}.vdg") for name in names])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""A run: what fails is collected, what crashed is tried again, and one failure is one failure."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.batch import child
+from verdigris.core.batch.child import bake_in_child
+from verdigris.core.batch.drive import Drive, Manner
+from verdigris.core.batch.engine import LocalEngine
+from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.groups import Grouping
+from verdigris.core.batch.plan import Choices, make_plan
+from verdigris.core.batch.rules import Rule
+from verdigris.core.batch.run import RunOptions, run_plan, write_summary
+from verdigris.core.batch.state_folder import run_lock
+
+from . import fake_bake as kinds
+from .scenes import read, write_baked, write_documents
+
+FAKE = Path(__file__).with_name("fake_bake.py")
+
+
+class Watcher:
+    """Keeps all that a run tells."""
+
+    def __init__(self, *_):
+        self.told = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def started(self, work, attempt):
+        self.told.append(("started", work.task.name, attempt))
+
+    def happened(self, task, event):
+        self.told.append((event["event"], task))
+
+    def ended(self, work, results):
+        self.told += [("ended", each.material.entry.name, each.status) for each in results]
+
+    def retried(self, work, outcome):
+        self.told.append(("retried", work.task.name, outcome.text))
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch):
+    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, str(FAKE)])
+
+
+def scene_of(tmp_path, *names, seeds=None, **kept):
+    write_documents(tmp_path / "docs", *names)
+    rules = [Rule(match=(name,), settings={"seed": seed}) for name, seed in (seeds or {}).items()]
+    return make_plan(
+        read(tmp_path / "docs", out=tmp_path / "out", rules=(*rules, *kept.pop("rules", ()))),
+        kept.pop("choices", None),
+    )
+
+
+def run(plan, slots=2, choices=None, measures_sharing=False, **manner):
+    watcher = Watcher()
+    summary = run_plan(
+        plan,
+        choices or Choices(),
+        RunOptions(Manner(**manner), measures_sharing),
+        lambda _: LocalEngine((), slots, plan.scene.out / "logs"),
+        lambda *_: watcher,
+    )
+    return summary, watcher.told
+
+
+def statuses(summary):
+    return {row.name: row.status for row in summary.rows}
+
+
+def test_everything_is_baked_and_the_exit_code_is_zero(tmp_path):
+    summary, told = run(scene_of(tmp_path, "a", "b", "c"))
+    assert statuses(summary) == dict.fromkeys("abc", "baked")
+    assert summary.exit_code == 0
+    assert ("step", "a") in told
+    assert summary.rows[0].warnings == ("transmission is dropped",)
+
+
+def test_one_broken_material_of_twenty_fails_alone_with_its_reason(tmp_path):
+    names = [f"m{number:02}" for number in range(20)]
+    plan = scene_of(tmp_path, *names, seeds={"m07": kinds.ERROR})
+    summary, _ = run(plan, slots=4)
+    found = statuses(summary)
+    assert found.pop("m07") == "failed"
+    assert set(found.values()) == {"baked"}
+    assert summary.exit_code == 3
+    _, report = write_summary(summary)
+    assert report.read_text().count("the graph goes round") == 2
+    told = json.loads(report.with_name("scene_summary.json").read_text())
+    assert told["counts"] == {"baked": 19, "failed": 1}
+    assert told["exit_code"] == 3
+
+
+def test_a_document_that_cannot_be_read_is_in_the_report_too(tmp_path):
+    write_documents(tmp_path / "docs", "a")
+    (tmp_path / "docs" / "broken.mtlx").write_text("<materialx")
+    summary, _ = run(make_plan(read(tmp_path / "docs", out=tmp_path / "out")))
+    assert statuses(summary) == {"a": "baked", "broken": "failed"}
+    assert "not valid XML" in write_summary(summary)[1].read_text()
+    assert summary.exit_code == 3
+
+
+def test_what_crashed_is_tried_again_as_often_as_was_asked(tmp_path):
+    plan = scene_of(tmp_path, "a", "b", seeds={"a": kinds.CRASH_ONCE})
+    summary, told = run(plan, retry=1)
+    assert statuses(summary) == {"a": "baked", "b": "baked"}
+    (retried,) = [each for each in told if each[0] == "retried"]
+    assert retried[2] == "the bake's process was ended by signal 9: the driver has gone"
+    assert summary.rows[0].attempts == 2
+
+
+def test_without_retry_a_crash_is_a_failure_that_says_how(tmp_path):
+    summary, _ = run(scene_of(tmp_path, "a", "b", seeds={"a": kinds.CRASH_ONCE}))
+    assert statuses(summary) == {"a": "failed", "b": "baked"}
+    assert "ended by signal 9: the driver has gone" in summary.rows[0].error
+
+
+def test_what_is_wrong_with_a_document_is_not_tried_again(tmp_path):
+    plan = scene_of(tmp_path, "a", seeds={"a": kinds.ERROR})
+    summary, _ = run(plan, retry=5)
+    assert summary.rows[0].attempts == 1
+
+
+def test_a_run_can_end_at_the_first_failure(tmp_path):
+    plan = scene_of(tmp_path, "a", "b", "c", seeds={"a": kinds.ERROR})
+    summary, _ = run(plan, slots=1, keep_going=False)
+    assert statuses(summary) == {"a": "failed", "b": "not reached", "c": "not reached"}
+    assert summary.exit_code == 3
+
+
+def test_what_a_library_prints_is_no_event(tmp_path):
+    summary, told = run(scene_of(tmp_path, "a", seeds={"a": kinds.NOISY}))
+    assert statuses(summary) == {"a": "baked"}
+    assert {each[0] for each in told} == {"started", "step", "warning", "finished", "ended"}
+
+
+def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path):
+    (work,) = scene_of(tmp_path, "a", seeds={"a": kinds.HANG}).works
+    work.task.folder.mkdir()
+    began = time.monotonic()
+    outcome = bake_in_child(work.task, lambda _: None, threading.Event(), silence=0.5)
+    assert (outcome.status, outcome.can_retry) == ("failed", True)
+    assert outcome.text.startswith("was silent for")
+    assert time.monotonic() - began < 20
+    pid = int((work.task.folder / "a.starts").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):
+    plan = scene_of(tmp_path, "a", "b", seeds={"a": kinds.HANG})
+    engine = LocalEngine((), 1)
+    (tmp_path / "out").mkdir()
+    drive = Drive(plan.works, engine, Watcher(), Manner(), Choices())
+    results = drive.run(lambda: (tmp_path / "out" / "a.starts").exists())
+    engine.close()
+    assert [(each.material.entry.name, each.status) for each in results] == [
+        ("a", "stopped"),
+        ("b", "not reached"),
+    ]
+
+
+def test_a_member_that_cannot_be_compiled_leaves_its_group(tmp_path):
+    names = ("a", "bad", "c")
+    rules = (Rule(group="all", settings={"seed": kinds.REFUSE}),)
+    choices = Choices(grouping=Grouping.BY_HAND)
+    plan = scene_of(tmp_path, *names, rules=rules, choices=choices)
+    summary, _ = run(plan, choices=choices)
+    assert statuses(summary) == {"a": "baked", "bad": "failed", "c": "baked"}
+    assert summary.rows[1].error == "bad does not compile"
+    starts = (tmp_path / "out" / "all.group.starts").read_text().split()
+    assert len(starts) == 2
+
+
+def test_nothing_to_do_starts_nothing_and_says_so(tmp_path):
+    plan = scene_of(tmp_path, "a", "b")
+    for each in plan.materials:
+        write_baked(each)
+    plan = make_plan(plan.scene)
+
+    def no_engine(_):
+        raise AssertionError("there is nothing to run")
+
+    summary = run_plan(plan, Choices(), RunOptions(Manner()), no_engine, Watcher)
+    assert statuses(summary) == {"a": "up to date", "b": "up to date"}
+    assert (summary.exit_code, summary.place) == (0, "nothing was to do")
+
+
+def test_of_two_runs_at_one_folder_the_second_is_told_who_has_it(tmp_path):
+    with (
+        run_lock(tmp_path),
+        pytest.raises(SceneError, match=rf"another run .*\(process {os.getpid()} on .* since "),
+        run_lock(tmp_path),
+    ):
+        pass
+
+
+def test_or_it_waits_until_the_first_has_ended(tmp_path):
+    entered, told = threading.Event(), []
+
+    def second():
+        with run_lock(tmp_path, wait=True, tell=told.append):
+            entered.set()
+
+    with run_lock(tmp_path):
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not entered.wait(1.0)
+    assert entered.wait(10)
+    thread.join()
+    assert len(told) == 1
+    assert "waits for another run (process" in told[0]
+
+
+def test_a_bake_ends_when_whoever_asked_for_it_is_gone(tmp_path):
+    (work,) = scene_of(tmp_path, "a").works
+    work.task.folder.mkdir()
+    command = [sys.executable, "-P", "-m", child.MODULE]
+    task = json.dumps(work.task.as_json()).encode() + b"\n"
+    # the end of the input behind the task: nobody is there any more
+    done = subprocess.run(command, input=task, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert [path.name for path in work.task.folder.iterdir()] in ([], [".a.lock"])
