@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SAMPLES = 1 << 17
 MAP_SIZE = 128
+# Pixels a side that a cell of the error map is drawn with.
+_CELL_PIXELS = 3
 UNIFORM_SUFFIX = "-uniform"
 
 
@@ -73,7 +75,8 @@ class PaintedComparison:
         shown = self.weights[row][:, column]
         parts = [heat_colours(shown, float(shown.max()))]
         parts += [heat_colours(each.heat, top) for each in (self.uniform, self.painted)]
-        return np.concatenate(parts, axis=1)[::-1]
+        picture = np.concatenate(parts, axis=1)[::-1]
+        return picture.repeat(_CELL_PIXELS, axis=0).repeat(_CELL_PIXELS, axis=1)
 
 
 def painted_area(weights: Floats) -> Bools:
