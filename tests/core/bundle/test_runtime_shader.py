@@ -173,6 +173,27 @@ def test_what_cannot_be_evaluated_is_refused(software):
         QueryEvaluator(mixed, software)
 
 
+def test_padding_in_the_buffer_of_weights_is_not_used(software):
+    """NaN times zero would be NaN: an engine uploads a file of any writer as it is."""
+    exported = made_up(NETWORKS["1x5 relu, one frame"])
+    clean = stored(exported)
+    tensors, size = plan_tensors(exported.parameters.spec)
+    source, dirty = np.frombuffer(clean.weights, np.uint8), np.full(size, 0xFF, np.uint8)
+    for tensor in tensors:
+        for row in range(tensor.offset, tensor.end, tensor.row_stride):
+            values = slice(row, row + 2 * tensor.shape[-1])
+            dirty[values] = source[values]
+    assert (dirty != source).sum() > 100
+    points = choose_points(exported.parameters.layout)
+    materials = [clean, replace(clean, weights=dirty.tobytes())]
+    first, second = (
+        QueryEvaluator([each], software).response(points.uv, points.lod, points.wi, points.wo)
+        for each in materials
+    )
+    np.testing.assert_array_equal(first, second)
+    assert first.any()
+
+
 def test_places_and_padding_of_another_writer_do_not_matter():
     """The format lets tensors lie elsewhere and says nothing of the bytes between."""
     exported = made_up(PRESETS["2x16"])
