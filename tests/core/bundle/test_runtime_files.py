@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.bundle import runtime
 from verdigris.core.bundle.device_materials import RECORD
-from verdigris.core.bundle.runtime import TARGETS, network_source, runtime_files, slang_files
+from verdigris.core.bundle.runtime import TARGETS, TEXTS, network_source, runtime_files, slang_files
 from verdigris.core.bundle.slang_compiler import compile_entry_point
 from verdigris.core.bundle.weights import plan_tensors
 from verdigris.core.errors import VerdigrisError
@@ -21,15 +22,23 @@ NETWORKS = {
     "1x5 leaky_smelu": NetworkSpec(5, 1, "leaky_smelu", frame_count=1),
 }
 SPIRV_MAGIC = 0x07230203
-COOPERATIVE_VECTOR_NV = 5394  # of SPIR-V's capabilities
-OP_CAPABILITY, OP_SOURCE = 17, 3
+# of SPIR-V's capabilities
+FLOAT16, INT16, COOPERATIVE_VECTOR_NV = 9, 22, 5394
+OP_CAPABILITY, OP_SOURCE, OP_DECORATE = 17, 3, 71
+BINDING = 33  # of SPIR-V's decorations
 
 
 @pytest.fixture(scope="module", params=NETWORKS)
-def files(request, tmp_path_factory):
+def files(request):
+    """Compiled anew, with warnings as errors: an engine's build may take them so."""
+
+    def compile_strictly(arguments):
+        return compile_entry_point([*arguments, "-warnings-as-errors", "all"])
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield runtime_files(NETWORKS[request.param])
+        patch.setattr(runtime, "cache_folder", lambda: None)
+        patch.setattr(runtime, "compile_entry_point", compile_strictly)
+        return runtime_files(NETWORKS[request.param])
 
 
 def require_tool(name):
@@ -55,7 +64,7 @@ def instructions(code):
 
 
 def test_all_targets_are_there_and_small(files):
-    assert {*TARGETS} < {*files}
+    assert {*TARGETS, "portable.comp", "portable_sampled.comp"} < {*files}
     assert {"neural_material.slang", "neural_network.slang"} < {*files}
     assert sum(map(len, files.values())) < 300_000
 
@@ -71,6 +80,15 @@ def test_only_the_cooperative_binary_needs_cooperative_vectors(files):
     }
     assert COOPERATIVE_VECTOR_NV not in needs["portable.spv"]
     assert COOPERATIVE_VECTOR_NV in needs["cooperative.spv"]
+    # half floats are unpacked, not computed with
+    assert not needs["portable.spv"] & {FLOAT16, INT16}
+
+
+def test_binaries_have_the_version_that_their_extensions_ask_for(files):
+    versions = {
+        name: struct.unpack_from("<I", files[name], 4)[0] for name in files if "spv" in name
+    }
+    assert versions == {"portable.spv": 0x10500, "cooperative.spv": 0x10600}
 
 
 def test_spirv_is_valid(files, tmp_path):
@@ -84,41 +102,47 @@ def test_spirv_is_valid(files, tmp_path):
     run(validator, "--target-env", "vulkan1.2", str(path))
 
 
-def test_glsl_compiles_as_it_is_and_inside_another_shader(files, tmp_path):
-    compiler = require_tool("glslangValidator")
-    text = files["portable.glsl"].decode()
-    (tmp_path / "whole.comp").write_text(text)
-    run(
-        compiler,
-        "-V",
-        "--target-env",
-        "vulkan1.2",
-        str(tmp_path / "whole.comp"),
-        "-o",
-        str(tmp_path / "whole.spv"),
-    )
-    own = """
+# Bindings 0, 1 and 5 are those of the entry point that is left out.
+OWN_SHADER = """#version 450
+#extension GL_GOOGLE_include_directive : require
+#define NEURAL_NO_ENTRY_POINT
+#include "{name}"
 layout(local_size_x = 1) in;
+layout(binding = 0) uniform Camera {{ mat4 view; }} camera;
+layout(binding = 1) uniform sampler2D emission;
+layout(std430, binding = 5) buffer Pixels {{ vec4 pixels[]; }};
+struct NeuralQuery_0 {{ int mine; }};
 void main()
-{
-    const vec3 up = vec3(0, 0, 1);
-    neuralResponses._data[0].xyz = neuralEvaluate(0u, vec2(0.5), 0.0, 0.0, up, up);
-}
+{{
+    const vec3 up = normalize((camera.view * vec4(0, 0, 1, 0)).xyz);
+    const vec3 seen = neuralEvaluate(0u, vec2(0.5), 0.0, 0.0, up, up);
+    pixels[0].xyz = seen + textureLod(emission, vec2(0.5), 0.0).rgb;
+}}
 """
-    (tmp_path / "own.comp").write_text(text + own)
-    run(
-        compiler,
-        "-V",
-        "--target-env",
-        "vulkan1.2",
-        "-DNEURAL_NO_ENTRY_POINT",
-        str(tmp_path / "own.comp"),
-        "-o",
-        str(tmp_path / "own.spv"),
-    )
 
 
-@pytest.mark.parametrize(("name", "model"), [("portable.hlsl", "6_0"), ("cooperative.hlsl", "6_9")])
+@pytest.mark.parametrize("name", ["portable.glsl", "portable_sampled.glsl"])
+def test_glsl_compiles_as_it_is_and_inside_another_shader(files, tmp_path, name):
+    compiler = require_tool("glslangValidator")
+    whole, own = tmp_path / name.replace("glsl", "comp"), tmp_path / "own.comp"
+    (tmp_path / name).write_bytes(files[name])
+    whole.write_bytes(files[whole.name])
+    own.write_text(OWN_SHADER.format(name=name))
+    for path in (whole, own):
+        output = str(path.with_suffix(".spv"))
+        run(compiler, "-V", "--target-env", "vulkan1.2", str(path), "-o", output)
+    used = {
+        operands[2]
+        for _, operation, operands in instructions(own.with_suffix(".spv").read_bytes())
+        if operation == OP_DECORATE and operands[1] == BINDING
+    }
+    assert used == {0, 1, 2, 3, 4, 5} | ({6} if "sampled" in name else set())
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("portable.hlsl", "6_0"), ("portable_sampled.hlsl", "6_0"), ("cooperative.hlsl", "6_9")],
+)
 def test_hlsl_compiles(files, tmp_path, name, model):
     compiler = require_tool("dxc")
     path = tmp_path / name
@@ -134,16 +158,31 @@ def test_hlsl_compiles(files, tmp_path, name, model):
     )
 
 
-def test_hlsl_holds_the_function_and_an_entry_point_that_can_be_left_out(files):
-    for name, call in (
-        ("portable.hlsl", b"f16tof32"),
-        ("cooperative.hlsl", b"__builtin_MatVecMul"),
-    ):
-        text = files[name]
-        assert text.count(b"float3 neuralEvaluate_0(uint index") == 1
-        assert b"#define neuralEvaluate neuralEvaluate_0\n#ifndef NEURAL_NO_ENTRY_POINT" in text
-        assert text.endswith(b"#endif\n")
-        assert call in text
+def test_text_holds_the_function_and_an_entry_point_that_can_be_left_out(files):
+    calls = {
+        "portable.hlsl": b"f16tof32",
+        "portable_sampled.hlsl": b".SampleLevel(",
+        "cooperative.hlsl": b"__builtin_MatVecMul",
+        "portable.glsl": b"unpackHalf2x16",
+        "portable_sampled.glsl": b"textureLod(sampler2DArray(",
+    }
+    assert {*calls} == {name for name in TARGETS if Path(name).suffix in TEXTS}
+    for name, call in calls.items():
+        shared, own = files[name].split(b"\n#ifndef NEURAL_NO_ENTRY_POINT\n")
+        assert len(re.findall(rb"^(float3|vec3) neuralEvaluate_0\(uint index", shared, re.M)) == 1
+        assert shared.endswith(b"#define neuralEvaluate neuralEvaluate_0")
+        assert re.search(rb"^void (evaluateQueries|main)\(", own, re.M)
+        assert own.endswith(b"#endif\n")
+        assert call in shared
+        for variable in (
+            b"neuralQueries",
+            b"neuralResponses",
+            b"neuralQueryCount",
+            b"NeuralQuery_0",
+        ):
+            assert variable in own and variable not in shared
+        # how the includer lays out its matrices stays as it was
+        assert b"_major" not in files[name]
 
 
 def test_the_modules_compile_alone(tmp_path):
@@ -203,20 +242,20 @@ def test_the_constants_are_the_places_in_the_file():
 def test_compiled_shaders_are_kept_and_a_cache_that_cannot_be_written_costs_only_time(
     tmp_path, monkeypatch
 ):
-    from verdigris.core.bundle import runtime
-
+    one = "portable_sampled.glsl"
+    monkeypatch.setattr(runtime, "TARGETS", {one: TARGETS[one]})
     monkeypatch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path))
     spec = NETWORKS["1x5 leaky_smelu"]
     first = runtime_files(spec)
     (kept,) = (tmp_path / "runtime").iterdir()
-    assert {path.name for path in kept.iterdir()} == {*TARGETS}
+    assert {path.name for path in kept.iterdir()} == {one}
 
     def fail(*_):
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(runtime, "_compile", fail)
-    assert runtime_files(spec) == first
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(runtime, "_compile", fail)
+        assert runtime_files(spec) == first
     monkeypatch.setattr(runtime, "cache_folder", lambda: None)
     assert runtime_files(spec) == first  # the same bytes from the same sources
 
