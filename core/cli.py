@@ -9,6 +9,7 @@ import typer
 from verdigris.core.commands.bake import bake
 from verdigris.core.commands.cost import cost
 from verdigris.core.commands.export import export
+from verdigris.core.commands.farm import app as farm
 from verdigris.core.commands.inspect import inspect
 from verdigris.core.commands.measure import compare, measure
 from verdigris.core.commands.pack import pack
@@ -39,6 +40,7 @@ for command in (
     app.command()(command)
 app.add_typer(weights)
 app.add_typer(scene)
+app.add_typer(farm)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from verdigris.core.batch.child import FAILED, STOPPED, Outcome
+from verdigris.core.batch.child import FAILED, Outcome
 from verdigris.core.batch.engine import Engine, Message
 from verdigris.core.batch.facts import with_group
 from verdigris.core.batch.plan import Choices, Planned, Work, judge, work_for
@@ -161,7 +161,3 @@ class Drive:
 
 def failed(results: Sequence[Result]) -> list[Result]:
     return [each for each in results if each.status == FAILED]
-
-
-def unfinished(results: Sequence[Result]) -> list[Result]:
-    return [each for each in results if each.status in (STOPPED, NOT_REACHED)]

@@ -11,15 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.drive import Drive, Manner, Result, failed, unfinished
+from verdigris.core.batch.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.engine import Engine
 from verdigris.core.batch.live import Lines
 from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, Plan, State, Work
+from verdigris.core.batch.plan import Choices, Plan, Work
 from verdigris.core.batch.report import report_html
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
-from verdigris.core.batch.summary import REPORT_FILE, SUMMARY_FILE, Summary, rows_of
+from verdigris.core.batch.summary import (
+    BAKED,
+    CURRENT,
+    REPORT_FILE,
+    SUMMARY_FILE,
+    Summary,
+    rows_of,
+)
+from verdigris.core.training.options import make_folder
 
 EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
 
@@ -66,17 +74,39 @@ def run_plan(
             engine.close()
     if alone:
         alone.take(results)
+    seconds = time.monotonic() - clock
+    return _summary(plan, results, alone, options.packs, (began, seconds, place), interrupted)
+
+
+def finish_plan(plan: Plan, results: list[Result]) -> Summary:
+    """What came of bakes that others did: packs are written, nothing is baked."""
+    began = time.strftime("%Y-%m-%d %H:%M:%S")
+    seconds = sum(result.outcome.seconds for result in results)
+    return _summary(plan, results, None, (), (began, seconds, "a farm"), False)
+
+
+def _summary(
+    plan: Plan,
+    results: list[Result],
+    alone: Alone | None,
+    more_packs: tuple[str, ...],
+    circumstances: tuple[str, float, str],
+    interrupted: bool,
+) -> Summary:
+    began, seconds, place = circumstances
     rows = tuple(rows_of(plan, results, alone))
-    packs = dict(plan.scene.packs) | dict.fromkeys(options.packs, ("*",))
+    packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, ("*",))
     told: list[dict[str, Any]] = []
     if packs and not interrupted:
         bundles = {each.entry.name: each.bundle for each in plan.materials}
-        told = write_packs(packs, bundles, out, state)
-    broken = plan.of(State.BROKEN) or failed(results) or any("error" in pack for pack in told)
-    code = EXIT_SOME_FAILED if broken or unfinished(results) else EXIT_DONE
+        make_folder(state_folder(plan.scene.out))
+        told = write_packs(packs, bundles, plan.scene.out, state_folder(plan.scene.out))
+    is_done = all(row.status in (BAKED, CURRENT) for row in rows)
+    is_done = is_done and not failed(results) and not any("error" in pack for pack in told)
+    code = EXIT_DONE if is_done else EXIT_SOME_FAILED
     code = EXIT_INTERRUPTED if interrupted else code
-    seconds = time.monotonic() - clock
-    return Summary(str(plan.scene.source), out, began, seconds, place, code, rows, tuple(told))
+    source, out = str(plan.scene.source), plan.scene.out
+    return Summary(source, out, began, seconds, place, code, rows, tuple(told))
 
 
 def write_summary(summary: Summary) -> tuple[Path, Path]:
@@ -92,8 +122,6 @@ def log_folder(out: Path) -> Path:
 
 
 def _make_folders(works: list[Work]) -> None:
-    from verdigris.core.training.options import make_folder
-
     for folder in {work.task.folder for work in works}:
         make_folder(folder)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.drive import Result
+from verdigris.core.batch.drive import NOT_REACHED, Result
 from verdigris.core.batch.plan import Plan, Planned, State
 from verdigris.core.batch.sharing import Alone, SharingCost
 from verdigris.core.bundle.read import Bundle, open_bundle
@@ -156,6 +156,8 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         status, error = FAILED, "; ".join(planned.reasons)
     elif result is not None:
         status, error = result.status, result.text
+    elif planned.is_to_do:
+        status = NOT_REACHED
     has_result = result is not None and status in (BAKED, CURRENT)
     planned_now = result.material if result is not None else planned
     outcome = result.outcome if result is not None else None

@@ -12,6 +12,7 @@ from verdigris.core.commands.options import AllowOutside, AsJson, DeviceChoice, 
 
 if TYPE_CHECKING:
     from verdigris.core.batch.engine import Engine
+    from verdigris.core.batch.openjd import PathRule
     from verdigris.core.batch.plan import Choices, Plan
     from verdigris.core.batch.summary import Summary
 
@@ -69,8 +70,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Lists what is to be baked, what is up to date, and how long the rest will take."""
-    choices = _choices(device, shared_decoder, by_hand, group_size, force)
-    found = _plan(scene, out, preset, settings, only, search, allow_outside, choices)
+    choices = choices_of(device, shared_decoder, by_hand, group_size, force)
+    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     if as_json:
         from verdigris.core.batch.tell import plan_json
 
@@ -132,7 +133,7 @@ def run(
     from verdigris.core.batch.state_folder import run_lock
     from verdigris.core.batch.tell import summary_lines
 
-    choices = _choices(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
+    choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
     folder = _read(*given[:7])[0].out
 
@@ -141,7 +142,7 @@ def run(
 
     with run_lock(folder, wait, say):
         # what another run has done until now is done
-        found = _plan(*given)
+        found = plan_of(*given)
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
 
         def engine(works: int) -> Engine:
@@ -173,8 +174,8 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Says which bundles are not what their sources would give now, and why. Exit 4 if any is."""
-    choices = _choices(None, shared_decoder, by_hand, group_size, False)
-    found = _plan(scene, out, preset, settings, only, search, allow_outside, choices)
+    choices = choices_of(None, shared_decoder, by_hand, group_size, False)
+    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     from verdigris.core.batch.plan import State
     from verdigris.core.batch.tell import status_json, status_lines
 
@@ -183,7 +184,7 @@ def status(
         raise typer.Exit(EXIT_STALE)
 
 
-def _choices(
+def choices_of(
     device: str | None,
     shared_decoder: bool,
     by_hand: bool,
@@ -191,6 +192,7 @@ def _choices(
     force: bool,
     checkpoint_seconds: float = 5.0,
 ) -> Choices:
+    """How a scene is planned, from options of a command line."""
     from verdigris.core.batch.groups import Grouping
     from verdigris.core.batch.plan import Choices
     from verdigris.core.device import SOFTWARE, hardware_devices
@@ -213,8 +215,10 @@ def _read(
     only: list[str] | None,
     search: list[Path] | None,
     allow_outside: bool,
+    path_rules: tuple[PathRule, ...] = (),
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.documents import Documents
+    from verdigris.core.batch.openjd import map_path
     from verdigris.core.batch.rules import Rule, merged, parse_setting
     from verdigris.core.batch.scene import Asked, read_scene
 
@@ -222,12 +226,19 @@ def _read(
     for text in settings or ():
         changes = merged(changes, parse_setting(text))
     rule = Rule(preset=preset or None, settings=changes)
-    asked = Asked(out, tuple(search or ()), allow_outside, tuple(only or ()), (rule,))
+    asked = Asked(
+        out,
+        tuple(search or ()),
+        allow_outside,
+        tuple(only or ()),
+        (rule,),
+        lambda path: map_path(path, path_rules),
+    )
     documents = Documents()
     return read_scene(scene, asked, documents), documents
 
 
-def _plan(
+def plan_of(
     scene: Path,
     out: Path | None,
     preset: str,
@@ -236,12 +247,15 @@ def _plan(
     search: list[Path] | None,
     allow_outside: bool,
     choices: Choices,
+    path_rules: tuple[PathRule, ...] = (),
 ) -> Plan:
+    """The plan of a scene, from options of a command line."""
     from verdigris.core.batch.hashes import Hashes
     from verdigris.core.batch.plan import make_plan
     from verdigris.core.device import cache_folder
 
-    read, documents = _read(scene, out, preset, settings, only, search, allow_outside)
+    given = (scene, out, preset, settings, only, search, allow_outside, path_rules)
+    read, documents = _read(*given)
     return make_plan(read, choices, Hashes(cache_folder()), documents)
 
 

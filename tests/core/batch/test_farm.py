@@ -1,0 +1,130 @@
+"""Jobs for farms: openjd-cli, which is not ours, checks and runs them."""
+
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.batch.openjd import JobChoices, PathRule, job_template, map_path
+from verdigris.core.batch.plan import make_plan
+
+from . import fake_bake as kinds
+from .scenes import document, read, write_baked, write_scene
+
+FAKE = Path(__file__).with_name("fake_verdigris.py")
+
+
+def openjd(*arguments):
+    command = [sys.executable, "-m", "openjd", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def verdigris(*arguments):
+    command = [sys.executable, str(FAKE), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def farm(tmp_path):
+    """Two materials, named by paths of another machine; the second's bake crashes once."""
+    (tmp_path / "docs").mkdir()
+    for name in ("clay", "slate"):
+        (tmp_path / "docs" / f"{name}.mtlx").write_text(document(name))
+    crash = {"match": "slate", "settings": {"seed": kinds.CRASH_ONCE}}
+    write_scene(tmp_path / "scene.json", [f"{tmp_path}/docs/*.mtlx"], rules=[crash])
+    script = tmp_path / "verdigris"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    made = verdigris(
+        *("farm", "template", tmp_path / "scene.json", "--out", tmp_path / "out"),
+        *("--command", script, "--retry", 0, "-o", tmp_path / "job.json"),
+    )
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+def test_a_job_runs_and_its_failed_task_goes_well_when_it_is_tried_again(farm):
+    job = farm / "job.json"
+    assert openjd("check", job).returncode == 0
+    # the scene was written on a machine where all this is in /farm
+    text = (farm / "scene.json").read_text()
+    (farm / "scene.json").write_text(text.replace(str(farm), "/farm"))
+    rules = {
+        "version": "pathmapping-1.0",
+        "path_mapping_rules": [
+            {"source_path_format": "POSIX", "source_path": "/farm", "destination_path": str(farm)}
+        ],
+    }
+    there = ("-p", "Scene=/farm/scene.json", "-p", "Out=/farm/out")
+    there += ("--path-mapping-rules", json.dumps(rules))
+    first = openjd("run", job, "--step", "Bake", *there)
+    assert first.returncode == 1
+    assert "openjd_status: clay: baked" in first.stdout
+    assert "openjd_progress: 100.0" in first.stdout
+    assert "openjd_fail: slate: the bake's process was ended by signal 9" in first.stdout
+    again = openjd("run", job, "--step", "Bake", "--task-param", "Material=slate", *there)
+    assert again.returncode == 0, again.stdout
+    assert "openjd_status: slate: baked" in again.stdout
+    # the fake has left no bundles; with them, the last step sums up what the tasks have noted
+    (farm / "scene.json").write_text(text)
+    for planned in make_plan(read(farm / "scene.json", out=farm / "out")).materials:
+        write_baked(planned)
+    report = openjd("run", job, "--step", "Report", "--no-run-dependencies")
+    assert report.returncode == 0, report.stdout
+    summary = json.loads((farm / "out" / "scene_summary.json").read_text())
+    assert summary["counts"] == {"baked": 2}
+    assert "transmission is dropped" in (farm / "out" / "scene_report.html").read_text()
+
+
+def test_a_task_whose_bundle_is_up_to_date_does_nothing(farm):
+    for planned in make_plan(read(farm / "scene.json", out=farm / "out")).materials:
+        write_baked(planned)
+    done = verdigris("farm", "task", farm / "scene.json", "--out", farm / "out", "--task", "clay")
+    assert done.returncode == 0
+    assert done.stdout == "openjd_status: clay: up to date\nopenjd_progress: 100.0\n"
+    assert not (farm / "out" / "clay.starts").exists()
+
+
+def test_a_task_that_the_scene_does_not_have_is_refused(farm):
+    done = verdigris("farm", "task", farm / "scene.json", "--out", farm / "out", "--task", "oak")
+    assert done.returncode == 1
+    assert "openjd_fail: " in done.stdout
+    assert "has no bake 'oak'; it has: clay, slate" in done.stderr
+
+
+def test_many_bakes_are_parted_into_steps_that_the_specification_allows(tmp_path):
+    names = [f"m{number}" for number in range(2500)]
+    choices = JobChoices("many", needs_gpu=True, task_seconds=60, search=(tmp_path,))
+    job = job_template(tmp_path, tmp_path / "out", names, choices)
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    checked = openjd("check", tmp_path / "job.json")
+    assert checked.returncode == 0, checked.stdout
+    # no path has a default here: they are given at submission, as on another machine
+    given = [f"-p{name}={tmp_path}" for name in ("Scene", "Out", "Search1")]
+    told = json.loads(openjd("summary", tmp_path / "job.json", *given, "--output", "json").stdout)
+    assert told["total_tasks"] == 2500 + 1
+    assert [step["total_tasks"] for step in told["steps"]] == [1024, 1024, 452, 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "mapped"),
+    [
+        ("/farm/a/b.exr", "/mnt/a/b.exr"),
+        ("/farm", "/mnt"),
+        ("/farming/b", "/farming/b"),
+        ("/farm/deep/b", "/deep/b"),
+        ("P:\\show\\Tex\\b.exr", "/show/Tex/b.exr"),
+        ("p:/SHOW/b", "/show/b"),
+        ("textures/b.exr", "textures/b.exr"),
+    ],
+)
+def test_the_longest_rule_that_fits_maps_a_path(path, mapped):
+    rules = (
+        PathRule("/farm", False, "/mnt"),
+        PathRule("/farm/deep/", False, "/deep"),
+        PathRule("P:\\show", True, "/show/"),
+    )
+    assert map_path(path, rules) == mapped
