@@ -29,6 +29,9 @@ NORMAL_WEIGHT = 1.0
 BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
 """What flattened textures hold: colours in sRGB, numbers, numbers, directions as in OpenGL."""
 
+VIEWPORT_SUFFIX = "_verdigris"
+"""Ends the names of materials that are made of flattened textures; they are not baked."""
+
 
 @dataclass(frozen=True)
 class HostMaterial:
@@ -108,8 +111,20 @@ class Host(Protocol):
     def can_paint(self) -> bool:
         """Whether it has a brush of its own."""
 
+    @property
+    def manual(self) -> Path:
+        """The page that tells an artist how it works here."""
+
+    def start_selftest(self, report: Path) -> None:
+        """Walks through every call of this adapter in an application of its own; the report will be
+        in the file."""
+
     def scene_file(self) -> Path | None:
         """Where the scene is saved; None for one that never was."""
+
+    def scene_warnings(self) -> tuple[str, ...]:
+        """What keeps parts of the scene from being seen, such as a reference that is not loaded,
+        and what to do about it."""
 
     def open_scene(self, path: Path) -> None:
         """Opens another scene."""

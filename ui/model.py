@@ -127,6 +127,8 @@ class PanelModel:
         try:
             self.materials = self.host.materials()
             selected = self.host.selected_materials()
+            for warning in self.host.scene_warnings():
+                self._notice(WARNING, warning)
         except VerdigrisError as failure:
             self.materials, selected = (), ()
             self._notice(ERROR, str(failure))
@@ -177,6 +179,15 @@ class PanelModel:
         elif is_asked:
             self._notice(INFO, "Nothing is painted on the meshes of this material.")
         self._paint_is_the_scenes = found is not None
+
+    def start_selftest(self, report: str) -> None:
+        """Tests the application in a process of its own."""
+        try:
+            self.host.start_selftest(Path(report))
+        except VerdigrisError as failure:
+            self._notice(WARNING, str(failure))
+        else:
+            self._notice(INFO, f"The self-test runs; its report will be {report}")
 
     def paint_in_scene(self) -> None:
         """Starts the application's own brush on the first of the material's meshes."""

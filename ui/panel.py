@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from verdigris.core.host import Host
 from verdigris.core.hosts.files import FilesHost
@@ -11,6 +11,7 @@ from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.banner import Banner
 from verdigris.ui.widgets.figures import Learning
+from verdigris.ui.widgets.help_button import HelpButton
 from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
 from verdigris.ui.widgets.paint_page import PaintPage
 from verdigris.ui.widgets.settings_form import SettingsForm
@@ -43,6 +44,7 @@ class Panel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         self._is_wide: bool | None = None
         self.picker = MaterialPicker(model)
+        self.help = HelpButton(model)
         self.banner = Banner(model)
         self.status = StatusBox(model)
         self.viewport = Viewport(model)
@@ -94,7 +96,10 @@ class Panel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 6, 6, 6)
         layout.setSpacing(5)
-        layout.addWidget(self.picker)
+        top = QHBoxLayout()
+        top.addWidget(self.picker, 1)
+        top.addWidget(self.help)
+        layout.addLayout(top)
         layout.addWidget(self.status)
         layout.addWidget(self.banner)
         layout.addWidget(self.splitter, 1)

@@ -15,14 +15,14 @@ def parse_text(text: str, name: str) -> xml.Element:
     return xml.fromstring(text)
 
 
-def material_names(text: str, name: str) -> tuple[str, ...]:
-    """The materials of a document that have a surface, by their names."""
+def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str, ...]:
+    """The materials of a document that have a surface, or those that have none, by their names."""
     root = parse_text(text, name)
     return tuple(
         child.get("name", "")
         for child in root
         if child.get("type") == "material"
-        and child.find("input[@name='surfaceshader']") is not None
+        and (child.find("input[@name='surfaceshader']") is not None) == with_surface
     )
 
 

@@ -14,6 +14,7 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
+from verdigris.core.worker_environment import package_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +47,20 @@ class FilesHost:
     def name(self) -> str:
         return "files"
 
+    @property
+    def manual(self) -> Path:
+        return package_folder() / "docs" / "ARTISTS.md"
+
+    def start_selftest(self, report: Path) -> None:
+        raise HostError(
+            "there is no application to test here: name one with `verdigris selftest --host`"
+        )
+
     def scene_file(self) -> Path | None:
         return self._file
+
+    def scene_warnings(self) -> tuple[str, ...]:
+        return ()
 
     def open_scene(self, path: Path) -> None:
         from verdigris.core.material.document import load_document

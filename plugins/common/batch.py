@@ -123,11 +123,12 @@ def _parted(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], Seq
 def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> int:
     """Opens a scene and bakes it; the exit code is 0 when everything asked for was done."""
     scene, summary_file, choices = read_arguments(program, arguments)
-    summary: dict[str, Any] = {"scene": str(scene), "host": "", "materials": []}
+    summary: dict[str, Any] = {"scene": str(scene), "host": "", "warnings": [], "materials": []}
     try:
         host = start()
         summary["host"] = host.name
         host.open_scene(scene)
+        summary["warnings"] = list(host.scene_warnings())
         outcomes = bake_scene(host, choices)
         summary["materials"] = [asdict(outcome) for outcome in outcomes]
         code = EXIT_FAILED if any(each.status == FAILED for each in outcomes) else EXIT_DONE
@@ -181,16 +182,17 @@ def bake_scene(host: Host, choices: Choices, run: Run | None = None) -> list[Out
 def choose(host: Host, names: Sequence[str]) -> list[HostMaterial]:
     """All materials of a scene, or those of these names or keys."""
     there = host.materials()
+    unseen = "".join(f"; {warning}" for warning in host.scene_warnings())
     if not there:
         raise HostError(
             "the scene has no MaterialX material: assign one (LookdevX in Maya, a Material Library "
-            "in Houdini), or bake a .mtlx file with `verdigris bake`"
+            f"in Houdini), or bake a .mtlx file with `verdigris bake`{unseen}"
         )
     known = {key for each in there for key in (each.name, each.key)}
     missing = [name for name in names if name not in known]
     if missing:
         listed = ", ".join(each.name for each in there)
-        raise HostError(f"the scene has no material {missing[0]!r}; it has: {listed}")
+        raise HostError(f"the scene has no material {missing[0]!r}; it has: {listed}{unseen}")
     return [each for each in there if not names or {each.name, each.key} & set(names)]
 
 

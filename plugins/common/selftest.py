@@ -76,6 +76,7 @@ def walk(start: Callable[[], Host], make_scratch: Callable[[], None]) -> Report:
     report.host = host.name
     report.run("make the scratch scene", make_scratch)
     report.run("scene_file", host.scene_file)
+    report.run("scene_warnings", host.scene_warnings)
     materials = report.run("materials", host.materials) or ()
     report.run("selected_materials", host.selected_materials)
     if not materials:

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 import hou
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.worker_environment import package_folder
+from verdigris.core.errors import HostError
+from verdigris.plugins.common.programs import report_file, run_action, start_batch
+from verdigris.plugins.houdini.interpreter import hython
 
 PANEL = "verdigris"
-HELP = "docs/HOUDINI.md"
-_BATCH_FOLDER = "verdigris"
 
 
 def bake() -> None:
     """Opens the panel beside the network."""
-    _told(_show_panel)
+    run_action(_show_panel, _refuse)
 
 
 def paint() -> None:
     """Starts the brush on the selected object."""
-    _told(_start_brush)
+    run_action(_start_brush, _refuse)
 
 
 def batch() -> None:
     """Bakes the saved scene in a hython of its own."""
-    _told(_start_batch)
+    run_action(_start_batch, _refuse)
 
 
 def help_window() -> None:
     """Says where the manual is, and offers the self-test."""
+    from verdigris.plugins.houdini.adapter import HoudiniHost
+
     chosen = hou.ui.displayMessage(
-        f"How it works is written in {package_folder() / HELP}.\n"
+        f"How it works is written in {HoudiniHost().manual}.\n"
         "The self-test runs in a Houdini of its own and leaves this scene alone.",
         buttons=("Self-test", "Close"),
         default_choice=1,
@@ -44,7 +39,7 @@ def help_window() -> None:
         title="Verdigris",
     )
     if chosen == 0:
-        _told(_start_selftest)
+        run_action(_start_selftest, _refuse)
 
 
 def _show_panel() -> None:
@@ -71,39 +66,17 @@ def _start_brush() -> None:
 def _start_batch() -> None:
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
-    scene = HoudiniHost().scene_file()
-    if scene is None:
-        raise HostError("the scene was never saved, and the batch reads the file: save it first")
-    out = scene.parent / _BATCH_FOLDER
-    summary = out / f"{scene.stem}.json"
-    arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start("verdigris.plugins.houdini.batch", arguments)
-    hou.ui.setStatusMessage(f"Verdigris bakes {scene.name} in the background; see {summary}")
+    summary = start_batch(hython, "houdini", HoudiniHost().scene_file())
+    hou.ui.setStatusMessage(f"Verdigris bakes the saved scene in the background; see {summary}")
 
 
 def _start_selftest() -> None:
-    report = Path.home() / "verdigris_selftest_houdini.json"
-    _start("verdigris.plugins.houdini.selftest", [str(report)])
+    from verdigris.plugins.houdini.adapter import HoudiniHost
+
+    report = report_file("houdini")
+    HoudiniHost().start_selftest(report)
     hou.ui.setStatusMessage(f"Verdigris tests this Houdini; the report will be {report}")
 
 
-def _start(module: str, arguments: list[str]) -> None:
-    subprocess.Popen([str(hython()), "-m", module, *arguments])
-
-
-def hython() -> Path:
-    """The interpreter of the Houdini that runs."""
-    name = "hython.exe" if sys.platform == "win32" else "hython"
-    home = os.environ.get("HFS", "")
-    found = Path(home) / "bin" / name
-    if not home or not found.is_file():
-        raise HostError(f"{found}: there is no such file: run hython by hand")
-    return found
-
-
-def _told(action: Callable[[], None]) -> None:
-    """Runs an action; what goes wrong is told where the artist looks."""
-    try:
-        action()
-    except VerdigrisError as failure:
-        hou.ui.displayMessage(str(failure), title="Verdigris")
+def _refuse(text: str) -> None:
+    hou.ui.displayMessage(text, title="Verdigris")

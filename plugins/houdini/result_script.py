@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from verdigris.core.errors import HostError
 
@@ -11,27 +13,71 @@ USD_ATTRIBUTE = "verdigris:bundle"
 
 _SCRIPT = """# Made by Verdigris: notes baked results on their materials.
 import hou
-from pxr import Sdf
+from pxr import Sdf, UsdShade
 
 RESULTS = {results}
+TEXTURES = {textures}
+INPUTS = {{"base_color": "diffuseColor", "roughness": "roughness",
+          "metalness": "metallic", "normal": "normal"}}
+TYPES = Sdf.ValueTypeNames
+KINDS = {{"base_color": ("rgb", TYPES.Float3, TYPES.Color3f),
+         "normal": ("rgb", TYPES.Float3, TYPES.Normal3f)}}
+NUMBER = ("r", TYPES.Float, TYPES.Float)
+
+
+def show_textures(stage, path, textures):
+    # for renderers that know no MaterialX, as viewports are
+    material, top = UsdShade.Material(stage.GetPrimAtPath(path)), path + "/verdigris_viewport"
+    surface = UsdShade.Shader.Define(stage, top)
+    surface.CreateIdAttr("UsdPreviewSurface")
+    reader = UsdShade.Shader.Define(stage, top + "/uv")
+    reader.CreateIdAttr("UsdPrimvarReader_float2")
+    reader.CreateInput("varname", TYPES.String).Set("st")
+    for kind, file in textures.items():
+        if kind not in INPUTS:
+            continue
+        texture = UsdShade.Shader.Define(stage, top + "/" + kind)
+        texture.CreateIdAttr("UsdUVTexture")
+        texture.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(file))
+        texture.CreateInput("sourceColorSpace", TYPES.Token).Set(
+            "sRGB" if kind == "base_color" else "raw"
+        )
+        for wrap in ("wrapS", "wrapT"):
+            texture.CreateInput(wrap, TYPES.Token).Set("repeat")
+        texture.CreateInput("st", TYPES.Float2).ConnectToSource(
+            reader.CreateOutput("result", TYPES.Float2)
+        )
+        if kind == "normal":
+            for field, values in (("scale", (2, 2, 2, 1)), ("bias", (-1, -1, -1, 0))):
+                texture.CreateInput(field, TYPES.Float4).Set(values)
+        name, read, taken = KINDS.get(kind, NUMBER)
+        surface.CreateInput(INPUTS[kind], taken).ConnectToSource(texture.CreateOutput(name, read))
+    material.CreateSurfaceOutput().ConnectToSource(
+        surface.CreateOutput("surface", TYPES.Token)
+    )
+
 
 stage = hou.pwd().editableStage()
 for path, bundle in RESULTS.items():
     prim = stage.GetPrimAtPath(path)
     if prim:
-        attribute = prim.CreateAttribute("{attribute}", Sdf.ValueTypeNames.Asset, True)
+        attribute = prim.CreateAttribute("{attribute}", TYPES.Asset, True)
         attribute.Set(Sdf.AssetPath(bundle))
+for path, textures in TEXTURES.items():
+    if stage.GetPrimAtPath(path):
+        show_textures(stage, path, textures)
 """
 
 
-def result_script(results: dict[str, str]) -> tuple[str, str]:
-    """The script for results by material path, and the same results as data."""
-    data = json.dumps(results, indent=4, sort_keys=True)
-    return _SCRIPT.format(results=data, attribute=USD_ATTRIBUTE), data
+def result_script(results: Mapping[str, str], textures: Mapping[str, Mapping[str, str]]) -> str:
+    """The script for bundles and flattened textures, each by material path."""
+    return _SCRIPT.format(
+        results=_literal(results), textures=_literal(textures), attribute=USD_ATTRIBUTE
+    )
 
 
-def read_results(data: str | None) -> dict[str, str]:
-    """Results as `result_script` wrote them."""
+def read_results(data: str | None) -> dict[str, Any]:
+    """Results as they are noted on a node."""
     try:
         found = json.loads(data or "{}")
     except ValueError:
@@ -39,3 +85,7 @@ def read_results(data: str | None) -> dict[str, str]:
     if not isinstance(found, dict):
         raise HostError("the results noted on the node are damaged: delete its user data")
     return found
+
+
+def _literal(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=4, sort_keys=True)

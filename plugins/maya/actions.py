@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 from maya import cmds
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.worker_environment import package_folder
-
-HELP = "docs/MAYA.md"
-_BATCH_FOLDER = "verdigris"
+from verdigris.core.errors import HostError
+from verdigris.plugins.common.programs import report_file, run_action, start_batch
+from verdigris.plugins.maya.interpreter import mayapy
 
 
 def bake() -> None:
     """Opens the panel."""
-    _told(_show_panel)
+    run_action(_show_panel, _refuse)
 
 
 def paint() -> None:
     """Starts the brush on the selected mesh."""
-    _told(_start_brush)
+    run_action(_start_brush, _refuse)
 
 
 def batch() -> None:
     """Bakes the saved scene in a mayapy of its own."""
-    _told(_start_batch)
+    run_action(_start_batch, _refuse)
 
 
 def help_window() -> None:
     """Says where the manual is, and offers the self-test."""
-    folder = package_folder()
+    from verdigris.plugins.maya.adapter import MayaHost
+
     chosen = cmds.confirmDialog(
         title="Verdigris",
-        message=f"How it works is written in {folder / HELP}.\n"
+        message=f"How it works is written in {MayaHost().manual}.\n"
         "The self-test runs in a Maya of its own and leaves this scene alone.",
         button=["Self-test", "Close"],
         defaultButton="Close",
@@ -44,7 +38,7 @@ def help_window() -> None:
         dismissString="Close",
     )
     if chosen == "Self-test":
-        _told(_start_selftest)
+        run_action(_start_selftest, _refuse)
 
 
 def _show_panel() -> None:
@@ -65,46 +59,21 @@ def _start_brush() -> None:
 def _start_batch() -> None:
     from verdigris.plugins.maya.adapter import MayaHost
 
-    scene = MayaHost().scene_file()
-    if scene is None:
-        raise HostError("the scene was never saved, and the batch reads the file: save it first")
-    out = scene.parent / _BATCH_FOLDER
-    summary = out / f"{scene.stem}.json"
-    arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start("verdigris.plugins.maya.batch", arguments)
-    cmds.inViewMessage(
-        assistMessage=f"Verdigris bakes {scene.name} in the background; see {summary}",
-        position="topCenter",
-        fade=True,
-    )
+    summary = start_batch(mayapy, "maya", MayaHost().scene_file())
+    _tell(f"Verdigris bakes the saved scene in the background; see {summary}")
 
 
 def _start_selftest() -> None:
-    report = Path.home() / "verdigris_selftest_maya.json"
-    _start("verdigris.plugins.maya.selftest", [str(report)])
-    cmds.inViewMessage(
-        assistMessage=f"Verdigris tests this Maya; the report will be {report}",
-        position="topCenter",
-        fade=True,
-    )
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    report = report_file("maya")
+    MayaHost().start_selftest(report)
+    _tell(f"Verdigris tests this Maya; the report will be {report}")
 
 
-def _start(module: str, arguments: list[str]) -> None:
-    subprocess.Popen([str(mayapy()), "-m", module, *arguments])
+def _tell(text: str) -> None:
+    cmds.inViewMessage(assistMessage=text, position="topCenter", fade=True)
 
 
-def mayapy() -> Path:
-    """The interpreter beside the Maya that runs."""
-    name = "mayapy.exe" if sys.platform == "win32" else "mayapy"
-    found = Path(sys.executable).with_name(name)
-    if not found.is_file():
-        raise HostError(f"{found}: there is no such file: run mayapy by hand")
-    return found
-
-
-def _told(action: Callable[[], None]) -> None:
-    """Runs an action; what goes wrong is told where the artist looks."""
-    try:
-        action()
-    except VerdigrisError as failure:
-        cmds.confirmDialog(title="Verdigris", message=str(failure), button=["OK"])
+def _refuse(text: str) -> None:
+    cmds.confirmDialog(title="Verdigris", message=text, button=["OK"])

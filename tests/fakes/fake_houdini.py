@@ -25,6 +25,13 @@ PARMS = {
     "grid": (),
     "uvtexture": (),
     "mtlxstandard_surface": (),
+    # as exporters and importers of other projects set them
+    "principledshader::2.0": (
+        *("basecolor_useTexture", "basecolor_texture", "basecolorr", "basecolorg", "basecolorb"),
+        *("rough_useTexture", "rough_texture", "rough"),
+        *("metallic_useTexture", "metallic_texture", "metallic"),
+        *("baseBumpAndNormal_enable", "baseNormal_texture"),
+    ),
     "null": (),
     "stage": (),
     "mat": (),

@@ -26,8 +26,23 @@ LONG_NAMES = {
 }
 NODE_TYPES = (
     *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
-    *("MaterialXSurfaceShader", "materialxStack"),
+    *("MaterialXSurfaceShader", "materialxStack", "bump2d"),
 )
+# Attributes of shading nodes, as Maya's node reference lists them.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "file": {"fileTextureName": "", "colorSpace": ""},
+    "bump2d": {"bumpInterp": 0},
+}
+OUTPUTS = {
+    "standardSurface": ("outColor",),
+    "file": ("outColor", "outColorR", "outAlpha"),
+    "bump2d": ("outNormal",),
+}
+INPUTS = {
+    "standardSurface": ("baseColor", "specularRoughness", "metalness", "normalCamera"),
+    "bump2d": ("bumpValue",),
+    "shadingEngine": ("surfaceShader",),
+}
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _ESCAPES = {"n": "\n", "t": "\t"}
 
@@ -51,6 +66,7 @@ class Scene:
     def __init__(self) -> None:
         self.path = ""
         self.project = ""
+        self.references: dict[str, bool] = {}
         self.batch = False
         self.selection: list[str] = []
         self.nodes: dict[str, dict[str, Any]] = {}
@@ -151,15 +167,23 @@ def make_cmds(scene: Scene) -> StrictModule:
         open: bool = False,
         newFile: bool = False,
         force: bool = False,
+        reference: bool = False,
     ) -> Any:
         if query and sceneName:
             return scene.path
+        if query and reference:
+            return list(scene.references)
         if newFile and force:
             scene.nodes.clear()
             return ""
         assert open and force
         scene.read(Path(names[0]))
         return names[0]
+
+    @teach
+    def referenceQuery(name: str, *, isLoaded: bool) -> bool:
+        assert isLoaded
+        return scene.references[name]
 
     @teach
     def workspace(*, query: bool, rootDirectory: bool) -> str:
@@ -225,6 +249,8 @@ def make_cmds(scene: Scene) -> StrictModule:
         found = scene.require(node)
         if attribute not in found["attributes"]:
             raise RuntimeError(f"No object matches name: {plug}")
+        if plug in scene.connections:
+            raise RuntimeError(f"setAttr: {plug} is locked or connected and cannot be modified")
         if isinstance(value, str) != (type == "string"):
             raise RuntimeError(f"setAttr: {plug} is of another type")
         found["attributes"][attribute] = value
@@ -271,8 +297,10 @@ def make_cmds(scene: Scene) -> StrictModule:
     @teach
     def connectAttr(source: str, target: str) -> None:
         scene.change("connectAttr")
-        scene.find(source)
-        scene.find(target)
+        for plug, ends in ((source, OUTPUTS), (target, INPUTS)):
+            kind = scene.require(plug)["type"]
+            if kind in ends and plug.rpartition(".")[2] not in ends[kind]:
+                raise RuntimeError(f"The attribute '{plug}' cannot be found")
         scene.connections[target] = source
 
     @teach
@@ -300,11 +328,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         *,
         asShader: bool = False,
         asTexture: bool = False,
+        asUtility: bool = False,
         name: str = "",
     ) -> str:
         scene.change("shadingNode")
-        assert asShader != asTexture and kind in NODE_TYPES
-        return scene.add(name, kind, fileTextureName="", colorSpace="")
+        assert asShader + asTexture + asUtility == 1 and kind in NODE_TYPES
+        assert name not in scene.nodes, "Maya would number it"
+        return scene.add(name, kind, **SETTINGS.get(kind, {}))
 
     @teach
     def select(name: str, *, replace: bool) -> None:

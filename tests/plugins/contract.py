@@ -30,6 +30,7 @@ __all__ = [
     "test_reading_leaves_the_scene_unchanged",
     "test_the_host_has_the_form_that_the_panel_expects",
     "test_the_scene_says_where_it_is_saved",
+    "test_warnings_of_a_scene_are_lines_and_the_manual_is_there",
     "test_weights_that_were_painted_come_back_by_corner",
 ]
 
@@ -162,6 +163,11 @@ def test_reading_leaves_the_scene_unchanged(harness):
         harness.host.attached(material)
     harness.host.selected_materials()
     assert harness.snapshot() == before
+
+
+def test_warnings_of_a_scene_are_lines_and_the_manual_is_there(harness):
+    assert all(line and "\n" not in line for line in harness.host.scene_warnings())
+    assert harness.host.manual.is_file()
 
 
 def test_the_scene_says_where_it_is_saved(harness):

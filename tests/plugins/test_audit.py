@@ -67,6 +67,32 @@ def missing(given, known):
     return set() if "*" in known else given - known
 
 
+@pytest.mark.parametrize(
+    ("folder", "application", "shells"),
+    [
+        # what registers, shows, starts or tests, and never reads or changes an artist's scene
+        (
+            "maya",
+            {"maya", "ufe"},
+            {"actions.py", "batch.py", "panel.py", "scratch.py", "shelf.py", "verdigris_maya.py"},
+        ),
+        ("houdini", {"hou"}, {"actions.py", "scratch.py"}),
+    ],
+)
+def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, shells):
+    found = set()
+    for path in (PLUGINS / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+            if application & {name.partition(".")[0] for name in names}:
+                found.add(path.name)
+    parts = {name for name in found if name == "adapter.py" or name.startswith("scene_")}
+    assert len(parts) == 5
+    assert found - parts == shells
+
+
 def test_commands_and_flags_of_maya_are_known():
     known = stubs.maya_commands()
     found = list(calls("maya", "cmds"))

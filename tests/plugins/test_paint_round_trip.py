@@ -31,8 +31,11 @@ SECONDS = 60
 class Painting:
     """A scene with a plate: the quad has the left half of its texture, a triangle the right."""
 
-    def __init__(self, host, mesh, paint):
-        self.host, self.mesh, self.paint = host, mesh, paint
+    def __init__(self, scene, host, mesh, paint):
+        self.scene, self.host, self.mesh, self.paint = scene, host, mesh, paint
+
+    def has_viewport_material(self):
+        return any(name.endswith("_verdigris") for name in self.scene.nodes)
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def maya(monkeypatch):
         colours.update(dict.fromkeys(range(4), (left,) * 3))
         colours.update(dict.fromkeys(range(4, 7), (right,) * 3))
 
-    return Painting(host, SHAPE, paint)
+    return Painting(scene, host, SHAPE, paint)
 
 
 @pytest.fixture
@@ -67,7 +70,7 @@ def houdini(monkeypatch, tmp_path):
         geometry["vertices"]["verdigris_weights"] = np.array(values, np.float32)[:, None]
 
     host = importlib.import_module("verdigris.plugins.houdini.adapter").HoudiniHost()
-    return Painting(host, PLATE, paint)
+    return Painting(scene, host, PLATE, paint)
 
 
 @pytest.fixture(params=["maya", "houdini"])
@@ -95,8 +98,13 @@ def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
     model = PanelModel(painting.host, WorkerClient)
     try:
         model.look(size=16)
-        model.set_choices(folder=str(tmp_path), preset="draft", **TINY)
+        model.set_choices(folder=str(tmp_path), preset="draft", viewport_textures=True, **TINY)
         model.refresh_materials()
+        # the map is made on a thread of its own
+        end = time.monotonic() + SECONDS
+        while model.weights.is_plain and time.monotonic() < end:
+            model.tick()
+            time.sleep(0.01)
         assert model.weights.values[100, 440] == 4 and model.weights.values[100, 60] == 0
         sent = hashlib.sha256(model.weights.values.astype("<f4").tobytes()).hexdigest()
         bake(model)
@@ -105,6 +113,12 @@ def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
     bundle = open_bundle(model.result)
     assert painting.host.attached(model.current) == model.result
     assert bundle.manifest.source["importance_sha256"] == sent
+    # the textures that were asked for are beside the bundle, and a material of them in the scene
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        f"{model.result.stem}_{kind}.png"
+        for kind in ("base_color", "metalness", "normal", "roughness")
+    ]
+    assert painting.has_viewport_material()
     texels = np.moveaxis(bundle.latents().levels[0], 0, 2).reshape(SIZE, SIZE, 8)
     # texels that no sample of the right half reaches hold what a texel of the rest holds
     masked, rest = texels[:, 1:7].reshape(-1, 8), np.delete(texels, np.s_[1:7], 1).reshape(-1, 8)

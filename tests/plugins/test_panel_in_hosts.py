@@ -1,25 +1,24 @@
-"""The panel opens in each host's fake, and what is painted there reaches the bake."""
+"""The panel opens in each host's fake, with its materials and its help."""
 
 import importlib
 import os
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'verdigris[panel]'")
 
-import fake_houdini
 import fake_maya
 
-from verdigris.core.importance.from_mesh import MapSettings, weight_maps
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
-from verdigris.core.worker import commands as say
+from .houdini.test_houdini_host import host as in_houdini
+from .houdini.test_houdini_host import houdini
+from .maya.test_maya_host import open_scene
 
-from .maya.test_maya_host import SHAPE, open_scene
+# fixtures, which are asked for by their names
+__all__ = ["houdini", "in_houdini"]
 
 
 @pytest.fixture
@@ -40,16 +39,57 @@ def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
     panel.shutdown()
 
 
-def test_the_panel_opens_in_houdini_and_says_that_there_is_no_material(monkeypatch, qtbot):
+def test_the_panel_opens_in_houdini_with_a_material_that_can_be_baked(request, monkeypatch, qtbot):
+    host = request.getfixturevalue("in_houdini")
     from verdigris.plugins.common.panel import make_panel
 
-    fake_houdini.install(monkeypatch, fake_houdini.Scene())
-    adapter = importlib.import_module("verdigris.plugins.houdini.adapter")
-    panel = make_panel(adapter.HoudiniHost())
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    panel = make_panel(host)
     qtbot.addWidget(panel)
     panel.show()
-    panel.model.refresh_materials()
-    assert panel.model.materials == ()
+    model = panel.model
+    model.look(size=16)
+    model.refresh_materials()
+    assert [each.name for each in model.materials] == ["gold", "nested", "cascade", "tiles"]
+    qtbot.waitUntil(lambda: model.report is not None and not model.is_busy, timeout=60_000)
+    assert model.report["name"] == "gold" and not model.report.get("problem")
+    assert "gold" in panel.picker.combo.currentText()
+    assert "can be baked" in panel.report.report.toPlainText().lower()
+    panel.shutdown()
+
+
+def test_the_help_of_the_panel_starts_a_selftest_and_says_where_its_report_will_be(
+    maya, monkeypatch, qtbot, tmp_path
+):
+    from PySide6.QtWidgets import QFileDialog
+
+    from verdigris.plugins.common.panel import make_panel
+
+    host = open_scene(maya, "stack.ma")
+    started = []
+    programs = importlib.import_module("verdigris.plugins.common.programs")
+    monkeypatch.setattr(programs, "subprocess", SimpleNamespace(Popen=started.append))
+    adapter = importlib.import_module("verdigris.plugins.maya.adapter")
+    monkeypatch.setattr(adapter, "mayapy", lambda: Path("/maya/bin/mayapy"))
+    panel = make_panel(host)
+    qtbot.addWidget(panel)
+    report = tmp_path / "report"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(report), ""))
+    panel.help.selftest.trigger()
+    ((program, dash, name, file),) = started
+    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
+    assert file == f"{report}.json"
+    assert panel.model.notices[-1].text == f"The self-test runs; its report will be {file}"
+    panel.shutdown()
+
+
+def test_the_help_says_so_where_the_applications_interpreter_is_not_there(maya, qtbot):
+    from verdigris.plugins.common.panel import make_panel
+
+    panel = make_panel(open_scene(maya, "stack.ma"))
+    qtbot.addWidget(panel)
+    panel.model.start_selftest("report.json")
+    assert "there is no such file: run mayapy by hand" in panel.model.notices[-1].text
     panel.shutdown()
 
 
@@ -60,38 +100,3 @@ def test_without_the_panels_packages_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "verdigris.ui.panel", None)
     with pytest.raises(HostError, match=r"build the plug-in's tree again with packaging/stage\.py"):
         make_panel(None)
-
-
-def test_weights_painted_in_maya_steer_where_a_bake_draws(maya, monkeypatch):
-    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
-    host = open_scene(maya, "stack.ma")
-    maya.members["Standard_Surface1SG"] = [SHAPE]
-    material = host.materials()[0]
-    host.start_painting(SHAPE)
-    colours = maya.nodes[SHAPE]["attributes"]["mesh"]["colours"]["verdigris_weights"]
-    # the triangle is the right half of the plate's uv; the quad on the left is left out
-    colours.update(dict.fromkeys(range(4), (0.0,) * 3))
-    colours.update(dict.fromkeys(range(4, 7), (4.0,) * 3))
-    mesh = host.mesh(SHAPE, material)
-    (tile,) = weight_maps(mesh.uv, mesh.weights, MapSettings(size=16, dilation=0)).tiles.values()
-    assert tile.weights[2, 13] == 4 and tile.weights[2, 2] == 0
-
-    told = say.SetImportance(16, 16, tile.weights.astype("<f4").tobytes())
-    document = host.document(material)
-    loaded = parse_document(document.text, document.search, document.name)
-    teacher = Teacher(loaded, loaded.require_material(document.material))
-    layout = LatentLayout(16, 16)
-    plain, painted = (
-        DrawnSamples([teacher], layout, 0, DrawSettings(pairs=1, coarse_share=0.0), weights).draw(
-            0, 4096
-        )["uv"][:, 0]
-        % 1
-        for weights in (None, told.weights())
-    )
-    halves = slice(0, 0.4), slice(0.6, 1)
-    shares = [
-        [float(((u >= part.start) & (u < part.stop)).mean()) for part in halves]
-        for u in (plain, painted)
-    ]
-    assert abs(shares[0][0] - 0.4) < 0.05 and abs(shares[0][1] - 0.4) < 0.05
-    assert shares[1][0] < 0.01 and shares[1][1] > 0.6

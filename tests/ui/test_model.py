@@ -46,6 +46,9 @@ class FakeHost:
             raise HostError("the material has gone")
         return HostDocument("scene", "<materialx/>", material.name, (Path("/textures"),))
 
+    def scene_warnings(self):
+        return ()
+
     def meshes(self, material):
         return ()
 

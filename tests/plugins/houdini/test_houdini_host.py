@@ -240,6 +240,60 @@ def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_p
     assert harness.host.attached(shown[0]) == tmp_path / "nested.vdg"
 
 
+def flattened(folder):
+    kinds = ("base_color", "roughness", "metalness", "normal")
+    return {kind: folder / f"{kind}.png" for kind in kinds}
+
+
+def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(harness, tmp_path):
+    before, listed = harness.snapshot(), harness.host.materials()
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    made = harness.houdini.nodes["/mat/gold_verdigris"]
+    for parm, kind in (
+        ("basecolor_texture", "base_color"),
+        ("rough_texture", "roughness"),
+        ("metallic_texture", "metalness"),
+        ("baseNormal_texture", "normal"),
+    ):
+        assert Path(made["parms"][parm]) == tmp_path / f"{kind}.png"
+    # textures are multiplied by what the shader has without them, which is neither white nor metal
+    assert all(made["parms"][name] == 1 for name in ("basecolorg", "rough", "metallic"))
+    made["material"] = True
+    assert harness.host.materials() == listed
+    harness.undo()
+    assert harness.snapshot() == before
+
+
+def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, tmp_path):
+    nested = by_name(harness.host, "nested")
+    harness.host.attach(nested, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    # a later bake of another material, without textures, leaves them
+    tiles = HostMaterial(f"{LIBRARY}:/materials/tiles", "tiles", nested.source)
+    harness.host.attach(tiles, BakedResult(tmp_path / "b.vdg"))
+    stage = harness.houdini.hou.node("/stage/verdigris_result").stage()
+    material = UsdShade.Material(stage.GetPrimAtPath("/materials/nested"))
+    assert not stage.GetPrimAtPath("/materials/tiles/verdigris_viewport")
+    surface, *_ = material.ComputeSurfaceSource()
+    assert surface.GetIdAttr().Get() == "UsdPreviewSurface"
+    # renderers that know MaterialX go on with what they had
+    assert "ND_" in material.ComputeSurfaceSource("mtlx")[0].GetIdAttr().Get()
+    for name, kind, channels, space in (
+        ("diffuseColor", "base_color", "rgb", "sRGB"),
+        ("roughness", "roughness", "r", "raw"),
+        ("metallic", "metalness", "r", "raw"),
+        ("normal", "normal", "rgb", "raw"),
+    ):
+        (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
+        texture = UsdShade.Shader(source.GetPrim())
+        assert source.GetName() == f"outputs:{channels}"
+        assert Path(texture.GetInput("file").Get().path) == tmp_path / f"{kind}.png"
+        assert texture.GetInput("sourceColorSpace").Get() == space
+        (st,) = UsdShade.Utils.GetValueProducingAttributes(texture.GetInput("st"))
+        assert UsdShade.Shader(st.GetPrim()).GetInput("varname").Get() == "st"
+    assert tuple(texture.GetInput("scale").Get()) == (2, 2, 2, 1)
+    assert tuple(texture.GetInput("bias").Get()) == (-1, -1, -1, 0)
+
+
 def test_a_node_inside_a_locked_asset_is_refused_and_nothing_changes(harness, tmp_path):
     harness.houdini.nodes["/mat/gold"]["locked"] = True
     before = harness.snapshot()

@@ -64,14 +64,14 @@ def test_the_batch_tool_bakes_the_saved_scene_in_a_hython_of_its_own(
 
 
 def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path):
-    actions = module("actions")
+    interpreter = module("interpreter")
+    monkeypatch.setattr(interpreter.sys, "platform", "linux")
     monkeypatch.setenv("HFS", str(tmp_path))
     with pytest.raises(HostError, match="there is no such file: run hython by hand"):
-        actions.hython()
+        interpreter.hython()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hython").write_text("")
-    monkeypatch.setattr(actions.sys, "platform", "linux")
-    assert actions.hython() == tmp_path / "bin" / "hython"
+    assert interpreter.hython() == tmp_path / "bin" / "hython"
 
 
 def test_the_selftest_walks_every_call_and_writes_a_report(houdini, tmp_path):

@@ -228,16 +228,42 @@ def test_results_of_a_stack_are_kept_by_material(harness, tmp_path):
     assert harness.host.attached(plain) == tmp_path / "plain.vdg"
 
 
+def flattened(folder):
+    kinds = ("base_color", "roughness", "metalness", "normal")
+    return {kind: folder / f"{kind}.png" for kind in kinds}
+
+
 def test_flattened_textures_become_a_material_for_the_viewport_in_the_same_step(harness, tmp_path):
-    before = harness.snapshot()
-    textures = {"base_color": tmp_path / "c.png", "roughness": tmp_path / "r.png"}
-    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", textures))
-    made = harness.maya.connections
-    assert made["Standard_Surface1_verdigris.baseColor"] == "Standard_Surface1_base_color.outColor"
-    file = harness.maya.nodes["Standard_Surface1_roughness"]["attributes"]
-    assert (Path(file["fileTextureName"]), file["colorSpace"]) == (tmp_path / "r.png", "Raw")
+    before, listed = harness.snapshot(), harness.host.materials()
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    name, made = "Standard_Surface1_verdigris", harness.maya.connections
+    assert {target: source for target, source in made.items() if "verdigris" in target} == {
+        f"{name}SG.surfaceShader": f"{name}.outColor",
+        f"{name}.baseColor": f"{name}_base_color.outColor",
+        f"{name}.specularRoughness": f"{name}_roughness.outColorR",
+        f"{name}.metalness": f"{name}_metalness.outColorR",
+        f"{name}_bump.bumpValue": f"{name}_normal.outAlpha",
+        f"{name}.normalCamera": f"{name}_bump.outNormal",
+    }
+    for kind, space in (("base_color", "sRGB"), ("roughness", "Raw"), ("normal", "Raw")):
+        file = harness.maya.nodes[f"{name}_{kind}"]["attributes"]
+        assert Path(file["fileTextureName"]) == tmp_path / f"{kind}.png"
+        assert file["colorSpace"] == space
+    # normals in tangent space
+    assert harness.maya.nodes[f"{name}_bump"]["attributes"]["bumpInterp"] == 1
+    # what a bake has made is no material to bake
+    assert harness.host.materials() == listed
     harness.undo()
     assert harness.snapshot() == before
+
+
+def test_a_second_bake_gives_the_viewport_material_its_new_textures(harness, tmp_path):
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    nodes = set(harness.maya.nodes)
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path / "b")))
+    assert set(harness.maya.nodes) == nodes
+    file = harness.maya.nodes["Standard_Surface1_verdigris_normal"]["attributes"]
+    assert Path(file["fileTextureName"]) == tmp_path / "b" / "normal.png"
 
 
 def test_painting_twice_keeps_what_was_painted_and_starts_the_brush(harness):

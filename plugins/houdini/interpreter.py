@@ -1,0 +1,15 @@
+"""Houdini's own interpreter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from verdigris.plugins.common.programs import require_interpreter
+
+
+def hython() -> Path:
+    """That of the Houdini that runs."""
+    name = "hython.exe" if sys.platform == "win32" else "hython"
+    return require_interpreter(Path(os.environ.get("HFS", "")) / "bin" / name)

@@ -1,0 +1,131 @@
+"""Polygons of Houdini's objects, with what is painted on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import hou
+import numpy as np
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import NORMAL_WEIGHT, HostMesh
+from verdigris.core.pictures.mesh import smooth_normals
+from verdigris.plugins.houdini.polygons import triangle_corners
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ASSIGNED = "shop_materialpath"
+
+
+def has_material(node: hou.Node, material: str) -> bool:
+    """Whether an object, or some of its polygons, have a material of /mat."""
+    if not isinstance(node, hou.ObjNode) or node.displayNode() is None:
+        return False
+    parm = node.parm(_ASSIGNED)
+    if parm is not None and parm.evalAsString() == material:
+        return True
+    geometry = display_node(node).geometry()
+    if geometry is None or geometry.findPrimAttrib(_ASSIGNED) is None:
+        return False
+    return material in geometry.primStringAttribValues(_ASSIGNED)
+
+
+def display_node(container: Any) -> hou.SopNode:
+    """What an object shows."""
+    shown = container.displayNode() if isinstance(container, hou.ObjNode) else None
+    if shown is None:
+        raise HostError(f"{container.path()}: shows no geometry: set a display flag inside it")
+    return shown
+
+
+def geometry_of(container: Any) -> hou.Geometry:
+    """The geometry that an object shows."""
+    found = display_node(container).geometry()
+    if found is None:
+        raise HostError(f"{container.path()}: does not cook: see the errors inside it")
+    return found
+
+
+def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMesh:
+    """The polygons of an object; of one with several materials those of this one, if it is
+    named."""
+    name, geometry = node.path(), geometry_of(node)
+    polygons = geometry.prims()
+    counts = np.array([prim.numVertices() for prim in polygons], np.int64)
+    # hou has no array of these: of all that is read here, only this asks vertex by vertex
+    points = np.array(
+        [vertex.point().number() for prim in polygons for vertex in prim.vertices()], np.int64
+    )
+    corners, faces = triangle_corners(counts)
+    notes: tuple[str, ...] = ()
+    if material and geometry.findPrimAttrib(_ASSIGNED) is not None:
+        assigned = np.array(geometry.primStringAttribValues(_ASSIGNED))
+        if material in assigned:
+            corners = corners[(assigned == material)[faces]]
+            others = int((assigned != material).sum())
+            if others:
+                notes = (f"{name}: {others} of {len(counts)} faces have another material",)
+    if not len(corners):
+        raise HostError(f"{name}: has no polygons: convert it to polygons first")
+    to_world = np.array(node.worldTransform().asTuple(), np.float64).reshape(4, 4)
+    position = _of_points(geometry, "P", 3)
+    position = (position @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
+    uv = _by_vertex(geometry, "uv", points)
+    if uv is None:
+        raise HostError(f"{name}: has no attribute 'uv': add a UV Unwrap or UV Flatten first")
+    normal = _by_vertex(geometry, "N", points)
+    if normal is None:
+        normals = smooth_normals(position[points[corners]], points[corners], len(position))
+    else:
+        turned = normal[:, :3] @ np.linalg.inv(to_world[:3, :3]).T
+        turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-12)
+        normals = turned.astype(np.float32)[corners]
+    weights = _by_vertex(geometry, weight_set, points)
+    return HostMesh(
+        name,
+        position[points[corners]],
+        normals,
+        np.ascontiguousarray(uv[:, :2])[corners],
+        None if weights is None else weights.mean(1, dtype=np.float32)[corners],
+        notes,
+    )
+
+
+def _of_points(geometry: hou.Geometry, name: str, size: int) -> NDArray[np.float32]:
+    data = geometry.pointFloatAttribValuesAsString(name)
+    return np.frombuffer(data, np.float32).reshape(-1, size)
+
+
+def _by_vertex(
+    geometry: hou.Geometry, name: str, points: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """A float attribute's values for each vertex, whether vertices or points have it."""
+    attribute = geometry.findVertexAttrib(name)
+    if attribute is not None and attribute.dataType() == hou.attribData.Float:
+        data = geometry.vertexFloatAttribValuesAsString(name)
+        return np.frombuffer(data, np.float32).reshape(-1, attribute.size())
+    attribute = geometry.findPointAttrib(name)
+    if attribute is not None and attribute.dataType() == hou.attribData.Float:
+        return _of_points(geometry, name, attribute.size())[points]
+    return None
+
+
+def add_brush(
+    container: hou.Node, shown: hou.Node, weight_set: str, with_ones: bool
+) -> hou.SopNode:
+    """An Attribute Paint behind what is shown, on an attribute that starts with ones."""
+    source = shown
+    if with_ones:
+        source = container.createNode("attribcreate", "verdigris_weights")
+        source.setInput(0, shown)
+        source.parm("name1").set(weight_set)
+        source.parm("value1v1").set(NORMAL_WEIGHT)
+        source.moveToGoodPosition()
+    brush = container.createNode("attribpaint", "verdigris_paint")
+    brush.setInput(0, source)
+    brush.parm("attribname1").set(weight_set)
+    brush.moveToGoodPosition()
+    brush.setDisplayFlag(True)
+    brush.setRenderFlag(True)
+    return brush

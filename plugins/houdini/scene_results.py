@@ -1,0 +1,93 @@
+"""Results in Houdini's scene: notes on nodes, and materials of flattened textures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import hou
+
+from verdigris.core.host import (
+    BASE_COLOR,
+    METALNESS,
+    NORMAL_MAP,
+    ROUGHNESS,
+    VIEWPORT_SUFFIX,
+    BakedResult,
+)
+from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
+
+RESULT_DATA = "verdigris_bundle"
+RESULTS_DATA = "verdigris_bundles"
+_TEXTURES_DATA = "verdigris_textures"
+_VIEWPORT_SHADER = "principledshader::2.0"
+# Of the Principled Shader, by what a texture holds: switch, file, and what the texture multiplies.
+_INPUTS = {
+    BASE_COLOR: (
+        "basecolor_useTexture",
+        "basecolor_texture",
+        ("basecolorr", "basecolorg", "basecolorb"),
+    ),
+    ROUGHNESS: ("rough_useTexture", "rough_texture", ("rough",)),
+    METALNESS: ("metallic_useTexture", "metallic_texture", ("metallic",)),
+    NORMAL_MAP: ("baseBumpAndNormal_enable", "baseNormal_texture", ()),
+}
+
+
+def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
+    """Notes a result on a material's prim, by the node of results behind a LOP."""
+    results = {**read_results(node.userData(RESULTS_DATA)), path: result.bundle.as_posix()}
+    textures = read_results(node.userData(_TEXTURES_DATA))
+    if result.textures:
+        files = {kind: file.as_posix() for kind, file in result.textures.items()}
+        textures = {**textures, path: files}
+    data = {RESULTS_DATA: results, **({_TEXTURES_DATA: textures} if textures else {})}
+    holder = node if node.name().startswith(RESULT_NODE) else None
+    _note(node, data)
+    holder = holder or _existing_result(node) or _add_result(node)
+    _note(holder, data)
+    holder.parm("python").set(result_script(results, textures))
+
+
+def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> None:
+    """A Principled Shader with the flattened textures beside a material of /mat. One that is there
+    already only gets the new files."""
+    network, name = material.parent(), f"{material.name()}{VIEWPORT_SUFFIX}"
+    shader = hou.node(f"{network.path()}/{name}")
+    if shader is None:
+        shader = network.createNode(_VIEWPORT_SHADER, name)
+        shader.moveToGoodPosition()
+    for kind, path in textures.items():
+        if kind in _INPUTS:
+            switch, file, factors = _INPUTS[kind]
+            shader.parm(switch).set(1)
+            shader.parm(file).set(path.as_posix())
+            for factor in factors:
+                shader.parm(factor).set(1.0)
+
+
+def _note(node: hou.Node, data: Mapping[str, object]) -> None:
+    for name, values in data.items():
+        node.setUserData(name, json.dumps(values, indent=4, sort_keys=True))
+
+
+def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
+    """The node of results that already reads this one."""
+    for connection in node.outputConnections():
+        reader = connection.outputNode()
+        if reader is not None and reader.name().startswith(RESULT_NODE):
+            return reader
+    return None
+
+
+def _add_result(node: hou.LopNode) -> hou.LopNode:
+    """A Python Script LOP between a node and all that reads it."""
+    readers = [(each.outputNode(), each.inputIndex()) for each in node.outputConnections()]
+    holder = node.parent().createNode("pythonscript", RESULT_NODE)
+    holder.setInput(0, node)
+    for reader, index in readers:
+        reader.setInput(index, holder)
+    holder.moveToGoodPosition()
+    holder.setDisplayFlag(True)
+    return holder

@@ -1,0 +1,209 @@
+"""Materials of Maya's scene, as MaterialX."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from maya import cmds
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.hosts.documents import material_names, named_folders, require_material_name
+from verdigris.plugins.maya.lookdevx import document_path, read_stack, split_path
+from verdigris.plugins.maya.scene_nodes import (
+    load_plugin,
+    of_type,
+    parent_of,
+    require_node,
+    surface_of,
+    text_of,
+)
+
+RENDERED, STACKED, NATIVE = "LookdevX material", "LookdevX document", "Maya shader"
+_SURFACE_SHADER, _STACK = "MaterialXSurfaceShader", "materialxStack"
+_USD_PLUGIN = "mayaUsdPlugin"
+_DEFAULT_ENGINES = ("initialShadingGroup", "initialParticleSE")
+
+
+def scene_file() -> Path | None:
+    """Where the scene is saved; None for one that never was."""
+    path = cmds.file(query=True, sceneName=True)
+    return Path(path) if path else None
+
+
+def unloaded_references() -> tuple[str, ...]:
+    """A line for each reference whose nodes are not in the scene now."""
+    return tuple(
+        f"{reference}: this reference is not loaded: load it in the Reference Editor to see its "
+        "materials"
+        for reference in cmds.file(query=True, reference=True) or []
+        if not cmds.referenceQuery(reference, isLoaded=True)
+    )
+
+
+def bare_materials() -> tuple[str, ...]:
+    """A line for each stack with materials that nothing is connected to."""
+    found = []
+    for stack in of_type(_STACK):
+        names = [
+            name
+            for document in read_stack(text_of(stack, "documents"), stack)
+            for name in (material_names(document.text, stack, False) if document.text else ())
+        ]
+        if names:
+            found.append(
+                f"{stack}: {', '.join(names)}: without a surface: connect a surface shader to "
+                "bake it"
+            )
+    return tuple(found)
+
+
+def require_known(material: HostMaterial) -> None:
+    """Refuses what has never been a material of a scene of Maya."""
+    if material.source not in (RENDERED, STACKED, NATIVE):
+        raise HostError(f"{material.name}: is no material of this scene: refresh the list")
+
+
+def list_materials() -> tuple[HostMaterial, ...]:
+    """What is rendered, then what stacks hold besides, then shaders of Maya's own."""
+    shaders = of_type(_SURFACE_SHADER)
+    found = [HostMaterial(node, node, RENDERED) for node in shaders]
+    shown = {text_of(node, "ufePath") for node in shaders}
+    for stack in of_type(_STACK):
+        for document in read_stack(text_of(stack, "documents"), stack):
+            for material in material_names(document.text, stack) if document.text else ():
+                path = f"{document_path(stack, document.name)}%{material}"
+                if path not in shown:
+                    found.append(HostMaterial(path, material, STACKED))
+    for engine in of_type("shadingEngine"):
+        shader = surface_of(engine)
+        is_ours = shader.endswith(VIEWPORT_SUFFIX)
+        if not shader or is_ours or engine in _DEFAULT_ENGINES:
+            continue
+        if cmds.nodeType(shader) != _SURFACE_SHADER:
+            found.append(HostMaterial(engine, shader, NATIVE))
+    return tuple(found)
+
+
+def engines_of(material: HostMaterial) -> tuple[str, ...]:
+    """The shading groups through which a material is on meshes."""
+    if material.source == NATIVE:
+        return (require_node(material.key),)
+    if material.source == STACKED:
+        return ()
+    found = cmds.listConnections(require_node(material.key), type="shadingEngine") or []
+    return tuple(dict.fromkeys(found))
+
+
+def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
+    """A material as MaterialX; `members` are the meshes that it is on."""
+    require_known(material)
+    if material.source == RENDERED:
+        return _rendered(material)
+    if material.source == STACKED:
+        return _stacked(material.key, material.name)
+    return _exported(material, members)
+
+
+def _rendered(material: HostMaterial) -> HostDocument:
+    node = require_node(material.key)
+    wished = split_path(text_of(node, "ufePath"))[2] or material.name
+    text = text_of(node, "renderDocument")
+    if text.strip():
+        return _handed_over(text, node, wished)
+    path = text_of(node, "ufePath")
+    if not path:
+        raise HostError(
+            f"{node}: refers to no MaterialX document: assign a material of a LookdevX stack"
+        )
+    return _stacked(path, wished)
+
+
+def _stacked(path: str, wished: str) -> HostDocument:
+    stack, document, _ = split_path(path)
+    require_node(stack)
+    listed = {each.name: each.text for each in read_stack(text_of(stack, "documents"), stack)}
+    if document not in listed:
+        raise HostError(
+            f"{stack}: has no document {document!r}; it has: {', '.join(listed) or 'none'}"
+        )
+    text = listed[document] or _exported_by_lookdevx(stack, document)
+    return _handed_over(text, f"{stack} {document}", wished)
+
+
+def _exported_by_lookdevx(stack: str, document: str) -> str:
+    """A document that is kept in a file of its own is only whole when LookdevX writes it."""
+    import ufe
+
+    item = ufe.Hierarchy.createItem(ufe.PathString.path(document_path(stack, document)))
+    operations = ufe.ContextOps.contextOps(item) if item is not None else None
+    if operations is None:
+        raise HostError(f"{stack}: {document!r} is not loaded: load it in LookdevX first")
+    with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
+        file = Path(folder) / "document.mtlx"
+        operations.doOp(["MxExportDocument", file.as_posix()])
+        if not file.is_file():
+            raise HostError(
+                f"{stack}: LookdevX did not export {document!r}: export it as .mtlx by hand "
+                "and bake that"
+            )
+        return file.read_text(encoding="utf-8")
+
+
+def _handed_over(text: str, name: str, wished: str) -> HostDocument:
+    material = require_material_name(text, name, wished)
+    search = dict.fromkeys((*_project_folders(), *named_folders(text, name)))
+    notes: tuple[str, ...] = ()
+    if scene_file() is None:
+        notes = (
+            "the scene was never saved: files with relative names are looked for in the "
+            "project's folders only",
+        )
+    return HostDocument(name, text, material, tuple(search), notes)
+
+
+def _project_folders() -> list[Path]:
+    scene = scene_file()
+    folders = [scene.parent] if scene else []
+    root = cmds.workspace(query=True, rootDirectory=True)
+    if root:
+        folders += [Path(root), Path(root) / "sourceimages"]
+    return folders
+
+
+def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
+    """A shader of Maya's own, as maya-usd's export translates it."""
+    from verdigris.core.material.usdshade import convert
+
+    engine = require_node(material.key)
+    if not members:
+        raise HostError(
+            f"{material.name}: is on no mesh, and Maya only exports shaders that are: assign "
+            "it to a mesh"
+        )
+    load_plugin(_USD_PLUGIN)
+    from pxr import Usd
+
+    with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
+        file = Path(folder) / "material.usda"
+        try:
+            cmds.mayaUSDExport(
+                file=file.as_posix(),
+                exportRoots=[parent_of(members[0])],
+                shadingMode="useRegistry",
+                convertMaterialsTo=["MaterialX"],
+                mergeTransformAndShape=True,
+            )
+        except RuntimeError as failure:
+            raise HostError(f"{material.name}: maya-usd cannot export it: {failure}") from None
+        stage = Usd.Stage.Open(file.as_posix())
+        found = convert(stage, engine.replace(":", "_"))
+        del stage
+    return HostDocument(
+        material.name,
+        found.text,
+        found.name,
+        tuple(dict.fromkeys((*_project_folders(), *found.folders))),
+        found.notes,
+    )

@@ -1,0 +1,81 @@
+"""Meshes of Maya's scene, with what is painted on them."""
+
+from __future__ import annotations
+
+import numpy as np
+from maya.api import OpenMaya as om
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import NORMAL_WEIGHT, HostMaterial, HostMesh
+from verdigris.plugins.maya.polygons import triangle_corners, uv_of_corners
+from verdigris.plugins.maya.scene_materials import engines_of
+from verdigris.plugins.maya.scene_nodes import require_node
+
+
+def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
+    """The mesh and its path."""
+    require_node(name)
+    names = om.MSelectionList()
+    names.add(name)
+    path = names.getDagPath(0)
+    return om.MFnMesh(path), path
+
+
+def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> HostMesh:
+    """A mesh, or of one with several materials the faces of this one."""
+    mesh, path = open_mesh(name)
+    counts, vertices = (np.array(part, np.int64) for part in mesh.getVertices())
+    triangles = (np.array(part, np.int64) for part in mesh.getTriangles())
+    corners, faces = triangle_corners(counts, vertices, *triangles)
+    uv_set = mesh.currentUVSetName()
+    uv_counts, uv_ids = (np.array(part, np.int64) for part in mesh.getAssignedUVs(uv_set))
+    uv_ids = uv_of_corners(counts, uv_counts, uv_ids, name)
+    u, v = (np.array(part, np.float32) for part in mesh.getUVs(uv_set))
+    points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
+    normals = np.array(mesh.getNormals(om.MSpace.kWorld), np.float32)[:, :3]
+    normal_ids = np.array(mesh.getNormalIds()[1], np.int64)
+    weights = _weights(mesh, weight_set)
+
+    notes: tuple[str, ...] = ()
+    kept = _faces_of(mesh, path, material, len(counts))
+    if kept is not None and not kept.all():
+        inside = kept[faces]
+        corners = corners[inside]
+        notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
+    if not len(corners):
+        raise HostError(f"{name}: none of its faces has this material")
+    uv = np.stack([u, v], 1)[uv_ids[corners]]
+    normal = normals[normal_ids[corners]]
+    normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-12)
+    return HostMesh(
+        name,
+        points[vertices[corners]],
+        normal,
+        uv,
+        None if weights is None else weights[corners],
+        notes,
+    )
+
+
+def _weights(mesh: om.MFnMesh, weight_set: str) -> np.ndarray | None:
+    if weight_set not in mesh.getColorSetNames():
+        return None
+    unpainted = om.MColor((NORMAL_WEIGHT, NORMAL_WEIGHT, NORMAL_WEIGHT, 1.0))
+    colours = np.array(mesh.getFaceVertexColors(weight_set, unpainted), np.float32)
+    return np.ascontiguousarray(colours[:, :3].mean(1))
+
+
+def _faces_of(
+    mesh: om.MFnMesh, path: om.MDagPath, material: HostMaterial | None, count: int
+) -> np.ndarray | None:
+    """Which faces have a material; None where that cannot be told."""
+    engines = set(engines_of(material)) if material else set()
+    shaders, by_face = mesh.getConnectedShaders(path.instanceNumber())
+    if not engines or not len(shaders):
+        return None
+    chosen = [
+        index
+        for index, shader in enumerate(shaders)
+        if om.MFnDependencyNode(shader).name() in engines
+    ]
+    return np.isin(np.array(by_face, np.int64)[:count], chosen)

@@ -1,0 +1,107 @@
+"""Results in Maya's scene: notes on nodes, and a material of flattened textures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from maya import cmds
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import (
+    BASE_COLOR,
+    METALNESS,
+    NORMAL_MAP,
+    ROUGHNESS,
+    VIEWPORT_SUFFIX,
+    HostMaterial,
+)
+from verdigris.plugins.maya.lookdevx import split_path
+from verdigris.plugins.maya.scene_materials import NATIVE, STACKED
+from verdigris.plugins.maya.scene_nodes import require_node, surface_of, text_of
+
+RESULT_ATTRIBUTE = "verdigrisBundle"
+RESULTS_ATTRIBUTE = "verdigrisBundles"
+_INPUTS = {
+    BASE_COLOR: ("outColor", "baseColor", "sRGB"),
+    ROUGHNESS: ("outColorR", "specularRoughness", "Raw"),
+    METALNESS: ("outColorR", "metalness", "Raw"),
+}
+# What bump2d calls normals in tangent space.
+_TANGENT_SPACE = 1
+
+
+def place_of_result(material: HostMaterial) -> tuple[str, str]:
+    """The node and the attribute. A stack has many materials, so it has a list of them."""
+    if material.source == STACKED:
+        return require_node(split_path(material.key)[0]), RESULTS_ATTRIBUTE
+    if material.source == NATIVE:
+        engine = require_node(material.key)
+        return surface_of(engine) or engine, RESULT_ATTRIBUTE
+    return require_node(material.key), RESULT_ATTRIBUTE
+
+
+def find_result(material: HostMaterial) -> str:
+    """The path that is noted; nothing where none is."""
+    node, attribute = place_of_result(material)
+    if attribute == RESULTS_ATTRIBUTE:
+        return str(_results(node).get(material.key, ""))
+    return text_of(node, attribute)
+
+
+def result_text(material: HostMaterial, bundle: Path) -> str:
+    """What is to be written into the attribute of a material's place."""
+    node, attribute = place_of_result(material)
+    if attribute == RESULTS_ATTRIBUTE:
+        return json.dumps({**_results(node), material.key: bundle.as_posix()}, sort_keys=True)
+    return bundle.as_posix()
+
+
+def note_result(node: str, attribute: str, text: str) -> None:
+    """Writes it, on a node that may not have the attribute yet."""
+    if not cmds.attributeQuery(attribute, node=node, exists=True):
+        cmds.addAttr(node, longName=attribute, dataType="string")
+    cmds.setAttr(f"{node}.{attribute}", text, type="string")
+
+
+def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
+    """A standardSurface with the flattened textures, for what cannot show the neural material. One
+    that is there already only gets the new files."""
+    plain = name.rpartition("|")[2].replace(":", "_").replace("%", "_") + VIEWPORT_SUFFIX
+    if not cmds.objExists(plain):
+        cmds.shadingNode("standardSurface", asShader=True, name=plain)
+        engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=f"{plain}SG")
+        cmds.connectAttr(f"{plain}.outColor", f"{engine}.surfaceShader")
+    for kind, path in textures.items():
+        file = f"{plain}_{kind}"
+        is_new = not cmds.objExists(file)
+        if is_new:
+            cmds.shadingNode("file", asTexture=True, name=file)
+        cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
+        if is_new and kind == NORMAL_MAP:
+            _connect_normal(file, plain)
+        elif is_new and kind in _INPUTS:
+            output, target, space = _INPUTS[kind]
+            cmds.setAttr(f"{file}.colorSpace", space, type="string")
+            cmds.connectAttr(f"{file}.{output}", f"{plain}.{target}")
+
+
+def _connect_normal(file: str, shader: str) -> None:
+    bump = cmds.shadingNode("bump2d", asUtility=True, name=f"{shader}_bump")
+    cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
+    cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)
+    cmds.connectAttr(f"{file}.outAlpha", f"{bump}.bumpValue")
+    cmds.connectAttr(f"{bump}.outNormal", f"{shader}.normalCamera")
+
+
+def _results(stack: str) -> dict[str, str]:
+    try:
+        found = json.loads(text_of(stack, RESULTS_ATTRIBUTE) or "{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise HostError(
+            f"{stack}: its attribute {RESULTS_ATTRIBUTE!r} is damaged: delete the attribute"
+        )
+    return found

@@ -1,0 +1,159 @@
+"""Scenes that lack something: an artist is told what and where, and the scene stays as it is."""
+
+import base64
+import importlib
+import json
+import zlib
+
+import fake_houdini
+import fake_maya
+import pytest
+from pxr import Usd
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.plugins.common.batch import Choices, bake_scene, choose
+
+from .houdini.test_houdini_host import GOLD, LIBRARY, PLATE
+from .maya.test_maya_host import SHAPE, open_scene
+
+STACK = "|materialXStack1|materialXStackShape1"
+BARE = """<materialx version="1.39">
+<surfacematerial name="hollow" type="material"/></materialx>"""
+HOLLOW = """#usda 1.0
+def Scope "materials" {
+    def Material "hollow" {}
+}
+"""
+
+
+class Case:
+    def __init__(self, scene, host):
+        self.scene, self.host = scene, host
+
+
+@pytest.fixture
+def maya(monkeypatch):
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    return Case(scene, importlib.import_module("verdigris.plugins.maya.adapter").MayaHost())
+
+
+@pytest.fixture
+def houdini(monkeypatch):
+    scene = fake_houdini.Scene()
+    scene.hou = fake_houdini.install(monkeypatch, scene)
+    return Case(scene, importlib.import_module("verdigris.plugins.houdini.adapter").HoudiniHost())
+
+
+@pytest.fixture(params=["maya", "houdini"])
+def empty(request):
+    return request.getfixturevalue(request.param)
+
+
+def add_stage(case, tmp_path, text=HOLLOW):
+    path = tmp_path / "stage.usda"
+    path.write_text(text)
+    case.scene.add(LIBRARY, "null", display=True)
+    case.scene.stages[LIBRARY] = str(path)
+
+
+def test_a_scene_without_materialx_says_where_to_make_some(empty):
+    before = empty.scene.state()
+    with pytest.raises(VerdigrisError, match=r"no MaterialX material: assign one \(LookdevX"):
+        choose(empty.host, ())
+    assert empty.scene.state() == before
+
+
+def test_a_material_of_a_stack_without_a_surface_is_named(maya):
+    host = open_scene(maya.scene, "stack.ma")
+    stack = maya.scene.nodes[STACK]["attributes"]
+    packed = base64.b64encode(len(BARE).to_bytes(4, "big") + zlib.compress(BARE.encode()))
+    stack["documents"] = json.dumps([{"name": "document1", "document": packed.decode()}])
+    (said,) = host.scene_warnings()
+    assert said == f"{STACK}: hollow: without a surface: connect a surface shader to bake it"
+
+
+def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
+    add_stage(houdini, tmp_path)
+    (said,) = houdini.host.scene_warnings()
+    assert "1 materials have no MaterialX surface (/materials/hollow): connect" in said
+    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*\(/materials/hollow\)"):
+        choose(houdini.host, ())
+
+
+def test_a_material_of_mat_without_a_surface_is_named(houdini, tmp_path):
+    houdini.scene.add("/mat/hollow", "mtlxstandard_surface", material=True)
+    (tmp_path / "hollow.usda").write_text(HOLLOW)
+    houdini.scene.stages["/mat/hollow"] = str(tmp_path / "hollow.usda")
+    before = houdini.scene.state()
+    (outcome,) = bake_scene(houdini.host, Choices(hand_over=True, out=tmp_path))
+    assert outcome.status == "failed" and "hollow" in outcome.error
+    assert "surface" in outcome.error
+    assert houdini.scene.state() == before
+
+
+def test_a_reference_that_is_not_loaded_is_named_with_the_remedy(maya):
+    host = open_scene(maya.scene, "stack.ma")
+    maya.scene.references = {"/shots/chair.ma": True, "/shots/table.ma": False}
+    (said, *_) = host.scene_warnings()
+    assert said.startswith(
+        "/shots/table.ma: this reference is not loaded: load it in the Reference"
+    )
+    # a name that is not there may be in it
+    with pytest.raises(
+        VerdigrisError, match=r"no material 'oak'.*table\.ma: this reference is not"
+    ):
+        choose(host, ("oak",))
+
+
+def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(houdini, tmp_path):
+    stage = Usd.Stage.CreateInMemory()
+    stage.DefinePrim("/table").GetReferences().AddReference("/shots/table.usda")
+    stage.GetRootLayer().Export(str(tmp_path / "shot.usda"))
+    add_stage(houdini, tmp_path, (tmp_path / "shot.usda").read_text())
+    (said,) = houdini.host.scene_warnings()
+    assert "1 references lead nowhere (Could not open asset @/shots/table.usda@" in said
+
+    there = Usd.Stage.CreateInMemory()
+    there.SetDefaultPrim(there.DefinePrim("/chair"))
+    there.GetRootLayer().Export(str(tmp_path / "chair.usda"))
+    held = Usd.Stage.CreateInMemory()
+    chair = held.DefinePrim("/chair")
+    chair.GetPayloads().AddPayload(str(tmp_path / "chair.usda"))
+    chair.Unload()
+    module = importlib.import_module("verdigris.plugins.houdini.scene_stage")
+    node = houdini.scene.hou.node(LIBRARY)
+    type(node).stage = lambda self: held
+    assert "1 payloads are not loaded (/chair): load them" in module.what_is_missing(node)[0]
+
+
+def test_a_locked_mesh_is_not_painted_on(maya):
+    host = open_scene(maya.scene, "stack.ma")
+    maya.scene.nodes[SHAPE]["locked"] = True
+    before = maya.scene.state()
+    with pytest.raises(VerdigrisError, match="plateShape: is locked: unlock it"):
+        host.start_painting(SHAPE)
+    assert maya.scene.state() == before and maya.scene.undo_stack == []
+
+
+def test_an_object_inside_a_locked_asset_is_not_painted_on(houdini, tmp_path):
+    houdini.scene.add(PLATE, "geo", locked=True)
+    houdini.scene.add(f"{PLATE}/shape", "null", display=True)
+    houdini.scene.geometries[f"{PLATE}/shape"] = fake_houdini.plate()
+    before = houdini.scene.state()
+    with pytest.raises(VerdigrisError, match="/obj/plate: is inside a locked asset: allow editing"):
+        houdini.host.start_painting(PLATE)
+    assert houdini.scene.state() == before
+
+
+def test_a_mesh_of_a_stage_without_uvs_is_refused_with_the_remedy(houdini, tmp_path):
+    mesh = """
+def Mesh "plate" {
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+}
+"""
+    add_stage(houdini, tmp_path, GOLD + mesh)
+    with pytest.raises(VerdigrisError, match=r"/plate: has no texture coordinates.*unwrap it"):
+        houdini.host.mesh(f"{LIBRARY}:/plate")
