@@ -15,7 +15,8 @@ from verdigris.core.bundle.device_materials import (
     stored_of,
 )
 from verdigris.core.bundle.runtime import ENTRY_POINT
-from verdigris.core.device import Device, Source
+from verdigris.core.device import Device, Source, open_device
+from verdigris.core.errors import DeviceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,9 +99,31 @@ class BundleEvaluator(QueryEvaluator):
 
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
     """Every way in which this device can decode a bundle exactly, by name."""
-    found: list[tuple[str, Decoder]] = [("portable", BundleEvaluator(bundle, device).response)]
+    stored = [stored_of(bundle)]
+    return [
+        (name, QueryEvaluator(stored, device, choice).response)
+        for name, choice in exact_choices(device)
+    ]
+
+
+def exact_choices(device: Device) -> list[tuple[str, RuntimeChoice]]:
+    """The decoders that this device can run, with exact filtering, by name."""
+    found = [("portable", RuntimeChoice())]
     if has_cooperative_vectors(device):
-        for name, is_optimal in (("cooperative", True), ("cooperative, row-major", False)):
-            evaluator = BundleEvaluator(bundle, device, "cooperative", is_optimal=is_optimal)
-            found.append((name, evaluator.response))
+        found.append(("cooperative", RuntimeChoice("cooperative")))
+        found.append(("cooperative, row-major", RuntimeChoice("cooperative", is_optimal=False)))
     return found
+
+
+def find_device(
+    choice: str | None, tell: Callable[[str], object], is_needed: bool = False
+) -> Device | None:
+    """The device that is asked for; None, with a word of it, where nobody asked and none is there."""
+    try:
+        return open_device(choice)
+    except DeviceError as failure:
+        # numpy needs none; whoever asked for one is told
+        if choice or is_needed:
+            raise
+        tell(f"numpy alone: {failure}")
+        return None

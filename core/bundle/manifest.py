@@ -261,7 +261,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         latents=parse_latents(fields.table("latents")),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=reference.whole("count", 1, MOST_REFERENCES),
-        bounds=_bounds(fields.table("bounds")),
+        bounds=parse_bounds(fields.table("bounds")),
         emission=parse_map(fields, "emission", EMISSION_FORMATS),
         opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
         preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
@@ -344,7 +344,7 @@ def _size(fields: Fields) -> tuple[int, int, int]:
     return width, height, levels
 
 
-def _bounds(fields: Fields) -> Bounds:
+def parse_bounds(fields: Fields) -> Bounds:
     values: dict[str, float] = {}
     for name in ("relative", "floor", "absolute", "teacher_log_mae"):
         if name == "teacher_log_mae" and name not in fields:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,12 @@ from verdigris.core.bundle.manifest import (
     OPACITY_FORMATS,
     RESPONSE,
     RUNTIME_FOLDER,
+    Bounds,
     FileRecord,
     LatentFacts,
     MapFacts,
     Tensor,
+    parse_bounds,
     parse_latents,
     parse_map,
     parse_record,
@@ -53,9 +55,11 @@ from verdigris.core.bundle.weights import (
     FILE_ALIGNMENT,
     check_tensors,
     plan_tensors,
+    unpack_weights,
 )
 from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
 from verdigris.core.errors import BundleError, SettingsError
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.scene"
@@ -84,6 +88,8 @@ class SceneMaterial:
     """Light that it gives off, where it does."""
     opacity: MapFacts | None = None
     """Coverage, where it is not 1 everywhere."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How close a decoder must come to the reference."""
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -98,6 +104,7 @@ class SceneMaterial:
             "latents": self.latents.as_json(),
             **{name: facts.as_json() for name, facts in maps.items() if facts},
             "reference": {**self.reference.as_json(), "count": self.reference_count},
+            "bounds": self.bounds.as_json(),
         }
 
 
@@ -117,19 +124,44 @@ class Scene:
         """Every material's numbers, in the order of the manifest."""
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
-        found = []
-        for material in self.materials:
-            begin = material.weights_offset
-            decoder = data[begin : begin + self.decoder_bytes]
-            weights = as_shader_reads(self.spec, self.tensors, decoder, file)
-            found.append(Stored(self.spec, weights, self._latents(material)))
-        return found
+        return [
+            Stored(
+                self.spec,
+                as_shader_reads(self.spec, self.tensors, self._decoder(material, data), file),
+                self._latents(material),
+            )
+            for material in self.materials
+        ]
+
+    def parameters(self, material: SceneMaterial) -> Parameters:
+        """What a material's stored numbers mean, in single floats."""
+        data = self._decoder(material, read_recorded(self.folder, self.weights))
+        decoder = unpack_weights(
+            self.spec, self.tensors, data, str(self.folder / self.weights.file)
+        )
+        values = self._latents(material).values()
+        return Parameters(self.spec, material.latents.layout, decoder, values)
+
+    def check_files(self) -> None:
+        """Every file that the manifest names is there and is the one that was written with it."""
+        for record in self.records:
+            read_recorded(self.folder, record)
+
+    @property
+    def records(self) -> tuple[FileRecord, ...]:
+        """Every file beside the manifest."""
+        materials = [record for material in self.materials for record in material.records]
+        return (self.weights, *self.runtime, *materials)
 
     def reference(self, material: SceneMaterial) -> Reference:
         data = read_recorded(self.folder, material.reference)
         return parse_reference(
             data, material.reference_count, str(self.folder / material.reference.file)
         )
+
+    def _decoder(self, material: SceneMaterial, data: bytes) -> bytes:
+        begin = material.weights_offset
+        return data[begin : begin + self.decoder_bytes]
 
     def _latents(self, material: SceneMaterial) -> LatentTexture:
         facts = material.latents
@@ -174,6 +206,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 _renamed(manifest.latents, take(manifest.latents.record, "latents.ktx2")),
                 take(manifest.reference, "reference.json"),
                 manifest.reference_count,
+                bounds=manifest.bounds,
                 **maps,
             )
         )
@@ -267,14 +300,25 @@ def open_scene(path: Path) -> Scene:
         raise BundleError(f"{path}: there is no such scene")
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
     scene = _parse(data, str(folder / MANIFEST_FILE), folder)
-    materials = [record for material in scene.materials for record in material.records]
-    for record in (scene.weights, *scene.runtime, *materials):
+    for record in scene.records:
         found = size_inside(folder, record.file)
         if found != record.bytes:
             raise BundleError(
                 f"{folder / record.file}: bytes are {found}: the manifest says {record.bytes}"
             )
     return scene
+
+
+def is_scene(path: Path) -> bool:
+    """Whether there is a manifest that says so; whatever else is wrong is for its reader to say."""
+    folder = find_bundle_folder(path)
+    if folder is None:
+        return False
+    try:
+        data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
+        return parse_json(data, MANIFEST_FILE).text("format") == FORMAT
+    except BundleError:
+        return False
 
 
 def _parse(data: bytes, file: str, folder: Path) -> Scene:
@@ -315,4 +359,6 @@ def _material(fields: Fields, last: int) -> SceneMaterial:
         reference.whole("count", 1, MOST_REFERENCES),
         parse_map(fields, "emission", EMISSION_FORMATS),
         parse_map(fields, "opacity", OPACITY_FORMATS),
+        # scenes had none at first
+        parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds(),
     )

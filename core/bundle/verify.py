@@ -16,6 +16,8 @@ from verdigris.core.bundle.reference import Reference, ask_teacher
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.network.spec import LatentLayout
 
 Floats = NDArray[np.float32]
 
@@ -67,7 +69,11 @@ class Verification:
 
 def numpy_decoder(bundle: Bundle) -> Decoder:
     """From the file, in single floats."""
-    parameters = bundle.parameters()
+    return parameters_decoder(bundle.parameters())
+
+
+def parameters_decoder(parameters: Parameters) -> Decoder:
+    """What numpy finds for these numbers."""
 
     def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
         return evaluate_at_lod(parameters, uv, lod, wi, wo)
@@ -84,14 +90,22 @@ def verify(
     the source's own graph; `teacher` is that graph, alive."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
+    rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
+    rows += teacher_rows(bundle.layout, reference, bounds, teacher)
+    return Verification(str(bundle.folder), tuple(rows))
+
+
+def decoder_rows(
+    decoders: Sequence[tuple[str, Decoder]], reference: Reference, bounds: Bounds
+) -> list[Row]:
+    """Each decoder on the reference."""
     rows: list[Row] = []
-    for name, decode in (("numpy", numpy_decoder(bundle)), *decoders):
+    for name, decode in decoders:
         response = np.asarray(
             decode(reference.uv, reference.lod, reference.wi, reference.wo), np.float64
         )
         rows += compare_decoder(name, response, reference, bounds)
-    rows += _teacher_rows(bundle, reference, bounds, teacher)
-    return Verification(str(bundle.folder), tuple(rows))
+    return rows
 
 
 def compare_decoder(
@@ -118,9 +132,13 @@ def log_mae(first: NDArray[Any], second: NDArray[Any]) -> float:
     return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 
-def _teacher_rows(
-    bundle: Bundle, reference: Reference, bounds: Bounds, teacher: DeviceMaterial | None
+def teacher_rows(
+    layout: LatentLayout,
+    reference: Reference,
+    bounds: Bounds,
+    teacher: DeviceMaterial | None = None,
 ) -> list[Row]:
+    """What is known of the source's own graph."""
     stored, count = reference.teacher, reference.exported.size
     rows: list[Row] = []
     limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
@@ -128,7 +146,7 @@ def _teacher_rows(
         found = log_mae(reference.exported, stored)
         rows.append(Row("reference against the graph", count, "mean log", found, limit))
     if teacher is not None:
-        live = ask_teacher(teacher, reference, bundle.layout)
+        live = ask_teacher(teacher, reference, layout)
         if stored is not None:
             what = "the graph now against then"
             rows.append(Row(what, count, "mean log", log_mae(live, stored), SAME_SOURCE))

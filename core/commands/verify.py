@@ -31,33 +31,39 @@ def verify(
     device: DeviceChoice = None,
 ) -> None:
     """Proves a bundle: decodes its bytes and compares with its reference values, and with the
-    material's own graph when the source is given. Exit 1 where anything is beyond its bounds."""
-    from verdigris.core.bundle.device_eval import device_decoders
+    material's own graph when the source is given; or every material of a scene. Exit 1 where
+    anything is beyond its bounds."""
+    from verdigris.core.bundle.device_eval import device_decoders, find_device
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.bundle.scene import is_scene, open_scene
     from verdigris.core.bundle.verify import print_verification
     from verdigris.core.bundle.verify import verify as prove
+    from verdigris.core.bundle.verify_scene import verify_scene
     from verdigris.core.commands.opening import open_teacher
-    from verdigris.core.device import open_device
-    from verdigris.core.errors import DeviceError
+    from verdigris.core.errors import SettingsError
 
-    opened = open_bundle(bundle)
-    decoders, teacher = [], None
-    try:
-        on = open_device(device)
-    except DeviceError as failure:
-        # numpy needs none; whoever asked for one is told
-        if device or source:
-            raise
-        print(f"verdigris: numpy alone: {failure}", file=sys.stderr)
+    if is_scene(bundle):
+        if source or material:
+            raise SettingsError(
+                f"{bundle}: is a scene, of several documents: verify its materials' bundles with "
+                "--source, and the scene without"
+            )
+        result = verify_scene(open_scene(bundle), find_device(device, _tell))
     else:
-        decoders = device_decoders(opened, on)
-        if source:
+        opened = open_bundle(bundle)
+        on = find_device(device, _tell, is_needed=source is not None)
+        teacher = None
+        if source and on:
             name = material or opened.source_name
             teacher = open_teacher(source, name, search, allow_outside, on)
-    result = prove(opened, decoders, teacher)
+        result = prove(opened, device_decoders(opened, on) if on else (), teacher)
     if as_json:
         print(json.dumps(result.as_json(), indent=2))
     else:
         print_verification(result)
     if not result.holds:
         raise typer.Exit(1)
+
+
+def _tell(text: str) -> None:
+    print(f"verdigris: {text}", file=sys.stderr)

@@ -8,9 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verdigris.core import cli
 from verdigris.core.bundle.device_eval import QueryEvaluator
+from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.device import open_device
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
@@ -18,6 +21,7 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from .bundles import lively_parameters, make_bundle
 
 WIDE = LatentLayout(16, 2, 5)
+LOOSE = Bounds(relative=0.02, floor=0.1, absolute=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +34,7 @@ def bundles(tmp_path_factory):
     return [
         make_bundle(folder / "copper.vdg", first),
         make_bundle(folder / "oak.vdg", second, quantised=False),
-        make_bundle(folder / "lace.vdg", third, opacity=opacity),
+        make_bundle(folder / "lace.vdg", third, opacity=opacity, bounds=LOOSE),
     ]
 
 
@@ -58,6 +62,51 @@ def test_equal_decoders_are_stored_once(scene, bundles):
     assert scene.weights.bytes == 2 * one
     data = (scene.folder / "weights.bin").read_bytes()
     assert data == bundles[0].weights_bytes() + bundles[1].weights_bytes()
+
+
+def test_bounds_are_those_of_the_bundles(scene, tmp_path):
+    assert [material.bounds for material in scene.materials] == [Bounds(), Bounds(), LOOSE]
+    old = damaged_copy(scene, tmp_path, ("materials", 2), None, forget="bounds")
+    assert open_scene(old).materials[2].bounds == Bounds()
+
+
+def test_a_scene_is_proven_material_by_material(scene):
+    result = verify_scene(scene, open_device("software"))
+    assert result.holds
+    found = [row for row in result.rows if row.measure == "largest relative"]
+    assert [row.what for row in found] == [
+        f"{name}: {decoder} against the reference"
+        for name in ("copper", "oak", "lace")
+        for decoder in ("numpy", "portable")
+    ]
+    assert [row.bound for row in found] == [0.01] * 4 + [0.02] * 2
+    assert max(row.found for row in found) < 1e-4
+
+
+def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypatch, capsys):
+    path = ("materials", 0, "weights_offset")
+    copy = damaged_copy(scene, tmp_path, path, scene.materials[1].weights_offset)
+    arguments = ["verdigris", "verify", str(copy), "--device", "software", "--json"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    wrong = {row["what"].split(":")[0] for row in rows if not row["holds"]}
+    assert (len(rows), wrong) == (12, {"copper"})
+    monkeypatch.setattr(sys, "argv", [*arguments, "--source", "brass.mtlx"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    assert "is a scene, of several documents" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
+    copy = damaged_copy(scene, tmp_path, ("version",), "1.0")
+    shader = copy / "runtime" / "portable.glsl"
+    shader.write_bytes(shader.read_bytes().replace(b"vec3", b"vec4"))
+    with pytest.raises(VerdigrisError, match=r"portable.glsl.*sha256"):
+        verify_scene(open_scene(copy))
 
 
 def test_textures_are_those_of_the_bundles(scene, bundles):
@@ -116,6 +165,7 @@ def test_packing_again_replaces_the_scene(bundles, tmp_path):
         (("weights", "decoder_bytes"), 100, "weights.decoder_bytes is 100"),
         (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
+        (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
         (("version",), "2.0", "this reads 1.x"),
         (("materials",), [], "it must be a list of 1 to 4096 objects"),
     ],
@@ -127,7 +177,7 @@ def test_a_manifest_that_lies_is_refused(scene, tmp_path, path, value, message):
     assert "damaged.vdg" in str(caught.value)
 
 
-def damaged_copy(scene, tmp_path, path, value):
+def damaged_copy(scene, tmp_path, path, value, forget=None):
     import shutil
 
     copy = tmp_path / "damaged.vdg"
@@ -137,7 +187,10 @@ def damaged_copy(scene, tmp_path, path, value):
     place = document
     for step in way:
         place = place[step]
-    place[last] = value
+    if forget:
+        del place[last][forget]
+    else:
+        place[last] = value
     (copy / "manifest.json").write_text(json.dumps(document))
     return copy
 

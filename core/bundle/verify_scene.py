@@ -1,0 +1,60 @@
+"""Proves a scene: every material against its own reference, through what all of them share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices
+from verdigris.core.bundle.verify import (
+    Decoder,
+    Verification,
+    decoder_rows,
+    parameters_decoder,
+    teacher_rows,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.reference import Floats
+    from verdigris.core.bundle.scene import Scene
+    from verdigris.core.device import Device
+
+# Textures that a shader sees at a time: well within what devices bind.
+_AT_ONCE = 64
+
+
+def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
+    """Checks every file, then numpy and every exact decoder of the device, all of whose materials
+    lie in one buffer, on each material's reference."""
+    scene.check_files()
+    rows = []
+    on_device = _device_decoders(scene, device) if device else [[] for _ in scene.materials]
+    for material, others in zip(scene.materials, on_device, strict=True):
+        reference = scene.reference(material)
+        decoders = [("numpy", parameters_decoder(scene.parameters(material))), *others]
+        found = decoder_rows(decoders, reference, material.bounds)
+        found += teacher_rows(material.latents.layout, reference, material.bounds)
+        rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
+    return Verification(str(scene.folder), tuple(rows))
+
+
+def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decoder]]]:
+    """Of every material, by name."""
+    stored = scene.stored()
+    found: list[list[tuple[str, Decoder]]] = [[] for _ in stored]
+    for begin in range(0, len(stored), _AT_ONCE):
+        together = stored[begin : begin + _AT_ONCE]
+        for name, choice in exact_choices(device):
+            evaluator = QueryEvaluator(together, device, choice)
+            for index in range(len(together)):
+                found[begin + index].append((name, _decoder(evaluator, index)))
+    return found
+
+
+def _decoder(evaluator: QueryEvaluator, material: int) -> Decoder:
+    def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
+        return evaluator.response(uv, lod, wi, wo, material)
+
+    return decode
