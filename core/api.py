@@ -105,17 +105,21 @@ def verify(
     source: Document | None = None,
     device: str | None = None,
 ) -> Verification:
-    """Holds numpy, and decoders of your own, to the reference values in a bundle; with its source
-    document, the material's own graph, too."""
+    """Holds numpy, every decoder of the device, and decoders of your own to the reference values in
+    a bundle; with its source document, the material's own graph, too. Numpy needs no device: where
+    none is named and none is found, it is held alone."""
+    import warnings
+
+    from verdigris.core.bundle.device_eval import device_decoders, find_device
     from verdigris.core.bundle.verify import verify as prove
-    from verdigris.core.device import open_device
     from verdigris.core.material.teacher import Teacher
 
+    on = find_device(device, warnings.warn, is_needed=source is not None)
+    shipped = device_decoders(bundle, on) if on else []
     teacher = None
-    if source:
-        material = source.require_material(bundle.source_name)
-        teacher = Teacher(source, material, open_device(device))
-    return prove(bundle, decoders, teacher)
+    if source and on:
+        teacher = Teacher(source, source.require_material(bundle.source_name), on)
+    return prove(bundle, [*shipped, *decoders], teacher)
 
 
 def evaluate(bundle: Bundle, device: str | None = None) -> Student:

@@ -193,10 +193,17 @@ def test_inspect_says_what_a_bundle_holds(tmp_path, command):
     assert json.loads(out) == json.loads((folder / "manifest.json").read_text())
 
 
-def test_the_public_api_opens_and_proves(tmp_path):
+def test_the_public_api_opens_and_proves(tmp_path, command):
     make_bundle(tmp_path / "a.vdg")
     bundle = api.open_bundle(tmp_path / "a.vdg")
-    assert api.verify(bundle).holds
+    result = api.verify(bundle, device="software")
+    assert result.holds
+    # the rows that the command prints
+    code, out, _ = command("verify", bundle.folder, "--device", "software", "--json")
+    assert (code, json.loads(out)) == (0, result.as_json())
+    assert [row.what.split()[0] for row in result.rows[::2]] == ["numpy", "portable"]
+    own = [("bright", lambda *points: 1.02 * numpy_decoder(bundle)(*points))]
+    assert not api.verify(bundle, own, device="software").holds
     student = api.evaluate(bundle, device="software")
     reference = bundle.reference()
     on_finest = reference.lod <= 0
