@@ -118,7 +118,7 @@ def exact_choices(device: Device) -> list[tuple[str, RuntimeChoice]]:
 def find_device(
     choice: str | None, tell: Callable[[str], object], is_needed: bool = False
 ) -> Device | None:
-    """The device that is asked for; None, with a word of it, where nobody asked and none is there."""
+    """The device that is asked for; None, and that is told, where nobody asked."""
     try:
         return open_device(choice)
     except DeviceError as failure:
