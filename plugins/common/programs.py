@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,12 +40,20 @@ def report_file(package: str) -> Path:
     return Path.home() / f"verdigris_selftest_{package}.json"
 
 
-def run_action(action: Callable[[], None], tell: Callable[[str], object]) -> None:
-    """Runs what a button does; what goes wrong is told where the artist looks."""
-    try:
-        action()
-    except VerdigrisError as failure:
-        tell(str(failure))
+def telling(tell: Callable[[str], object]) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """For what a button does: what goes wrong is told where the artist looks."""
+
+    def wrap(action: Callable[[], None]) -> Callable[[], None]:
+        @functools.wraps(action)
+        def run() -> None:
+            try:
+                action()
+            except VerdigrisError as failure:
+                tell(str(failure))
+
+        return run
+
+    return wrap
 
 
 def _start(interpreter: Path, module: str, arguments: Sequence[str]) -> None:

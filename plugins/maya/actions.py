@@ -5,25 +5,43 @@ from __future__ import annotations
 from maya import cmds
 
 from verdigris.core.errors import HostError
-from verdigris.plugins.common.programs import report_file, run_action, start_batch
+from verdigris.plugins.common.programs import report_file, start_batch, telling
 from verdigris.plugins.maya.interpreter import mayapy
 
 
+def _refuse(text: str) -> None:
+    cmds.confirmDialog(title="Verdigris", message=text, button=["OK"])
+
+
+@telling(_refuse)
 def bake() -> None:
     """Opens the panel."""
-    run_action(_show_panel, _refuse)
+    from verdigris.plugins.maya import panel
+
+    panel.show()
 
 
+@telling(_refuse)
 def paint() -> None:
     """Starts the brush on the selected mesh."""
-    run_action(_start_brush, _refuse)
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    meshes = cmds.ls(selection=True, dagObjects=True, type="mesh", long=True) or []
+    if not meshes:
+        raise HostError("no mesh is selected: select the mesh to paint on")
+    MayaHost().start_painting(meshes[0])
 
 
+@telling(_refuse)
 def batch() -> None:
     """Bakes the saved scene in a mayapy of its own."""
-    run_action(_start_batch, _refuse)
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    summary = start_batch(mayapy, "maya", MayaHost().scene_file())
+    _tell(f"Verdigris bakes the saved scene in the background; see {summary}")
 
 
+@telling(_refuse)
 def help_window() -> None:
     """Says where the manual is, and offers the self-test."""
     from verdigris.plugins.maya.adapter import MayaHost
@@ -38,29 +56,7 @@ def help_window() -> None:
         dismissString="Close",
     )
     if chosen == "Self-test":
-        run_action(_start_selftest, _refuse)
-
-
-def _show_panel() -> None:
-    from verdigris.plugins.maya import panel
-
-    panel.show()
-
-
-def _start_brush() -> None:
-    from verdigris.plugins.maya.adapter import MayaHost
-
-    meshes = cmds.ls(selection=True, dagObjects=True, type="mesh", long=True) or []
-    if not meshes:
-        raise HostError("no mesh is selected: select the mesh to paint on")
-    MayaHost().start_painting(meshes[0])
-
-
-def _start_batch() -> None:
-    from verdigris.plugins.maya.adapter import MayaHost
-
-    summary = start_batch(mayapy, "maya", MayaHost().scene_file())
-    _tell(f"Verdigris bakes the saved scene in the background; see {summary}")
+        _start_selftest()
 
 
 def _start_selftest() -> None:
@@ -73,7 +69,3 @@ def _start_selftest() -> None:
 
 def _tell(text: str) -> None:
     cmds.inViewMessage(assistMessage=text, position="topCenter", fade=True)
-
-
-def _refuse(text: str) -> None:
-    cmds.confirmDialog(title="Verdigris", message=text, button=["OK"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from dev_install import entry_folder, install, remove
 from hosts import HOSTS, find_host
-from stage import ROOT, _project, main, requirements, stage
+from stage import ROOT, _project, main, requirements, stage, write_entry
 
 MAYA, HOUDINI = find_host("maya-2026"), find_host("houdini-21.0")
 
@@ -36,6 +36,30 @@ except verdigris.core.worker_environment.WorkerEnvironmentError as failure:
 print(version(), verdigris.core.host.__file__)
 """
 
+# Each application's modules are the strict fakes; what they carry beside them is given by name.
+IMPORT_PLUG_IN = """
+import importlib, pathlib, sys
+sys.path[:0] = {paths!r}
+import fake_{host} as fake
+
+class Patch:
+    def setitem(self, where, name, value):
+        where[name] = value
+
+    def delitem(self, where, name):
+        del where[name]
+
+fake.install(Patch(), fake.Scene())
+folder = pathlib.Path({tree!r}, "scripts", "verdigris", "plugins", "{host}")
+for file in sorted(folder.glob("*.py")):
+    importlib.import_module("verdigris.plugins.{host}." + file.stem)
+    print(file.stem)
+assert not {late!r} & set(sys.modules), set(sys.modules) & {late!r}
+import verdigris.ui.panel
+from verdigris.plugins.common.panel import make_panel
+assert str({tree!r}) in verdigris.ui.panel.__file__
+"""
+
 
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory):
@@ -43,15 +67,49 @@ def trees(tmp_path_factory):
     return {host.name: stage(host, out / host.name, wheels=False) for host in (MAYA, HOUDINI)}
 
 
+def offer(folder, *packages):
+    """A folder of these packages and of nothing else."""
+    folder.mkdir()
+    for package in packages:
+        found = Path(importlib.util.find_spec(package).origin).parents[1]
+        for name in (package, f"{package}.libs", *({"usd_core.libs"} if package == "pxr" else ())):
+            if (found / name).exists():
+                (folder / name).symlink_to(found / name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "carries", "late"),
+    [
+        # pxr comes to Maya with maya-usd, which may not be there
+        ("maya-2026", (), {"pxr", "PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
+        ("houdini-21.0", ("pxr",), {"PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
+    ],
+)
+def test_every_module_of_a_plug_in_imports_beside_what_its_application_carries(
+    name, carries, late, trees, tmp_path
+):
+    host = name.partition("-")[0]
+    brought = {line.partition("==")[0] for line in requirements(find_host(name), _project(ROOT))}
+    brought |= {"numpy", "PySide6", "shiboken6", *carries}
+    offered = offer(tmp_path / "offered", *sorted(brought))
+    paths = [str(trees[name] / "scripts"), str(offered), str(ROOT / "tests" / "fakes")]
+    code = IMPORT_PLUG_IN.format(paths=paths, host=host, tree=str(trees[name]), late=late)
+    done = subprocess.run(
+        [sys.executable, "-B", "-S", "-E", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"adapter", "actions", "batch", "selftest"} <= set(done.stdout.split())
+
+
 @pytest.mark.parametrize("name", ["maya-2026", "houdini-21.0"])
 def test_a_tree_imports_with_nothing_but_what_the_host_offers(name, trees, tmp_path):
-    offered = tmp_path / "offered"
-    offered.mkdir()
-    for package in ("numpy", "numpy.libs", "platformdirs"):
-        found = importlib.util.find_spec(package.partition(".")[0])
-        folder = Path(found.origin).parents[1] / package
-        if folder.exists():
-            (offered / package).symlink_to(folder)
+    offered = offer(tmp_path / "offered", "numpy", "platformdirs")
     paths = [str(trees[name] / "scripts"), str(offered)]
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith("VERDIGRIS")
@@ -141,6 +199,19 @@ def test_the_panel_file_is_what_houdini_reads(trees):
         if isinstance(node, ast.FunctionDef)
     ]
     assert names == ["onCreateInterface"]
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_every_version_has_an_entry_of_its_own(host, tmp_path):
+    text = write_entry(host, tmp_path, "1.2.3").read_text()
+    assert not re.search(r"\{\w+\}", text), "a place that was not filled in"
+    if host.host == "maya":
+        assert text.startswith(f"+ MAYAVERSION:{host.version} verdigris 1.2.3 ./verdigris\n")
+        return
+    package = json.loads(text)
+    first, end = re.findall(r"'([\d.]+)'", package["enable"])
+    assert (first, package["version"]) == (host.version, "1.2.3")
+    assert int(end.split(".")[0]) == int(first.split(".")[0]) + 1
 
 
 def test_a_host_gets_pinned_wheels_of_what_it_lacks_and_of_nothing_else():

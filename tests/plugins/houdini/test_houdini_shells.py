@@ -63,6 +63,20 @@ def test_the_batch_tool_bakes_the_saved_scene_in_a_hython_of_its_own(
     assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
 
 
+def test_the_help_tool_names_the_manual_and_starts_a_selftest(houdini, monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(module("adapter"), "hython", lambda: tmp_path / "hython")
+    module("actions").help_window()
+    assert "HOUDINI.md" in houdini.dialogs[0] and started == []
+    monkeypatch.setattr(houdini.hou.ui, "displayMessage", lambda *_, **__: 0, raising=False)
+    module("actions").help_window()
+    ((program, dash, name, report),) = started
+    expected = (str(tmp_path / "hython"), "-m", "verdigris.plugins.houdini.selftest")
+    assert (program, dash, name) == expected
+    assert houdini.dialogs[-1].endswith(report)
+
+
 def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path):
     interpreter = module("interpreter")
     monkeypatch.setattr(interpreter.sys, "platform", "linux")

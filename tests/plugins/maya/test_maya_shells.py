@@ -96,6 +96,19 @@ def test_the_batch_button_bakes_the_saved_scene_in_a_mayapy_of_its_own(maya, mon
     assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
 
 
+def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatch):
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(module("adapter"), "mayapy", lambda: Path("/maya/bin/mayapy"))
+    module("actions").help_window()
+    assert str(ROOT / "docs" / "MAYA.md") in maya.dialogs[0] and started == []
+    maya.answer = "Self-test"
+    module("actions").help_window()
+    ((program, dash, name, report),) = started
+    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
+    assert maya.dialogs[-1].endswith(report)
+
+
 def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsys):
     selftest = module("selftest")
     common = importlib.import_module("verdigris.plugins.common.selftest")
