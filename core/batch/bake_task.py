@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.batch.sweep import clear_checkpoint_leftovers
 from verdigris.core.batch.task import Task
 from verdigris.core.errors import DeviceError, VerdigrisError
 from verdigris.core.worker.protocol import encode
@@ -143,6 +144,8 @@ def bake_or_wait(
                 raise
             time.sleep(_LOCK_POLL)
         else:
+            # the lock is held from the first event on
+            clear_checkpoint_leftovers(options.folder, options.name)
             yield first
             yield from events
             return

@@ -4,6 +4,7 @@ taken down with it."""
 from __future__ import annotations
 
 import contextlib
+import logging
 import queue
 import uuid
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOCAL = "local"
+_HERE = "127.0.0.1"
 RESOURCE = "GPU"
 """What a worker offers one of for each of its graphics cards: `dask worker --resources GPU=4`."""
 _CONNECT_SECONDS = 30
@@ -127,10 +129,11 @@ def _start_cluster(workers: int, devices: Sequence[str]) -> Any:
         raise SceneError(_NOT_INSTALLED) from None
     specifications = {}
     for number in range(workers):
-        options: dict[str, Any] = {"nthreads": THREADS_OF_A_BAKE}
+        options: dict[str, Any] = {"nthreads": THREADS_OF_A_BAKE, "host": _HERE, "dashboard": False}
+        options["silence_logs"] = logging.ERROR
         if devices:
             options["env"] = {CHOICE_VARIABLE: devices[number % len(devices)]}
             options |= {"nthreads": 1, "resources": {RESOURCE: 1}}
         specifications[number] = {"cls": Nanny, "options": options}
-    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "port": 0}}
-    return SpecCluster(workers=specifications, scheduler=scheduler, silence_logs=40)
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "host": _HERE, "port": 0}}
+    return SpecCluster(workers=specifications, scheduler=scheduler, silence_logs=logging.ERROR)

@@ -231,10 +231,9 @@ def work_for(members: Sequence[Planned], choices: Choices) -> Work:
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
     first, wish = members[0], members[0].entry.wish
-    name = f"{first.group}.group" if first.group else first.entry.name
     settings = {kind: shared(wish.settings_for(kind), len(members)) for kind in TRAINERS}
     task = Task(
-        name,
+        bake_name(first),
         first.bundle.parent,
         tuple(
             Member(each.entry.name, each.entry.source, _of(each).material, _of(each).asked)
@@ -251,6 +250,21 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
     seconds = estimate.seconds(settings[trainer], trainer, wish.time_limit)
     _, on_disk = bundle_bytes(wish.settings_for(trainer))
     return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
+
+
+def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:
+    """Folder and name of the bakes that materials come from; those of a group have one, and each
+    bundle a lock of its own."""
+    return [
+        (each.bundle.parent, name)
+        for each in materials
+        for name in (each.entry.name, *([bake_name(each)] if each.group else []))
+    ]
+
+
+def bake_name(planned: Planned) -> str:
+    """Of the bake that makes a material: its checkpoint is named after it."""
+    return f"{planned.group}.group" if planned.group else planned.entry.name
 
 
 def _of(planned: Planned) -> Wanted:

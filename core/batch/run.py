@@ -15,7 +15,7 @@ from verdigris.core.batch.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.engine import Engine
 from verdigris.core.batch.live import Lines
 from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, Plan, Work
+from verdigris.core.batch.plan import Choices, Plan, State, Work, bakes_of
 from verdigris.core.batch.report import report_html
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
@@ -27,6 +27,7 @@ from verdigris.core.batch.summary import (
     Summary,
     rows_of,
 )
+from verdigris.core.batch.sweep import sweep
 from verdigris.core.training.options import make_folder
 
 EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
@@ -56,6 +57,7 @@ def run_plan(
     state = state_folder(out)
     is_shared = any(each.group for each in plan.materials)
     alone = Alone(state) if is_shared and options.measures_sharing else None
+    sweep(bakes_of(plan.of(State.CURRENT)))
     works = list(plan.works) + (alone.works(plan, choices) if alone else [])
     results: list[Result] = []
     place = "nothing was to do"

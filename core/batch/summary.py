@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Row:
     reasons: tuple[str, ...] = ()
     """Why it was baked again."""
     seconds: float = 0.0
-    """Of this run."""
+    """That its bake took, in this run or in an earlier one."""
     attempts: int = 0
     from_step: int = 0
     """That it went on from."""
@@ -60,6 +61,15 @@ class Row:
             for part in (found if isinstance(found, list) else [])
             if isinstance(part, Mapping)
         ]
+
+    def told_before(self, earlier: Mapping[str, Any]) -> Row:
+        """The row with what an earlier summary says of the bake."""
+        seconds, warnings = earlier.get("seconds"), earlier.get("warnings")
+        return replace(
+            self,
+            seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+            warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -136,13 +146,29 @@ class Summary:
 
 
 def rows_of(plan: Plan, results: Sequence[Result], alone: Alone | None) -> list[Row]:
-    """A row for each material of the plan, as its bundle is now."""
+    """A row for each material of the plan, as its bundle is now. Of what an earlier run has baked,
+    the earlier summary knows time and warnings."""
+    earlier = _earlier(plan.scene.out / SUMMARY_FILE)
     by_name = {
         each.material.entry.name: each
         for each in results
         if alone is None or not alone.is_own(each.material)
     }
-    return [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
+    rows = [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
+    return [
+        row.told_before(earlier[row.name])
+        if row.status == CURRENT and row.name in earlier and not row.seconds
+        else row
+        for row in rows
+    ]
+
+
+def _earlier(file: Path) -> dict[str, Mapping[str, Any]]:
+    """The materials of the summary that is there, of those that their bundles were baked for."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(file.read_text(encoding="utf-8"))["materials"]
+        return {each["name"]: each for each in found if each["status"] in (BAKED, CURRENT)}
+    return {}
 
 
 def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:

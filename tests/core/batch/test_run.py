@@ -200,6 +200,16 @@ def test_nothing_to_do_starts_nothing_and_says_so(tmp_path):
     assert (summary.exit_code, summary.place) == (0, "nothing was to do")
 
 
+def test_the_report_keeps_what_earlier_runs_have_told(tmp_path):
+    plan = scene_of(tmp_path, "a")
+    write_summary(run(plan)[0])
+    write_baked(plan.materials[0])
+    write_summary(run(make_plan(plan.scene))[0])
+    (material,) = json.loads((tmp_path / "out" / "scene_summary.json").read_text())["materials"]
+    assert (material["status"], material["warnings"]) == ("up to date", ["transmission is dropped"])
+    assert material["seconds"] > 0
+
+
 def test_of_two_runs_at_one_folder_the_second_is_told_who_has_it(tmp_path):
     with (
         run_lock(tmp_path),

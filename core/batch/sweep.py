@@ -1,0 +1,35 @@
+"""Clears what killed bakes have left beside bundles that are whole."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.training.checkpoint import STATE_SUFFIX
+from verdigris.core.training.lock import locked
+
+
+def clear_checkpoint_leftovers(folder: Path, name: str) -> None:
+    """Removes half-written checkpoints. The caller holds the lock of the bake of this name."""
+    for path in folder.iterdir():
+        # not by a pattern: names of materials can hold brackets
+        if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
+            path.unlink(missing_ok=True)
+
+
+def sweep(bakes: Iterable[tuple[Path, str]]) -> None:
+    """Clears checkpoints and locks of bakes, by folder and name, whose bundles are whole; unless
+    one of them runs."""
+    for folder, name in set(bakes):
+        _sweep_one(folder, name)
+
+
+def _sweep_one(folder: Path, name: str) -> None:
+    checkpoint = folder / f"{name}{STATE_SUFFIX}"
+    if not (checkpoint.exists() or (folder / f".{name}.lock").exists()):
+        return
+    with contextlib.suppress(SettingsError, OSError), locked(folder, name):
+        checkpoint.unlink(missing_ok=True)
+        clear_checkpoint_leftovers(folder, name)

@@ -1,0 +1,10 @@
+"""Has a dask worker do the bakes of fake_bake.py, which VERDIGRIS_FAKE_BAKE names."""
+
+import os
+import sys
+
+from verdigris.core.batch import child
+
+
+def dask_setup(worker):
+    child.child_command = lambda: [sys.executable, os.environ["VERDIGRIS_FAKE_BAKE"]]

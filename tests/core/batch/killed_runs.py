@@ -1,0 +1,138 @@
+"""Kills runs of a scene at random times and lets them go on, then compares with one that nobody
+killed.
+
+    python killed_runs.py FOLDER --materials 2 --kills 5
+
+Prints, as JSON, how far each killed run had come, from which steps bakes went on, and whether the
+bundles are the same.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.verify import verify
+
+DOCUMENT = """<materialx version="1.39">
+<checkerboard name="C" type="color3"><input name="uvtiling" type="vector2" value="4, 4"/>
+<input name="color1" type="color3" value="{colour}"/></checkerboard>
+<standard_surface name="S" type="surfaceshader">
+<input name="base_color" type="color3" nodename="C"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="{name}" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="S"/></surfacematerial></materialx>"""
+SETTINGS = ("resolution=16", "batch=256", "network=2x16", "candidates=2", "candidate_share=0.05")
+NUMBERS = ("weights.bin", "latents.ktx2")
+LONGEST = 600
+# what says when, or by which process, and not what
+TIMES = ("seconds", "bake_seconds")
+
+
+def command(folder, out, steps):
+    settings = [part for each in (*SETTINGS, f"iterations={steps}") for part in ("--set", each)]
+    run = [sys.executable, "-m", "verdigris.core", "scene", "run", str(folder / "docs"), "--json"]
+    where = ["-o", str(folder / out), "--device", "software", "--checkpoint-seconds", "0.1"]
+    return [*run, *where, *settings]
+
+
+def start(folder, out, steps):
+    return subprocess.Popen(
+        command(folder, out, steps), stdout=subprocess.PIPE, start_new_session=True
+    )
+
+
+def told(process):
+    """What it tells, to its end."""
+    events = []
+    for line in process.stdout:
+        event = json.loads(line)
+        events.append(event)
+    process.wait(LONGEST)
+    return events
+
+
+def kill_in_training(process, after):
+    """Kills it with so many seconds of training gone; the step that it had come
+    to, and those that its bakes began at."""
+    step, deadline, begun = 0, None, []
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["event"] == "started":
+            begun.append(event["step"])
+        if event["event"] == "step":
+            step = event["step"]
+            deadline = deadline or time.monotonic() + after
+        if event["event"] == "summary":
+            return "ended by itself", begun
+        if deadline and time.monotonic() > deadline:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(LONGEST)
+    process.stdout.close()
+    return step, begun
+
+
+def facts(bundle):
+    """The numbers' digests, and the manifest without times."""
+    digests = {name: hashlib.sha256((bundle / name).read_bytes()).hexdigest() for name in NUMBERS}
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    for name in TIMES:
+        manifest["source"].pop(name, None)
+    return digests, manifest
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--materials", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    (given.folder / "docs").mkdir(parents=True, exist_ok=True)
+    names = [f"m{number}" for number in range(given.materials)]
+    for number, name in enumerate(names):
+        text = DOCUMENT.format(name=name, colour=f"0.{number + 1}, 0.5, 0.3")
+        (given.folder / "docs" / f"{name}.mtlx").write_text(text)
+    whole = told(start(given.folder, "whole", given.steps))
+    steps = [event for event in whole if event["event"] == "step"]
+    training = max(event["seconds"] for event in steps)
+    chance = random.Random(given.seed)
+    kills = []
+    for _ in range(given.kills):
+        after = chance.uniform(0.0, 0.7) * training
+        kills.append(kill_in_training(start(given.folder, "killed", given.steps), after))
+    rest = told(start(given.folder, "killed", given.steps))
+    pairs = [
+        [facts(given.folder / out / f"{name}.vdg") for out in ("whole", "killed")] for name in names
+    ]
+    bundles = [open_bundle(given.folder / "killed" / f"{name}.vdg") for name in names]
+    found = {
+        "killed_at_steps": [step for step, _ in kills],
+        "begun_at_steps": [begun for _, begun in kills]
+        + [[event["step"] for event in rest if event["event"] == "started"]],
+        "ended": {
+            event["material"]: event["status"] for event in rest if event["event"] == "ended"
+        },
+        "numbers_equal": all(first[0] == second[0] for first, second in pairs),
+        "manifests_equal": all(first[1] == second[1] for first, second in pairs),
+        "verify": all(verify(bundle).holds for bundle in bundles),
+        "left_behind": sorted(
+            path.name
+            for path in (given.folder / "killed").iterdir()
+            if path.suffix in (".npz", ".tmp", ".lock")
+        ),
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""A run that was killed goes on to the bundles of one that nobody killed.
+
+A run of five kills: python killed_runs.py FOLDER --materials 3 --kills 5 --steps 6000
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_a_killed_run_goes_on_to_the_same_bundles(tmp_path):
+    program = Path(__file__).with_name("killed_runs.py")
+    command = [sys.executable, str(program), str(tmp_path)]
+    command += ["--materials", "1", "--kills", "1", "--steps", "2000"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # the first began afresh, the second where the first was
+    (first,), (second,) = found["begun_at_steps"]
+    assert first == 0 < second <= found["killed_at_steps"][0] < 2000
+    assert found["ended"] == {"m0": "baked"}
+    assert found["numbers_equal"]
+    assert found["manifests_equal"]
+    assert found["verify"]
+    assert found["left_behind"] == []
