@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core import cli
 from verdigris.core.bundle import device_materials
 from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.cost import (
@@ -134,13 +134,24 @@ def test_a_decoder_that_is_wrong_by_two_percent_is_found(bundle, software):
     assert next(row.what for row in result.rows if not row.holds) == "bright against the reference"
 
 
-def test_the_command_verifies_on_the_device(bundle):
-    command = [sys.executable, "-m", "verdigris.core", "verify", str(bundle.folder), "--json"]
-    done = subprocess.run(
-        [*command, "--device", "software"], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """What a command prints as JSON, on the software device."""
+
+    def run(*arguments):
+        words = ["verdigris", *map(str, arguments), "--json", "--device", "software"]
+        monkeypatch.setattr(sys, "argv", words)
+        try:
+            cli.main()
+        except SystemExit as end:
+            assert not end.code, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_the_command_verifies_on_the_device(bundle, command):
+    found = command("verify", bundle.folder)
     assert found["holds"]
     assert "portable against the reference" in {row["what"] for row in found["rows"]}
 
@@ -185,17 +196,25 @@ def test_the_default_bundle_of_1024_texels_stays_within_its_budget():
     assert len(untrained(BakeSettings(network="3x64", resolution=4)).weights) < 40_000
 
 
-def test_the_command_forecasts_before_a_bake():
-    command = [sys.executable, "-m", "verdigris.core", "cost", str(EXAMPLES / "car_paint.mtlx")]
-    done = subprocess.run(
-        [*command, "--resolution", "64", "--json", "--device", "software"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+CHALK = """<materialx version="1.39">
+<image name="colour" type="color3">
+<input name="file" type="filename" value="{textures}/copper_tray_metal.jpg"/></image>
+<image name="rough" type="float">
+<input name="file" type="filename" value="{textures}/brushed_steel_masks.png"/></image>
+<oren_nayar_diffuse_bsdf name="diffuse" type="BSDF">
+<input name="color" type="color3" nodename="colour"/>
+<input name="roughness" type="float" nodename="rough"/></oren_nayar_diffuse_bsdf>
+<surface name="surface" type="surfaceshader">
+<input name="bsdf" type="BSDF" nodename="diffuse"/></surface>
+<surfacematerial name="chalk" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="surface"/></surfacematerial>
+</materialx>"""
+
+
+def test_the_command_forecasts_before_a_bake(command, tmp_path):
+    document = tmp_path / "chalk.mtlx"
+    document.write_text(CHALK.format(textures=EXAMPLES / "textures"))
+    found = command("cost", document, "--resolution", 64, "--allow-outside")
     assert found["is_forecast"]
     assert found["ratio"] == pytest.approx(
         found["nanoseconds"]["teacher"] / found["nanoseconds"]["neural"]
