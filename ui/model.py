@@ -15,12 +15,13 @@ import numpy as np
 
 from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
-from verdigris.core.hosts.painted import find_painted
+from verdigris.core.hosts.painted import Painted, read_painted
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
-from verdigris.core.worker.protocol import Message
+from verdigris.core.worker.protocol import LARGEST_PAYLOAD, Message
 from verdigris.ui import states
+from verdigris.ui.background import Background
 from verdigris.ui.choices import Choices
 from verdigris.ui.history import History
 from verdigris.ui.signal import Signal
@@ -41,6 +42,19 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a bake, by the steps that it is counted in."""
+
+    name: str
+    first: int
+    last: int
+
+    @property
+    def steps(self) -> int:
+        return max(0, self.last - self.first)
+
+
+@dataclass(frozen=True)
 class Progress:
     """How far a bake is."""
 
@@ -50,10 +64,34 @@ class Progress:
     seconds: float = 0.0
     seconds_left: float | None = None
     samples_per_second: float = 0.0
+    plan: tuple[Part, ...] = ()
+
+    @property
+    def number(self) -> int | None:
+        """Of the phase, from 1; None for one that has no steps of its own."""
+        names = [part.name for part in self.plan]
+        return names.index(self.phase) + 1 if self.phase in names else None
+
+    @property
+    def phase_share(self) -> float:
+        """Of the phase alone."""
+        if self.number is None:
+            return 0.0
+        part = self.plan[self.number - 1]
+        return _limited((self.step - part.first) / part.steps) if part.steps else 1.0
 
     @property
     def share(self) -> float:
-        return min(1.0, self.step / self.steps) if self.steps else 0.0
+        """Of the whole bake. It never goes back when a phase begins."""
+        total = sum(part.steps for part in self.plan)
+        if self.number is None or not total:
+            return _limited(self.step / self.steps) if self.steps else 0.0
+        before = sum(part.steps for part in self.plan[: self.number - 1])
+        return (before + self.phase_share * self.plan[self.number - 1].steps) / total
+
+
+def _limited(share: float) -> float:
+    return min(1.0, max(0.0, share))
 
 
 @dataclass(frozen=True)
@@ -80,6 +118,9 @@ class PanelModel:
         self._weights_are_new = False
         self._ran = False
         self._paint_is_the_scenes = False
+        self._background = Background()
+        self._given: say.GiveMesh | None = None
+        self.meshes: tuple[str, ...] = ()
         self.state = IDLE
         self.doing = ""
         self.asked = ""
@@ -112,8 +153,10 @@ class PanelModel:
         self.choices_changed = Signal()
         self.progress_changed = Signal()
         self.history_changed = Signal()
+        self.errors_changed = Signal()
         self.forecast_changed = Signal()
         self.view_changed = Signal()
+        self.meshes_changed = Signal()
         self.focus_changed = Signal()
         self.picture_changed = Signal()
         self.error_map_changed = Signal()
@@ -133,6 +176,8 @@ class PanelModel:
             self.materials, selected = (), ()
             self._notice(ERROR, str(failure))
         self.materials_changed.emit()
+        if self.current in self.materials:
+            self._find_meshes()
         if self.current not in self.materials and not self.is_busy:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
@@ -155,21 +200,75 @@ class PanelModel:
         self.progress_changed.emit()
         self.forecast_changed.emit()
         self.materials_changed.emit()
+        self._find_meshes()
         self._take_scene_paint(is_asked=False)
         self._open()
+
+    def _find_meshes(self) -> None:
+        """The meshes that have the material. A view of one that has not shows another."""
+        before = self._given.name if self._given else ""
+        self._given = None
+        try:
+            self.meshes = self.host.meshes(self.current) if self.current else ()
+        except VerdigrisError as failure:
+            self.meshes = ()
+            self._notice(WARNING, f"The material's meshes cannot be listed: {failure}")
+        self.meshes_changed.emit()
+        if before and self.view.mesh == before:
+            kept = before if before in self.meshes else next(iter(self.meshes), "")
+            if not kept or not self.show_mesh(kept):
+                self.look(shape="sphere", mesh="")
+
+    def show_mesh(self, name: str) -> bool:
+        """Shows the material on a mesh of the scene, as it is now; whether it can be."""
+        try:
+            mesh = self.host.mesh(name, self.current)
+        except VerdigrisError as failure:
+            self._notice(WARNING, str(failure))
+            return False
+        parts = (mesh.position, mesh.normal, mesh.uv)
+        count = len(mesh.position)
+        if not 0 < say.BYTES_A_TRIANGLE * count <= LARGEST_PAYLOAD:
+            most = LARGEST_PAYLOAD // say.BYTES_A_TRIANGLE
+            what = f"{name}: has {count:,} triangles: show one with 1 to {most:,}"
+            self._notice(WARNING, what)
+            return False
+        payload = b"".join(np.ascontiguousarray(part, "<f4").tobytes() for part in parts)
+        self._given = say.GiveMesh(name, count, payload)
+        self._send(self._given)
+        for note in mesh.notes:
+            self._notice(INFO, note[:1].upper() + note[1:])
+        self.look(shape="mesh", mesh=name)
+        return True
 
     def take_scene_paint(self) -> None:
         """Replaces the weights here by those that are painted on the material's meshes."""
         self._take_scene_paint(is_asked=True)
 
     def _take_scene_paint(self, is_asked: bool) -> None:
-        if self.current is None:
+        """Reads the scene now, and makes a map of it on a thread of its own."""
+        material = self.current
+        if material is None:
             return
         try:
-            found = find_painted(self.host, self.current)
+            found = read_painted(self.host, material)
         except VerdigrisError as failure:
-            self._notice(WARNING, f"The scene's painted weights cannot be used: {failure}")
+            self._refuse_scene_paint(failure)
             return
+        if found is None:
+            self._show_scene_paint(None, is_asked)
+            return
+
+        def show(painted: Painted | None) -> None:
+            if self.current == material:
+                self._show_scene_paint(painted, is_asked)
+
+        self._background.run(found.to_map, show, self._refuse_scene_paint)
+
+    def _refuse_scene_paint(self, failure: VerdigrisError) -> None:
+        self._notice(WARNING, f"The scene's painted weights cannot be used: {failure}")
+
+    def _show_scene_paint(self, found: Painted | None, is_asked: bool) -> None:
         if found is not None:
             self.weights.replace(found.weights)
             for note in found.notes:
@@ -190,14 +289,14 @@ class PanelModel:
             self._notice(INFO, f"The self-test runs; its report will be {report}")
 
     def paint_in_scene(self) -> None:
-        """Starts the application's own brush on the first of the material's meshes."""
+        """Starts the application's own brush on the mesh that is shown, or on the first one."""
         if self.current is None:
             return
         try:
             meshes = self.host.meshes(self.current)
             if not meshes:
                 raise HostError(f"{self.current.name}: is on no mesh: assign or select one")
-            self.host.start_painting(meshes[0])
+            self.host.start_painting(self.view.mesh if self.view.mesh in meshes else meshes[0])
         except VerdigrisError as failure:
             self._notice(WARNING, str(failure))
 
@@ -326,6 +425,7 @@ class PanelModel:
 
     def tick(self) -> None:
         """Takes in what has come, and looks after the worker. Never waits."""
+        self._background.poll()
         if self._client is None:
             return
         for message in self._client.poll():
@@ -342,6 +442,8 @@ class PanelModel:
             "opened": self._take_opened,
             "forecast": self._take_forecast,
             "started": self._take_started,
+            "plan": self._take_plan,
+            "errors": self._take_errors,
             "phase": self._take_phase,
             "step": self._take_step,
             "metrics": self._take_metrics,
@@ -387,6 +489,17 @@ class PanelModel:
         self.progress = Progress("starting", said.get("step", 0), said.get("steps", 0))
         self.progress_changed.emit()
 
+    def _take_plan(self, said: Mapping[str, Any]) -> None:
+        parts = [each for each in said.get("parts", ()) if isinstance(each, dict)]
+        plan = tuple(Part(each["name"], each["first"], each["last"]) for each in parts)
+        self.progress = replace(self.progress, plan=plan)
+        self.progress_changed.emit()
+
+    def _take_errors(self, said: Mapping[str, Any]) -> None:
+        figures = {name: said.get(name) for name in ("log_mae", "relative_l1", "smape")}
+        self.errors = {**self.errors, **figures}
+        self.errors_changed.emit()
+
     def _take_phase(self, said: Mapping[str, Any]) -> None:
         phase = str(said.get("name", ""))
         # a start that is tried has a schedule of its own
@@ -402,6 +515,7 @@ class PanelModel:
             said.get("seconds", 0.0),
             said.get("seconds_left"),
             said.get("samples_per_second") or 0.0,
+            self.progress.plan,
         )
         if self.progress.phase == "training":
             self.history.add_loss(self.progress.step, said.get("loss"))
@@ -489,6 +603,8 @@ class PanelModel:
             return
         for note in document.notes:
             self._notice(INFO, note)
+        if self._given is not None:
+            self._send(self._given)
         self._send(self.view)
         self._send(self.focus)
         self._send(

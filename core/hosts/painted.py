@@ -33,10 +33,39 @@ class Painted:
     """Whose weights they are, and what was mended on the way."""
 
 
+@dataclass(frozen=True)
+class PaintedMeshes:
+    """What the meshes of a material carry: arrays, which any thread may work on."""
+
+    uv: Floats
+    """(T, 3, 2)"""
+    weights: Floats
+    """(T, 3)"""
+    notes: tuple[str, ...]
+
+    def to_map(self, size: int = MAP_SIZE) -> Painted | None:
+        """None where all of it is even."""
+        # textures repeat, so that all uvs fall into the one map of a bake
+        maps = weight_maps(self.uv, self.weights, MapSettings(size, layout="repeat", wraps=True))
+        (tile,) = maps.tiles.values()
+        if (tile.weights == tile.weights.flat[0]).all():
+            return None
+        first, *rest = self.notes
+        return Painted(tile.weights, (first, *maps.warnings, *rest))
+
+
 def find_painted(
     host: Host, material: HostMaterial, weight_set: str = WEIGHT_SET, size: int = MAP_SIZE
 ) -> Painted | None:
-    """The weights that a material's meshes carry; None where nobody painted, or evenly.
+    """The weights that a material's meshes carry; None where nobody painted, or evenly."""
+    found = read_painted(host, material, weight_set)
+    return found.to_map(size) if found else None
+
+
+def read_painted(
+    host: Host, material: HostMaterial, weight_set: str = WEIGHT_SET
+) -> PaintedMeshes | None:
+    """The same before it is a map, which takes longer than to read it; None where nobody painted.
 
     Meshes that share the texture share its texels, and there the largest weight counts: one that
     nobody painted on keeps its part as it is.
@@ -61,12 +90,8 @@ def find_painted(
             found.append(f"{name} ({mesh.weights.min():g} to {mesh.weights.max():g})")
     if not found:
         return None
-    # textures repeat, so that all uvs fall into the one map of a bake
-    settings = MapSettings(size, layout="repeat", wraps=True)
-    maps = weight_maps(np.concatenate(uvs), np.concatenate(weights), settings)
-    (tile,) = maps.tiles.values()
-    if (tile.weights == tile.weights.flat[0]).all():
-        return None
-    return Painted(
-        tile.weights, (f"painted weights of {', '.join(found)} are used", *maps.warnings, *notes)
+    return PaintedMeshes(
+        np.concatenate(uvs),
+        np.concatenate(weights),
+        (f"painted weights of {', '.join(found)} are used", *notes),
     )

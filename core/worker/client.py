@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from verdigris.core.worker.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.launch import LaunchError, worker_command, worker_environment
 from verdigris.core.worker.protocol import VERSION, Decoder, Fault, Message, encode
-from verdigris.core.worker.pulse import PATIENCE
+from verdigris.core.worker.pulse import IDLE_PATIENCE, PATIENCE
+from verdigris.core.worker.vitals import Vitals
 
 _CHUNK = 1 << 16
 _LAST_WORDS = 12
@@ -69,6 +70,7 @@ class WorkerClient:
         self._heard = time.monotonic()
         self._patience = PATIENCE
         self._stalled = 0.0
+        self._vitals = Vitals(self._process.pid)
         self._greeted = False
         self._is_closing = False
         self._output_ended = False
@@ -109,6 +111,11 @@ class WorkerClient:
             return Health(SILENT, f"The worker {what} for {silence:.0f} s.")
         if self._stalled > self._patience:
             return Health(SILENT, f"The worker has not got on for {self._stalled:.0f} s.")
+        if max(silence, self._stalled) < PATIENCE:
+            self._vitals.reset()
+        elif (idle := self._vitals.idle_seconds()) > IDLE_PATIENCE:
+            # it has asked for patience, and does nothing with it
+            return Health(SILENT, f"The worker stands still: it has done nothing for {idle:.0f} s.")
         return Health(WELL if self._greeted else STARTING)
 
     def close(self) -> None:

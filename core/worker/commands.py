@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.importance.maps import LARGEST_SIDE
+from verdigris.core.pictures.mesh import Mesh
 from verdigris.core.pictures.render import VIEWS
 from verdigris.core.worker.protocol import Message, ProtocolError
 
@@ -19,6 +20,8 @@ EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
 LARGEST_ZOOM = 4096.0
+# Three corners of a place, a normal and a uv.
+BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
 _COMMAND = "command"
 
 
@@ -150,7 +153,7 @@ class View(Command):
     """Comes back with the pictures."""
     shape: str = "sphere"
     mesh: str = ""
-    """A file, for the shape `mesh`."""
+    """For the shape `mesh`: one that was given by `mesh`, or else a file."""
     turn: float = 0.0
     """Degrees around the upright axis."""
     pitch: float = 0.0
@@ -185,6 +188,32 @@ class View(Command):
             raise ProtocolError(f"view: light is {self.light}: it has no direction")
         if self.shape == "mesh" and not self.mesh:
             raise ProtocolError("view: the shape 'mesh' needs the path of one")
+
+
+@dataclass(frozen=True)
+class GiveMesh(Command):
+    """A mesh of the host's scene, to be named by a view: floats of its triangles' corners, all
+    positions (3 a corner), then all normals (3), then all uvs (2)."""
+
+    name: str
+    triangles: int
+    payload: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        wanted = BYTES_A_TRIANGLE * self.triangles
+        if not self.name or self.triangles < 1 or wanted != len(self.payload):
+            raise ProtocolError(
+                f"mesh: {self.name[:80]!r} of {self.triangles} triangles needs {wanted} bytes, and "
+                f"{len(self.payload)} came: give a name, and at least one triangle"
+            )
+
+    def mesh(self) -> Mesh:
+        floats = np.frombuffer(self.payload, "<f4").astype(np.float32)
+        if not np.isfinite(floats).all():
+            raise ProtocolError(f"mesh: {self.name!r} holds what is no number")
+        corners = 3 * self.triangles
+        position, normal, uv = np.split(floats, [3 * corners, 6 * corners])
+        return Mesh(position.reshape(-1, 3, 3), normal.reshape(-1, 3, 3), uv.reshape(-1, 3, 2))
 
 
 @dataclass(frozen=True)
@@ -227,6 +256,7 @@ NAMES: dict[type[Command], str] = {
     SetImportance: "importance",
     Focus: "focus",
     View: "view",
+    GiveMesh: "mesh",
     ReadMap: "read_map",
     WriteMap: "write_map",
 }

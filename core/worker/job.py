@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Loss and progress are told after each run of steps: more than five times a second, with room for
 # what is drawn in between.
 RUN_SECONDS = 0.14
+# What a worker that is killed has lost at most.
+CHECKPOINT_SECONDS = 5.0
 
 
 def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:

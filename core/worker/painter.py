@@ -71,9 +71,10 @@ class Painter:
         self._lit: dict[int, LitView] = {}
         self._show(wanted)
 
-    def look(self, wanted: Wanted) -> None:
-        """Takes another view: everything is drawn again, but for a mere change of exposure."""
-        if _shape_of(self.wanted) == _shape_of(wanted):
+    def look(self, wanted: Wanted, is_new: bool = False) -> None:
+        """Takes another view: everything is drawn again, but for a mere change of exposure, unless
+        what is looked at is another."""
+        if not is_new and _shape_of(self.wanted) == _shape_of(wanted):
             pairs = self._live.values()
             for canvas in (self.reference, self.neural, *(each for pair in pairs for each in pair)):
                 canvas.expose(wanted.exposure)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from verdigris.core.errors import VerdigrisError
 
-VERSION = 1
+VERSION = 2
 LONGEST_LINE = 1 << 20
 LARGEST_PAYLOAD = 1 << 28
 BYTES = "bytes"

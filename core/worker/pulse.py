@@ -13,6 +13,8 @@ INTERVAL = 0.4
 PATIENCE = 2.0
 # Compilers, and a device that measures a whole result, hold Python's interpreter for as long.
 LONG_PATIENCE = 120.0
+# But not if the process uses no processor time meanwhile: then it waits for what never comes.
+IDLE_PATIENCE = 8.0
 
 
 class Pulse:

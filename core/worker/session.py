@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import VerdigrisError
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.pictures.mesh import Mesh
     from verdigris.core.training.events import Event
 
 _PREPARING = "preparing the training"
+# The last ones: a mesh may be large.
+_MOST_MESHES = 4
 _BUSY = (tell.PREPARING, tell.TRAINING, tell.PAUSED, tell.FINISHING)
 
 
@@ -42,6 +46,7 @@ class Session:
         self._view = say.View()
         self._focus = say.Focus()
         self._importance: NDArray[np.float32] | None = None
+        self._meshes: dict[str, Mesh] = {}
         self._job: Job | None = None
         self._show: Show | None = None
         self._do: dict[type[say.Command], Callable[..., None]] = {
@@ -57,6 +62,7 @@ class Session:
             say.SetImportance: self._set_importance,
             say.Focus: self._set_focus,
             say.View: self._set_view,
+            say.GiveMesh: self._take_mesh,
             say.ReadMap: self._read_map,
             say.WriteMap: self._write_map,
         }
@@ -138,7 +144,7 @@ class Session:
             )
             if teacher:
                 settings = settings_for(teacher, "", {})
-                self._show = Show(teacher, self._view, settings.resolution, self._post)
+                self._show = self._make_show(teacher, settings.resolution)
                 self._post(estimate(settings))
         finally:
             self._enter(tell.IDLE)
@@ -218,6 +224,23 @@ class Session:
         self._view = command
         if self._focus.where == say.IN_VIEW:
             self._look_where_it_matters()
+
+    def _take_mesh(self, command: say.GiveMesh) -> None:
+        self._meshes.pop(command.name, None)
+        self._meshes[command.name] = command.mesh()
+        while len(self._meshes) > _MOST_MESHES:
+            del self._meshes[next(iter(self._meshes))]
+        if self._show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
+            self._show.look(self._view, is_new=True)
+
+    def _make_show(self, teacher: Teacher, resolution: int) -> Show:
+        """With the view that is wanted; of a mesh that is not there, with a sphere."""
+        try:
+            return Show(teacher, self._view, resolution, self._post, self._meshes)
+        except VerdigrisError as failure:
+            self._post(tell.Error(str(failure), "view", type(failure).__name__))
+            self._view = replace(self._view, shape="sphere", mesh="")
+            return Show(teacher, self._view, resolution, self._post, self._meshes)
 
     def _read_map(self, command: say.ReadMap) -> None:
         from pathlib import Path

@@ -90,10 +90,10 @@ class Show:
         self._job = self._student = self._errors = None
         self._is_training = False
 
-    def look(self, view: View) -> None:
-        """Another view: something of it is there at once."""
+    def look(self, view: View, is_new: bool = False) -> None:
+        """Another view: something of it is there at once. `is_new`: it shows another mesh."""
         began, begun = time.perf_counter(), self._clock()
-        self._painter.look(view)
+        self._painter.look(view, is_new)
         # the reference stays as it is, so that this is paid once for each view
         while not self._painter.is_reference_whole and time.perf_counter() - began < _AT_ONCE:
             self._painter.draw_reference()

@@ -34,12 +34,14 @@ def make_panel(qtbot, tmp_path, monkeypatch):
     from verdigris.ui.model import PanelModel
     from verdigris.ui.panel import Panel
 
+    from ..core.worker.talk import BRISK_WORKER
+
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     clients, panels = [], []
 
     def make(document: Path, command=None, size=(900, 600)):
         def start():
-            clients.append(WorkerClient(command))
+            clients.append(WorkerClient(command or BRISK_WORKER))
             return clients[-1]
 
         settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)

@@ -25,7 +25,7 @@ REPORT = {"name": "clay", "verdict": "can be baked: reflects 43% of the light", 
 class FakeHost:
     """Two materials; keeps what is attached."""
 
-    name = "fake"
+    name = "Fake 1.0"
     can_paint = False
 
     def __init__(self):
@@ -173,6 +173,36 @@ def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
     assert bench.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
     assert seen[-2:] == ["finishing", "done"]
     assert model.errors["log_mae"] == 0.01
+
+
+def test_the_bar_of_the_whole_bake_never_goes_back_when_a_phase_begins(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=0, steps=100)
+    parts = [("candidates", 0, 20), ("training", 10, 90), ("rounding", 90, 100)]
+    said = [{"name": name, "first": first, "last": last} for name, first, last in parts]
+    bench.hear("plan", parts=said)
+    seen = []
+    for name, first, last in parts:
+        bench.hear("phase", name=name)
+        for step in range(first + 5, last + 1, 5):
+            bench.hear("step", step=step, steps=100, loss=0.5)
+            seen.append((model.progress.number, model.progress.phase_share, model.progress.share))
+    shares = [share for _, _, share in seen]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    # 20 steps of candidates, then 40 of 80
+    assert (2, 0.5, 60 / 110) in seen
+    bench.hear("phase", name="measuring")
+    assert model.progress.number is None
+
+
+def test_error_figures_are_those_that_were_told_last(bench):
+    model = bench.training()
+    bench.hear("metrics", step=1, samples=[{"log_mae": 0.5, "smape": 0.9, "relative_l1": 0.4}])
+    bench.hear("errors", step=2, log_mae=0.25, smape=0.8, relative_l1=0.3)
+    assert model.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
+    # dots of the plot are measured at once, or not at all
+    assert model.history.last_error == 0.5
 
 
 def test_a_command_is_asked_once_until_the_worker_has_answered(bench):

@@ -44,6 +44,7 @@ class Figures(QWidget):
         form.addRow(self.ask)
         self._form = form
         follow(self, model.history_changed, self._show_errors)
+        follow(self, model.errors_changed, self._show_errors)
         follow(self, model.choices_changed, self._show_errors)
         follow(self, model.forecast_changed, self._show_forecast)
         follow(self, model.state_changed, self._enable)

@@ -53,6 +53,8 @@ class FlowLayout(QLayout):
     def _place(self, area: QRect, moves: bool) -> int:
         x, y, height = area.x(), area.y(), 0
         for item in self._items:
+            if item.isEmpty():
+                continue
             wanted = item.sizeHint()
             if x > area.x() and x + wanted.width() > area.right() + 1:
                 x, y, height = area.x(), y + height + _SPACE, 0

@@ -62,9 +62,15 @@ class PaintPage(QWidget):
         self.invert = self._button("Invert", "What mattered most matters least")
         self.undo = self._button("Undo", "Takes the last stroke back (Ctrl+Z)")
         self.redo = self._button("Redo", "Does it again (Ctrl+Shift+Z)")
-        self.scene_brush = self._button("Brush in scene", "Paints on the mesh in the application")
-        self.scene_brush.setEnabled(model.host.can_paint)
-        self.take = self._button("From scene", "Takes what is painted on the material's meshes")
+        application = model.host.name.split()[0] if model.host.name else "scene"
+        self.scene_brush = self._button(
+            f"Paint in {application}",
+            "Starts the application's own brush on the mesh that is shown, or on the material's "
+            "first",
+        )
+        self.take = self._button(
+            "Take weights", "Takes what is painted on the material's meshes; one step of undo"
+        )
         self.load = self._button("Import…", "Weights from an image")
         self.save = self._button("Export…", "Weights to an EXR file")
         self.size = self._slider(1, 50, "radius")
@@ -72,6 +78,7 @@ class PaintPage(QWidget):
         self.strength = self._slider(1, 100, "strength")
         self._layout()
         self._bind()
+        follow(self, model.meshes_changed, self._offer_scene)
         follow(self, model.weights.changed, self._show)
         follow(self, model.focus_changed, self._show)
         follow(self, model.error_map_changed, self._show_legend)
@@ -118,6 +125,9 @@ class PaintPage(QWidget):
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         """Rows that break are higher than Qt's layouts expect."""
         super().resizeEvent(event)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
         for row in self._rows:
             margins = self.layout().contentsMargins()
             room = self.width() - margins.left() - margins.right()
@@ -154,6 +164,15 @@ class PaintPage(QWidget):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(action)
         self._take_brush()
+
+    def _offer_scene(self) -> None:
+        """What needs a mesh of the scene, or its brush, is there where these are."""
+        has_meshes = bool(self._model.meshes)
+        self.scene_brush.setVisible(self._model.host.can_paint)
+        self.scene_brush.setEnabled(has_meshes)
+        self.take.setVisible(has_meshes or self._model.host.can_paint)
+        self.take.setEnabled(has_meshes)
+        self._fit_rows()
 
     def _take_brush(self) -> None:
         self.texture.brush = replace(

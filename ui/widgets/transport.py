@@ -21,6 +21,7 @@ from verdigris.ui.model import PanelModel
 from verdigris.ui.words import duration
 
 _STEPS = 1000
+_PHASE_HEIGHT = 5
 _PHASES = {
     "candidates": "trying starts",
     "training": "training",
@@ -86,14 +87,24 @@ class ProgressView(QWidget):
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(True)
         self.bar.setToolTip("The whole bake")
+        self.phase = QProgressBar()
+        self.phase.setRange(0, _STEPS)
+        self.phase.setTextVisible(False)
+        self.phase.setFixedHeight(_PHASE_HEIGHT)
+        self.phase.setToolTip("What is being done now")
+        kept = self.phase.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)
+        self.phase.setSizePolicy(kept)
         self.now = QLabel()
         self.left = QLabel()
         self.now.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.addWidget(self.bar, 0, 0, 1, 2)
-        grid.addWidget(self.now, 1, 0)
-        grid.addWidget(self.left, 1, 1)
+        grid.setVerticalSpacing(2)
+        grid.addWidget(self.phase, 1, 0, 1, 2)
+        grid.addWidget(self.now, 2, 0)
+        grid.addWidget(self.left, 2, 1)
         grid.setColumnStretch(0, 1)
         follow(self, model.progress_changed, self._show)
         follow(self, model.state_changed, self._show)
@@ -108,15 +119,19 @@ class ProgressView(QWidget):
         text = model.doing or states.IN_WORDS[model.state]
         if model.is_busy and not model.doing and progress.phase:
             text = _PHASES.get(progress.phase, progress.phase)
+            if progress.number and len(progress.plan) > 1:
+                text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
         if model.state == DONE and model.stopped_by != "steps":
             text += f", ended by {model.stopped_by}"
         if progress.steps:
             text += f", step {progress.step:,} of {progress.steps:,}"
+        self.phase.setVisible(model.is_busy and progress.number is not None)
+        self.phase.setValue(round(_STEPS * progress.phase_share))
         self.now.setText(text)
         self.now.setToolTip(text)
-        shows_left = model.is_busy and progress.phase == "training" and progress.step
+        shows_left = model.is_busy and progress.number is not None and progress.step
         self.left.setText(f"{duration(progress.seconds_left)} left" if shows_left else "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -20,7 +21,7 @@ from verdigris.ui.widgets.flow_layout import FlowLayout
 from verdigris.ui.widgets.viewport import MODES, Viewport
 
 _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
-_OWN_MESH = "mesh"
+_OWN_MESH, _OF_SCENE = "mesh", "scene"
 _MODE_NAMES = {
     "wipe": "Wipe",
     "side by side": "Side by side",
@@ -42,9 +43,14 @@ class ViewBar(QWidget):
             self.mode.addItem(_MODE_NAMES[mode], mode)
         self.mode.setToolTip("How reference, neural material and their difference are laid out")
         self.shape = QComboBox()
-        for name, shape in (("Sphere", "sphere"), ("Plane", "plane"), ("Mesh…", _OWN_MESH)):
-            self.shape.addItem(name, shape)
-        self.shape.setToolTip("The shape that the material is shown on; Mesh asks for a file")
+        self.shape.setToolTip(
+            "The shape that the material is shown on: a mesh of the scene that has it, as it is "
+            "when it is chosen, or with 'Mesh file…' one from a file"
+        )
+        self.shape.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.shape.setMinimumContentsLength(10)
         self.level = QSpinBox(prefix="Mip ", maximum=13)
         self.level.setToolTip(_DOCS.get("level", "The mip level"))
         self.exposure = QDoubleSpinBox(prefix="Exp ", minimum=-10.0, maximum=10.0)
@@ -63,22 +69,49 @@ class ViewBar(QWidget):
         self.exposure.valueChanged.connect(lambda value: model.look(exposure=value))
         self.all.clicked.connect(lambda _: viewport.see_all())
         viewport.mode_changed.connect(self._show)
+        follow(self, model.meshes_changed, self._list_shapes)
         follow(self, model.view_changed, self._show)
 
-    def _choose_shape(self, index: int) -> None:
-        shape = self.shape.itemData(index)
-        if shape != _OWN_MESH:
-            self._model.look(shape=shape)
-            return
-        path, _ = QFileDialog.getOpenFileName(self, "Mesh to show the material on", "", _MESHES)
-        if path:
-            self._model.look(shape=_OWN_MESH, mesh=path)
+    def _list_shapes(self) -> None:
+        with quietly(self.shape):
+            self.shape.clear()
+            for name, shape in (("Sphere", "sphere"), ("Plane", "plane")):
+                self.shape.addItem(name, (shape, ""))
+            for mesh in self._model.meshes:
+                self.shape.addItem(_short(mesh), (_OF_SCENE, mesh))
+                self.shape.setItemData(self.shape.count() - 1, mesh, Qt.ItemDataRole.ToolTipRole)
+            self.shape.addItem("Mesh file…", (_OWN_MESH, ""))
         self._show()
+
+    def _choose_shape(self, index: int) -> None:
+        shape, mesh = self.shape.itemData(index)
+        if shape == _OF_SCENE:
+            self._model.show_mesh(mesh)
+        elif shape != _OWN_MESH:
+            self._model.look(shape=shape)
+        else:
+            path, _ = QFileDialog.getOpenFileName(self, "Mesh to show the material on", "", _MESHES)
+            if path:
+                self._model.look(shape=_OWN_MESH, mesh=path)
+        self._show()
+
+    def _shape_index(self) -> int:
+        view = self._model.view
+        wanted = [(view.shape, ""), (_OF_SCENE, view.mesh)]
+        if view.shape == _OWN_MESH:
+            wanted.reverse()
+        shown = [self.shape.itemData(index) for index in range(self.shape.count())]
+        return next(shown.index(each) for each in wanted if each in shown)
 
     def _show(self) -> None:
         view = self._model.view
         with quietly(self.shape, self.level, self.exposure, self.mode):
-            self.shape.setCurrentIndex(self.shape.findData(view.shape))
+            self.shape.setCurrentIndex(self._shape_index())
             self.level.setValue(view.level)
             self.exposure.setValue(view.exposure)
             self.mode.setCurrentIndex(self.mode.findData(self._viewport.mode))
+
+
+def _short(mesh: str) -> str:
+    """The last part of a path in a scene or on a disk."""
+    return mesh.replace("\\", "/").replace("|", "/").rstrip("/").rsplit("/", 1)[-1] or mesh

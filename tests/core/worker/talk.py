@@ -1,5 +1,6 @@
 """Talks to a real worker and waits for what it says."""
 
+import sys
 import time
 
 from verdigris.core.worker import commands as say
@@ -14,13 +15,24 @@ CLAY = """<materialx version="1.39">
 QUICK = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 60}
 LONG = {**QUICK, "iterations": 1_000_000}
 SECONDS = 60
+# The worker as it is, but for how finely it measures a result, and how often it keeps its state:
+# these are held by tests of their own, and would be most of the time of those here.
+BRISK = """
+import runpy
+import verdigris.core.training.measure as measure
+import verdigris.core.worker.job as job
+measure.PICTURE_SUBPIXELS = 1
+job.CHECKPOINT_SECONDS = 0.3
+runpy.run_module("verdigris.core.worker", run_name="__main__")
+"""
+BRISK_WORKER = [sys.executable, "-P", "-u", "-c", BRISK]
 
 
 class Talk:
     """A worker and all that it has said so far."""
 
     def __init__(self, command=None):
-        self.client = WorkerClient(command)
+        self.client = WorkerClient(command or BRISK_WORKER)
         self.heard = []
         self._from = 0
 

@@ -31,6 +31,7 @@ COMMANDS = [
     say.Focus("view", 3.0),
     say.View(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
     say.WriteMap("a.exr", 4, 3, MAP.tobytes()),
+    say.GiveMesh("|group|tray", 2, bytes(192)),
 ]
 
 
@@ -151,6 +152,8 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 came"),
         ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
         ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),
+        ({"command": "mesh", "name": "a", "triangles": 3}, "of 3 triangles needs 288 bytes"),
+        ({"command": "mesh", "name": "a", "triangles": 0}, "at least one triangle"),
         ({"command": "focus", "where": "away"}, "use one of everywhere, painted, view"),
     ],
 )

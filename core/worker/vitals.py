@@ -1,0 +1,74 @@
+"""Whether a process that says nothing works or stands still: by the processor time that it uses."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+# A compiler that has the machine to itself, or a hundredth of it, uses more than this; a process
+# that waits for something that never comes, and its signs of life, use less.
+_LEAST_WORK = 0.05
+# Files under /proc count in hundredths on every Linux that Python runs on.
+_TICKS = 100.0
+_UTIME = 11
+
+
+def processor_seconds(process: int) -> float | None:
+    """What a process has used so far; None where the system does not tell."""
+    if sys.platform.startswith("linux"):
+        try:
+            # the program's name stands in brackets and may hold anything
+            fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            return None
+        return (int(fields[_UTIME]) + int(fields[_UTIME + 1])) / _TICKS
+    if sys.platform == "win32":
+        return _windows_seconds(process)
+    return None
+
+
+def _windows_seconds(process: int) -> float | None:
+    import ctypes
+    from ctypes import wintypes
+
+    may_ask = 0x1000
+    kernel: ctypes.WinDLL = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,name-defined,unused-ignore]
+    kernel.OpenProcess.restype = wintypes.HANDLE
+    handle = wintypes.HANDLE(kernel.OpenProcess(may_ask, False, process))
+    if not handle:
+        return None
+    times = [wintypes.FILETIME() for _ in range(4)]
+    found = kernel.GetProcessTimes(handle, *map(ctypes.byref, times))
+    kernel.CloseHandle(handle)
+    if not found:
+        return None
+    spent = [(each.dwHighDateTime << 32) + each.dwLowDateTime for each in times[2:]]
+    return sum(spent) * 1e-7
+
+
+class Vitals:
+    """For how long a process has done nothing worth the name."""
+
+    def __init__(
+        self,
+        process: int,
+        read: Callable[[int], float | None] = processor_seconds,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._process, self._read, self._clock = process, read, clock
+        self._since, self._spent = clock(), read(process)
+
+    def reset(self) -> None:
+        """It has just told that it gets on."""
+        self._since, self._spent = self._clock(), None
+
+    def idle_seconds(self) -> float:
+        """0 where the system does not tell."""
+        spent = self._read(self._process)
+        if spent is None:
+            return 0.0
+        if self._spent is None or spent - self._spent > _LEAST_WORK:
+            self._since, self._spent = self._clock(), spent
+        return self._clock() - self._since

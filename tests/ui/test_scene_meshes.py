@@ -1,0 +1,145 @@
+"""Meshes of a scene, and what is painted on them, in the panel."""
+
+import threading
+import time
+
+import fake_maya
+import numpy as np
+import pytest
+
+from verdigris.core.host import WEIGHT_SET
+from verdigris.core.hosts.files import FilesHost
+from verdigris.core.hosts.painted import PaintedMeshes
+from verdigris.core.worker import commands as say
+from verdigris.ui.model import WARNING, PanelModel
+
+from ..plugins.maya.test_maya_host import SHAPE, open_scene
+from .test_model import FakeClient
+
+# The unit square of uv, the right half of which is painted with 5.
+SQUARE = """v 0 0 0 1 1 1
+v 1 0 0 5 5 5
+v 1 1 0 5 5 5
+v 0 1 0 1 1 1
+vt 0 0
+vt 1 0
+vt 1 1
+vt 0 1
+f 1/1 2/2 3/3 4/4
+"""
+
+
+@pytest.fixture
+def mesh(tmp_path):
+    path = tmp_path / "square.obj"
+    path.write_text(SQUARE)
+    return path
+
+
+@pytest.fixture
+def bench(document, mesh):
+    class Bench:
+        def __init__(self):
+            self.clients = []
+            self.model = PanelModel(FilesHost(document, mesh), self._make)
+
+        def _make(self):
+            self.clients.append(FakeClient())
+            return self.clients[-1]
+
+        def wait(self, holds):
+            end = time.monotonic() + 20
+            while not holds() and time.monotonic() < end:
+                self.model.tick()
+                time.sleep(0.005)
+            assert holds()
+
+    return Bench()
+
+
+def test_paint_of_the_scene_becomes_a_map_off_the_panels_thread_in_one_step_of_undo(
+    bench, monkeypatch
+):
+    threads = []
+    to_map = PaintedMeshes.to_map
+
+    def noting(self, *args):
+        threads.append(threading.current_thread())
+        return to_map(self, *args)
+
+    monkeypatch.setattr(PaintedMeshes, "to_map", noting)
+    model = bench.model
+    model.refresh_materials()
+    bench.wait(lambda: not model.weights.is_plain)
+    assert threads and threading.main_thread() not in threads
+    # weights grow evenly from 1 on the left to 5 on the right
+    values = model.weights.values
+    assert values[256, 128] == pytest.approx(2.0, abs=0.02)
+    assert values[256, 384] == pytest.approx(4.0, abs=0.02)
+    model._weights_sent = 0
+    model.tick()
+    sent = bench.clients[0].sent[-1]
+    np.testing.assert_array_equal(sent.weights(), values)
+    model.weights.undo()
+    assert model.weights.is_plain and not model.weights.can_undo
+    model.take_scene_paint()
+    bench.wait(lambda: model.weights.can_undo)
+    np.testing.assert_array_equal(model.weights.values, values)
+
+
+def test_a_mesh_of_the_scene_is_given_before_it_is_looked_at_and_again_to_a_new_worker(bench, mesh):
+    model = bench.model
+    model.refresh_materials()
+    assert model.meshes == (str(mesh),)
+    assert model.show_mesh(str(mesh))
+    given, view = bench.clients[0].sent[-2:]
+    assert isinstance(given, say.GiveMesh) and (view.shape, view.mesh) == ("mesh", given.name)
+    found = given.mesh()
+    assert found.position[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    assert found.uv[1].tolist() == [[0, 0], [1, 1], [0, 1]]
+    assert (found.normal[..., 2] == 1).all()
+    model._drop_client()
+    model._open()
+    kinds = [type(command) for command in bench.clients[1].sent]
+    assert kinds.index(say.GiveMesh) < kinds.index(say.View) < kinds.index(say.Open)
+
+
+def test_a_mesh_that_has_gone_is_told_of_and_leaves_the_view_as_it_is(bench, mesh):
+    model = bench.model
+    model.refresh_materials()
+    mesh.unlink()
+    assert not model.show_mesh(str(mesh))
+    assert model.view.shape == "sphere"
+    assert model.notices[-1].severity == WARNING and "square.obj" in model.notices[-1].text
+
+
+def test_the_panel_offers_the_scenes_meshes_and_no_brush_where_there_is_none(
+    qtbot, make_panel, document, mesh
+):
+    panel = make_panel(document, ["python", "-c", "import time; time.sleep(60)"])
+    panel.model.host = FilesHost(document, mesh)
+    panel.model.refresh_materials()
+    shape = panel.view_bar.shape
+    texts = [shape.itemText(index) for index in range(shape.count())]
+    assert texts == ["Sphere", "Plane", "square.obj", "Mesh file…"]
+    shape.activated.emit(2)
+    assert panel.model.view.mesh == str(mesh)
+    assert shape.currentText() == "square.obj"
+    panel.tabs.setCurrentWidget(panel.paint)
+    assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
+
+
+def test_in_maya_its_brush_starts_on_the_mesh_that_is_shown(monkeypatch):
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    host = open_scene(scene, "stack.ma")
+    scene.members["Standard_Surface1SG"] = [SHAPE]
+    model = PanelModel(host, FakeClient)
+    model.refresh_materials()
+    assert model.meshes == (SHAPE,)
+    told = len(model.notices)
+    assert WEIGHT_SET not in host.weight_sets(SHAPE)
+    assert model.show_mesh(SHAPE)
+    model.paint_in_scene()
+    assert WEIGHT_SET in host.weight_sets(SHAPE)
+    assert model.notices[told:] == []
