@@ -204,8 +204,14 @@ void shade(uint3 thread: SV_DispatchThreadID)
     pixels[thread.x] = float4(evaluate(material, filter, float2(thread.xy), 1.5, up, up), 1.0);
 }
 """)
-    code = compile_entry_point([tmp_path / "engine.slang", "-entry", "shade", "-target", "spirv"])
-    assert list(instructions(code))
+    # the guide's own command line, without a warning
+    command = [tmp_path / "engine.slang", "-entry", "shade", "-warnings-as-errors", "all"]
+    command += ["-target", "spirv", "-profile", "spirv_1_6", "-capability", "sm_6_0"]
+    command += ["-DNEURAL_OPTIMAL=1", "-capability", "spvCooperativeVectorNV"]
+    for is_cooperative in (0, 1):
+        code = compile_entry_point([*command, f"-DNEURAL_COOPERATIVE={is_cooperative}"])
+        needs = {operands[0] for _, kind, operands in instructions(code) if kind == OP_CAPABILITY}
+        assert (COOPERATIVE_VECTOR_NV in needs) == is_cooperative
 
 
 def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
