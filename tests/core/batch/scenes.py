@@ -54,7 +54,7 @@ _REFERENCE = Reference(
 )
 
 
-def write_baked(planned, trainer="numpy", **changes):
+def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
     """Writes the bundle that a bake of this material would, with other numbers in it."""
     entry, wanted = planned.entry, planned.wanted
     size = wanted.asked.get("group", {}).get("size", 1)
@@ -72,7 +72,7 @@ def write_baked(planned, trainer="numpy", **changes):
         **changes,
     }
     planned.bundle.parent.mkdir(parents=True, exist_ok=True)
-    errors = {"samples": {"log_mae": 0.01, "smape": 0.1}}
+    errors = {"samples": {"log_mae": log_mae, "smape": 0.1}}
     contents = Contents(entry.name, source=source, errors=errors, reference=_REFERENCE)
     return write_bundle(planned.bundle, _NUMBERS, contents)
 

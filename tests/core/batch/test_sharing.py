@@ -1,0 +1,121 @@
+"""The report says what sharing a decoder cost in error and saved in bytes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.batch.child import BAKED, Outcome
+from verdigris.core.batch.drive import Result
+from verdigris.core.batch.groups import Grouping
+from verdigris.core.batch.packs import write_packs
+from verdigris.core.batch.plan import Choices, make_plan
+from verdigris.core.batch.report import report_html
+from verdigris.core.batch.rules import Rule
+from verdigris.core.batch.sharing import Alone
+from verdigris.core.batch.summary import Summary, rows_of
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.scene import open_scene
+
+from .scenes import read, write_baked, write_documents
+
+BY_HAND = Choices(grouping=Grouping.BY_HAND)
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def scene(tmp_path):
+    write_documents(tmp_path / "docs", *NAMES)
+    rule = Rule(group="all")
+    return read(tmp_path / "docs", out=tmp_path / "out", rules=(rule,))
+
+
+@pytest.fixture
+def state(tmp_path):
+    folder = tmp_path / "out" / ".verdigris"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def summary_of(scene, plan, alone):
+    rows = tuple(rows_of(plan, [], alone))
+    return Summary("docs", scene.out, "now", 1.0, "here", 0, rows)
+
+
+def test_what_is_shared_is_baked_alone_too_once_with_the_steps_of_one(scene, state):
+    plan = make_plan(scene, BY_HAND)
+    works = Alone(state).works(plan, BY_HAND)
+    assert [work.task.name for work in works] == list(NAMES)
+    (shared,) = plan.works
+    own = {work.task.settings["numpy"]["iterations"] for work in works}
+    assert own == {shared.task.settings["numpy"]["iterations"] / 3}
+    for work, error in zip(works, (0.01, 0.02, 0.04), strict=True):
+        write_baked(work.materials[0], log_mae=error)
+    outcome = Outcome(BAKED)
+    alone = Alone(state)
+    alone.take([Result(work.materials[0], BAKED, outcome=outcome) for work in works])
+    # errors are kept and bundles are not
+    assert not (state / "alone").exists()
+    assert Alone(state).works(plan, BY_HAND) == []
+    for each, error in zip(plan.materials, (0.02, 0.02, 0.02), strict=True):
+        write_baked(each, log_mae=error)
+    plan = make_plan(scene, BY_HAND)
+    summary = summary_of(scene, plan, Alone(state))
+    assert [row.sharing.ratio for row in summary.rows] == pytest.approx([2.0, 1.0, 0.5])
+    (group,) = summary.groups
+    # 2 x 1 x 0.5, to the third root
+    assert group["error_ratio"] == pytest.approx(1.0)
+    weights = (scene.out / "a.vdg" / "weights.bin").stat().st_size
+    assert group["saved_bytes"] == 2 * weights
+    text = report_html(summary)
+    assert "What sharing decoders cost and saved" in text
+    assert '<td>all</td><td><a href="#c">c</a></td>' in text
+    assert json.loads(summary.text())["materials"][0]["sharing"]["ratio"] == pytest.approx(2.0)
+
+
+def test_bundles_that_had_own_decoders_spare_the_bakes_for_comparison(scene, state):
+    for each in make_plan(scene).materials:
+        write_baked(each, log_mae=0.05)
+    plan = make_plan(scene, BY_HAND)
+    alone = Alone(state)
+    assert alone.works(plan, BY_HAND) == []
+    for each in plan.materials:
+        write_baked(each, log_mae=0.1)
+    assert [alone.cost(each).ratio for each in plan.materials] == pytest.approx([2.0] * 3)
+
+
+def test_a_change_of_a_material_makes_what_it_was_alone_unknown(scene, state):
+    for each in make_plan(scene).materials:
+        write_baked(each)
+    alone = Alone(state)
+    alone.works(make_plan(scene, BY_HAND), BY_HAND)
+    path = Path(scene.entries[1].source.name)
+    path.write_text(path.read_text().replace("0.7, 0.3, 0.1", "0, 0, 1"))
+    works = alone.works(make_plan(scene, BY_HAND), BY_HAND)
+    assert [work.task.name for work in works] == ["b"]
+
+
+def test_a_pack_is_written_once_and_again_when_a_bundle_has_changed(scene, state):
+    plan = make_plan(scene)
+    bundles = {each.entry.name: each.bundle for each in plan.materials}
+    packs = {"all.vdg": ("*",), "some.vdg": ("a", "b")}
+    for path in bundles.values():
+        write_baked(next(each for each in plan.materials if each.bundle == path))
+
+    def write():
+        return write_packs(packs, bundles, scene.out, state)
+
+    assert [pack["is_new"] for pack in write()] == [True, True]
+    found = open_scene(scene.out / "all.vdg")
+    assert [material.name for material in found.materials] == list(NAMES)
+    # all three hold the same numbers: stored once
+    size = open_bundle(bundles["a"]).manifest.weights.bytes
+    assert found.weights.bytes == size
+    first, second = write()
+    assert (first["is_new"], second["is_new"], first["saved_bytes"]) == (False, False, 2 * size)
+    write_baked(plan.materials[2], log_mae=0.5)
+    assert [pack["is_new"] for pack in write()] == [True, False]
+    (bundles["c"] / "manifest.json").unlink()
+    first, second = write()
+    assert "c.vdg" in first["error"]
+    assert "error" not in second
