@@ -129,6 +129,9 @@ class Host(Protocol):
     def open_scene(self, path: Path) -> None:
         """Opens another scene."""
 
+    def save_scene(self) -> None:
+        """Writes the scene to its file, with the results that were noted in it."""
+
     def materials(self) -> tuple[HostMaterial, ...]:
         """Every material that has MaterialX, or can be had as MaterialX."""
 

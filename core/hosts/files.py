@@ -68,6 +68,9 @@ class FilesHost:
         self._loaded = load_document(path, self._search)
         self._file = path
 
+    def save_scene(self) -> None:
+        """Results are in a file of their own, which is written when they are noted."""
+
     def materials(self) -> tuple[HostMaterial, ...]:
         loaded = self._require_document()
         return tuple(HostMaterial(each.path, each.name, "file") for each in loaded.materials)

@@ -81,7 +81,9 @@ def read_arguments(program: str, arguments: Sequence[str]) -> tuple[Path, Path |
     parser.add_argument(
         "--hand-over", action="store_true", help="only write the MaterialX documents"
     )
-    parser.add_argument("--attach", action="store_true", help="note results in the open scene")
+    parser.add_argument(
+        "--attach", action="store_true", help="note results in the scene, and save it"
+    )
     parser.add_argument(
         "--viewport-textures",
         action="store_true",
@@ -131,6 +133,9 @@ def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> i
         summary["warnings"] = list(host.scene_warnings())
         outcomes = bake_scene(host, choices)
         summary["materials"] = [asdict(outcome) for outcome in outcomes]
+        if choices.attach and any(each.status == BAKED for each in outcomes):
+            # what is noted in a scene that nobody saves is noted nowhere
+            host.save_scene()
         code = EXIT_FAILED if any(each.status == FAILED for each in outcomes) else EXIT_DONE
     except VerdigrisError as failure:
         summary["error"] = str(failure)

@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import WEIGHT_SET, BakedResult, Host, HostMaterial
+from verdigris.core.host import (
+    BASE_COLOR,
+    METALNESS,
+    NORMAL_MAP,
+    ROUGHNESS,
+    WEIGHT_SET,
+    BakedResult,
+    Host,
+    HostMaterial,
+)
 
 EXIT_PASSED, EXIT_FAILED = 0, 1
 PASSED, REFUSED, FAILED = "passed", "refused", "failed"
@@ -102,6 +111,11 @@ def _walk_material(report: Report, host: Host, material: HostMaterial) -> None:
         bundle = Path(folder) / "scratch.vdg"
         report.run(named("attach"), lambda: host.attach(material, BakedResult(bundle)))
         report.run(named("attached"), lambda: _is_noted(host, material, bundle))
+        kinds = (BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP)
+        result = BakedResult(bundle, {kind: bundle.with_name(f"{kind}.png") for kind in kinds})
+        report.run(named("attach with textures"), lambda: host.attach(material, result))
+        # a stage only runs what was attached to it when it is asked
+        report.run(named("materials with a result"), host.materials)
 
 
 def _holds(document: Any) -> str:

@@ -81,6 +81,14 @@ class HoudiniHost:
         except hou.OperationFailed as failure:
             raise HostError(f"{path}: Houdini cannot open it: {failure}") from None
 
+    def save_scene(self) -> None:
+        if self.scene_file() is None:
+            raise HostError("the scene was never saved: save it under a name first")
+        try:
+            hou.hipFile.save()
+        except hou.OperationFailed as failure:
+            raise HostError(f"{self.scene_file()}: Houdini cannot save it: {failure}") from None
+
     # materials
 
     def materials(self) -> tuple[HostMaterial, ...]:

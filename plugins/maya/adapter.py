@@ -69,6 +69,14 @@ class MayaHost:
         except RuntimeError as failure:
             raise HostError(f"{path}: Maya cannot open it: {failure}") from None
 
+    def save_scene(self) -> None:
+        if scene_file() is None:
+            raise HostError("the scene was never saved: save it under a name first")
+        try:
+            cmds.file(save=True)
+        except RuntimeError as failure:
+            raise HostError(f"{scene_file()}: Maya cannot save it: {failure}") from None
+
     # materials
 
     def materials(self) -> tuple[HostMaterial, ...]:

@@ -54,6 +54,7 @@ class Scene:
         self.stages: dict[str, str] = {}
         self.refuses: set[str] = set()
         self.states_entered = 0
+        self.saved: list[Any] = []
         self.dialogs: list[str] = []
         self.panels: list[Any] = []
         self.interfaces = {"verdigris": "Verdigris"}
@@ -399,6 +400,11 @@ def make_hou(scene: Scene) -> StrictModule:
             if Path(file_name).read_text() == "broken":
                 raise OperationFailed("not a hip file")
             scene.path = file_name
+
+        def save(self) -> None:
+            if "save" in scene.refuses:
+                raise OperationFailed("the disk is full")
+            scene.saved.append(scene.state())
 
         def clear(self, suppress_save_prompt: bool) -> None:
             scene.path = ""

@@ -66,6 +66,7 @@ class Scene:
     def __init__(self) -> None:
         self.path = ""
         self.project = ""
+        self.saved: list[Any] = []
         self.references: dict[str, bool] = {}
         self.batch = False
         self.selection: list[str] = []
@@ -122,10 +123,10 @@ class Scene:
     def read(self, path: Path) -> None:
         """Opens a scene in Maya ASCII."""
         project, plugins, batch = self.project, self.plugins, self.batch
-        export = self.export
+        export, refuses = self.export, self.refuses
         self.__init__()  # type: ignore[misc]
         self.path, self.project, self.plugins, self.batch = str(path), project, plugins, batch
-        self.export = export
+        self.export, self.refuses = export, refuses
         current = ""
         for statement in re.split(r";\n", path.read_text()):
             lines = [line for line in statement.splitlines() if line[:2] != "//"]
@@ -168,8 +169,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         newFile: bool = False,
         force: bool = False,
         reference: bool = False,
+        save: bool = False,
     ) -> Any:
         if query and sceneName:
+            return scene.path
+        if save:
+            if "save" in scene.refuses:
+                raise RuntimeError("the disk is full")
+            scene.saved.append(scene.state())
             return scene.path
         if query and reference:
             return list(scene.references)

@@ -11,6 +11,7 @@ import pytest
 from pxr import Usd
 
 from verdigris.core.errors import VerdigrisError
+from verdigris.plugins.common import batch
 from verdigris.plugins.common.batch import Choices, bake_scene, choose
 
 from .houdini.test_houdini_host import GOLD, LIBRARY, PLATE
@@ -157,3 +158,30 @@ def Mesh "plate" {
     add_stage(houdini, tmp_path, GOLD + mesh)
     with pytest.raises(VerdigrisError, match=r"/plate: has no texture coordinates.*unwrap it"):
         houdini.host.mesh(f"{LIBRARY}:/plate")
+
+
+def test_a_batch_that_notes_results_saves_the_scene_or_says_why_not(empty, monkeypatch, tmp_path):
+    scene = empty.scene
+    if isinstance(scene, fake_maya.Scene):
+        open_scene(scene, "stack.ma")
+        scene.members["Standard_Surface1SG"] = [SHAPE]
+    else:
+        scene.add("/mat/gold", "mtlxstandard_surface", material=True)
+        (tmp_path / "gold.usda").write_text(GOLD)
+        scene.stages["/mat/gold"] = str(tmp_path / "gold.usda")
+        scene.path = str(tmp_path / "shot.hip")
+        (tmp_path / "shot.hip").write_text("")
+    material = empty.host.materials()[0]
+    said = json.dumps({"event": "finished", "results": [str(tmp_path / "x.vdg")]})
+    done = batch.subprocess.CompletedProcess([], 0, said, "")
+    monkeypatch.setattr(batch, "_run", lambda command: done)
+    summary = tmp_path / "summary.json"
+    arguments = [scene.path, "-m", material.name, "--attach", "--summary", str(summary)]
+    assert batch.main("batch", lambda: empty.host, arguments) == 0
+    assert len(scene.saved) == 1 and "x.vdg" in str(scene.saved[0])
+    scene.refuses = {"save"}
+    assert batch.main("batch", lambda: empty.host, arguments) == 1
+    assert "cannot save it: the disk is full" in json.loads(summary.read_text())["error"]
+    scene.path = ""
+    with pytest.raises(VerdigrisError, match="never saved: save it under a name"):
+        empty.host.save_scene()
