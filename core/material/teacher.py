@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.device import Device, Source, open_device
@@ -33,7 +34,11 @@ class Teacher(DeviceMaterial):
         self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
 
     def texture_digest(self) -> str:
-        """Tells whether the images are the same as they were."""
+        """Tells whether the images are the same as they were; read once, as the images are."""
+        return self._digest_of_images
+
+    @cached_property
+    def _digest_of_images(self) -> str:
         return self._pool.digest()
 
     def bindings(self) -> dict[str, Any]:
