@@ -42,7 +42,8 @@ class Budget:
         self.spent = 0.0
 
     def start(self) -> None:
-        """From now on time is saved: none for what was before."""
+        """From now on time is saved: what was before does not count."""
+        self._credit = 0.0
         self._seen = self._clock()
 
     @property

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 # How often pictures are sent while training, and how long pictures are drawn between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
-_AT_ONCE = 0.1
+# How much of the reference is drawn for a new view, and before a bake, whatever else waits.
+_AT_ONCE = 0.15
+_BEFORE_TRAINING = 0.4
+_MOST_FOR_A_VIEW = 0.03
 # How the time for pictures is shared while training.
 _LIVE, _REFERENCE, _ERRORS = "live", "reference", "errors"
-_SHARES = {_LIVE: 0.7, _REFERENCE: 0.2, _ERRORS: 0.1}
+_SHARES = {_LIVE: 0.5, _REFERENCE: 0.4, _ERRORS: 0.1}
 
 
 class Show:
@@ -84,6 +87,8 @@ class Show:
         self._student = self._errors = None
         self._painter.forget_network()
         self._painter.rescale(job.settings.resolution)
+        self._draw_reference_for(_BEFORE_TRAINING)
+        self._send()
 
     def end(self) -> None:
         """There is no bake any more; what it last drew stays."""
@@ -92,11 +97,10 @@ class Show:
 
     def look(self, view: View, is_new: bool = False) -> None:
         """Another view: something of it is there at once. `is_new`: it shows another mesh."""
-        began, begun = time.perf_counter(), self._clock()
+        begun = self._clock()
         self._painter.look(view, is_new)
         # the reference stays as it is, so that this is paid once for each view
-        while not self._painter.is_reference_whole and time.perf_counter() - began < _AT_ONCE:
-            self._painter.draw_reference()
+        self._draw_reference_for(_AT_ONCE)
         if self._student is not None:
             if self._is_training:
                 self._post_all(self._painter.draw_live(self._student, self._step))
@@ -104,7 +108,13 @@ class Show:
                 self._painter.draw_neural(self._student)
         self._tell_places()
         self._send()
-        self._budget.charge(self._clock() - begun)
+        # what the artist asks for may cost more than its share: the next picture must not wait long
+        self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
+
+    def _draw_reference_for(self, seconds: float) -> None:
+        begun = self._clock()
+        while not self._painter.is_reference_whole and self._clock() - begun < seconds:
+            self._painter.draw_reference()
 
     def follow(self) -> None:
         """Between two runs of training: draws for as long as the budget lasts."""

@@ -55,6 +55,20 @@ def test_pictures_take_their_share_of_the_time_whatever_one_of_them_costs(cost):
     assert budget.spent / trained < 0.1
 
 
+def test_what_was_drawn_before_the_training_costs_no_picture_of_it():
+    clock = Clock()
+    budget = Budget(0.08, clock)
+    clock.now = 3.0
+    budget.charge(3.0)
+    budget.start()
+    clock.now += 0.1
+    assert budget.is_left
+    # what is spent is no time that more could be saved in
+    clock.now += 1.0
+    budget.charge(1.0)
+    assert budget._credit == pytest.approx(-0.5)
+
+
 def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
     view = sphere_view(24, Camera(turn=20))
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
