@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,22 +40,24 @@ _LOCK_POLL = 0.2
 def main() -> None:
     """Bakes, and says how it goes."""
     incoming, outgoing = take_standard_streams()
-    with os.fdopen(os.dup(incoming.fileno()), "rb") as reader:
-        task = Task.from_json(json.loads(reader.readline()))
-        threading.Thread(target=_end_with, args=(reader,), daemon=True).start()
+    reader = os.fdopen(os.dup(incoming.fileno()), "rb")
+    line = reader.readline()
+    # from here on the thread has the reader: closing it would wait for the thread
+    threading.Thread(target=_end_with, args=(reader,), daemon=True).start()
 
-        def post(event: dict[str, Any]) -> None:
-            outgoing.write(encode(event))
+    def post(event: dict[str, Any]) -> None:
+        outgoing.write(encode(event))
 
-        code = 0
-        try:
-            code = run(task, post)
-        except VerdigrisError as failure:
-            post({"event": "error", **describe(failure)})
-            code = EXIT_FAILED
-        sys.stderr.flush()
-        # not by way of the interpreter's end: a driver that hangs there would leave a process
-        os._exit(code)
+    code = EXIT_FAILED
+    try:
+        code = run(Task.from_json(json.loads(line)), post)
+    except VerdigrisError as failure:
+        post({"event": "error", **describe(failure)})
+    except BaseException:  # noqa: BLE001  whatever it is, the process has to end
+        traceback.print_exc()
+    sys.stderr.flush()
+    # not by way of the interpreter's end: a driver that hangs there would leave a process
+    os._exit(code)
 
 
 def _end_with(stream: BinaryIO) -> None:

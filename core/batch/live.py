@@ -36,8 +36,8 @@ class Lines:
             self.say(f"{task}: goes on from step {event['step']}")
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
-        self._done += len(results)
         for result in results:
+            self._done += 1
             self.say(f"[{self._done}/{self._total}] {summed_up(result)}")
 
     def retried(self, work: Work, outcome: Outcome) -> None:
@@ -153,7 +153,7 @@ def open_view(total: int, place: str, as_json: bool = False) -> Lines:
 
 def summed_up(result: Result) -> str:
     """One line on what came of a material."""
-    name, outcome = result.material.entry.name, result.outcome
+    name, outcome = result.material.shown_name, result.outcome
     if result.status == BAKED:
         again = f", attempt {result.attempts}" if result.attempts > 1 else ""
         went_on = f", from step {outcome.from_step}" if outcome.from_step else ""
@@ -165,6 +165,6 @@ def summed_up(result: Result) -> str:
 
 
 def _named(work: Work) -> str:
-    names = [each.entry.name for each in work.materials]
+    names = [each.shown_name for each in work.materials]
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return f"{work.task.name} ({shown})" if len(names) > 1 else work.task.name
+    return f"{work.task.name} ({shown})" if len(names) > 1 else shown

@@ -54,8 +54,15 @@ class Planned:
     """What it is made of; None where it cannot be baked."""
     group: str = ""
     """Of the materials that it shares a decoder with."""
+    is_comparison: bool = False
+    """Whether it is baked alone only to tell what sharing a decoder costs."""
     found: Mapping[str, Any] = field(default_factory=dict)
     """The manifest sections `source`, `errors` and `cost` of the bundle that is there."""
+
+    @property
+    def shown_name(self) -> str:
+        """For people who watch a run."""
+        return f"{self.entry.name} alone" if self.is_comparison else self.entry.name
 
     @property
     def is_to_do(self) -> bool:

@@ -74,15 +74,11 @@ class Alone:
     def take(self, results: Sequence[Result]) -> None:
         """Keeps the errors of what was baked alone, and lets go of the bundles."""
         for result in results:
-            if result.status == BAKED and self.is_own(result.material):
+            if result.status == BAKED and result.material.is_comparison:
                 with contextlib.suppress(BundleError):
                     self._keep(result.material, open_bundle(result.material.bundle).manifest.errors)
         write_json(self._file, self._known)
         shutil.rmtree(self._folder / ALONE, ignore_errors=True)
-
-    def is_own(self, planned: Planned) -> bool:
-        """Whether this is a bake for comparison."""
-        return planned.bundle.parent == self._folder / ALONE
 
     def cost(self, planned: Planned) -> SharingCost | None:
         """What sharing costs a material whose bundle is there."""
@@ -105,7 +101,8 @@ class Alone:
         asked = {key: value for key, value in planned.wanted.asked.items() if key != "group"}
         bundle = self._folder / ALONE / f"{planned.entry.name}{SUFFIX}"
         wanted = replace(planned.wanted, asked=asked)
-        return replace(planned, wanted=wanted, group="", bundle=bundle, state=State.MISSING)
+        single = replace(planned, wanted=wanted, group="", bundle=bundle, state=State.MISSING)
+        return replace(single, is_comparison=True)
 
     def _key(self, planned: Planned) -> str:
         single = self._single(planned)

@@ -150,9 +150,7 @@ def rows_of(plan: Plan, results: Sequence[Result], alone: Alone | None) -> list[
     the earlier summary knows time and warnings."""
     earlier = _earlier(plan.scene.out / SUMMARY_FILE)
     by_name = {
-        each.material.entry.name: each
-        for each in results
-        if alone is None or not alone.is_own(each.material)
+        each.material.entry.name: each for each in results if not each.material.is_comparison
     }
     rows = [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
     return [

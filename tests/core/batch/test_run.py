@@ -236,6 +236,18 @@ def test_or_it_waits_until_the_first_has_ended(tmp_path):
     assert "waits for another run (process" in told[0]
 
 
+def test_a_bake_that_meets_what_nobody_foresaw_ends_and_says_what(tmp_path):
+    command = [sys.executable, "-P", "-m", child.MODULE]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b'{"name": "a"}\n')
+    process.stdin.flush()
+    # its input stays open: whoever asked for it is still there
+    assert process.wait(60) == 1
+    assert b"KeyError: 'members'" in process.stderr.read()
+    process.stdin.close()
+    process.stderr.close()
+
+
 def test_a_bake_ends_when_whoever_asked_for_it_is_gone(tmp_path):
     (work,) = scene_of(tmp_path, "a").works
     work.task.folder.mkdir()
