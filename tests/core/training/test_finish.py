@@ -18,7 +18,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.finish import bundle_paths
+from verdigris.core.training.finish import bundle_paths, final_samples
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import draw_held_out, texel_footprint
 from verdigris.core.training.metrics import measure_samples
@@ -74,7 +74,7 @@ def test_the_manifest_says_what_was_baked_and_with_what(finished, source):
 def test_what_is_measured_are_the_numbers_in_the_files(finished, lamp):
     bundle = open_bundle(Path(finished.result))
     assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])
-    held_out = draw_held_out(lamp, 1 << 17, footprint=texel_footprint(16))
+    held_out = draw_held_out(lamp, final_samples(lamp.device), footprint=texel_footprint(16))
     found = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
     again = measure_samples(np.asarray(found), held_out.response)
     for name, value in asdict(again).items():
