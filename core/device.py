@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from dataclasses import dataclass
@@ -131,6 +132,15 @@ def open_device(choice: str | None = None) -> Device:
     adapter of Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
     """
     return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+
+
+def close_device(choice: str | None = None) -> None:
+    """Closes the device of this choice, at the end of a process that ends without the interpreter's
+    own clean-up. The shader cache has places for 126 readers, and one that just vanishes keeps its
+    place for as long as any other process has the cache open."""
+    _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto").gpu.close()
+    _open_once.cache_clear()
+    gc.collect()
 
 
 def hardware_devices() -> tuple[str, ...]:

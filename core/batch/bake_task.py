@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.batch.sweep import clear_checkpoint_leftovers
 from verdigris.core.batch.task import Task
+from verdigris.core.device import close_device
 from verdigris.core.errors import DeviceError, VerdigrisError
 from verdigris.core.worker.protocol import encode
 from verdigris.core.worker.streams import take_standard_streams
@@ -50,7 +51,9 @@ def main() -> None:
 
     code = EXIT_FAILED
     try:
-        code = run(Task.from_json(json.loads(line)), post)
+        task = Task.from_json(json.loads(line))
+        code = run(task, post)
+        close_device(task.device or None)
     except VerdigrisError as failure:
         post({"event": "error", **describe(failure)})
     except BaseException:  # noqa: BLE001  whatever it is, the process has to end
