@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
+# measuring and writing come after the last step
+_TRAINING_SHARE = 0.9
+
+
 class Lines:
     """One line for each thing that begins or ends."""
 
@@ -88,7 +92,7 @@ class Table(Lines):
         if kind == "phase":
             self._progress.update(bar, detail=str(event.get("name")))
         elif kind == "step":
-            share = event["step"] / max(event["steps"], 1)
+            share = _TRAINING_SHARE * event["step"] / max(event["steps"], 1)
             loss, left = event.get("loss"), event.get("seconds_left") or 0.0
             shown = f"loss {loss:.4f}  " if isinstance(loss, float) else ""
             self._progress.update(bar, completed=share, detail=f"{shown}{clock(left)} left")
