@@ -89,6 +89,15 @@ def facts(bundle):
     return digests, manifest
 
 
+def differences(first, second, where=""):
+    """Where two manifests are not the same."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        keys = sorted({*first, *second})
+        parts = [differences(first.get(key), second.get(key), f"{where}.{key}") for key in keys]
+        return [each for part in parts for each in part]
+    return [] if first == second else [f"{where[1:]}: {first} and {second}"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -123,7 +132,9 @@ def main():
             event["material"]: event["status"] for event in rest if event["event"] == "ended"
         },
         "numbers_equal": all(first[0] == second[0] for first, second in pairs),
-        "manifests_equal": all(first[1] == second[1] for first, second in pairs),
+        "manifests_differ": [
+            each for first, second in pairs for each in differences(first[1], second[1])
+        ],
         "verify": all(verify(bundle).holds for bundle in bundles),
         "left_behind": sorted(
             path.name
