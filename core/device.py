@@ -137,7 +137,9 @@ def open_device(choice: str | None = None) -> Device:
 def close_device(choice: str | None = None) -> None:
     """Closes the device of this choice, at the end of a process that ends without the interpreter's
     own clean-up. The shader cache has places for 126 readers, and one that just vanishes keeps its
-    place for as long as any other process has the cache open."""
+    place for as long as any other process has the cache open. Without a device nothing happens."""
+    if not _open_once.cache_info().currsize:
+        return
     _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto").gpu.close()
     _open_once.cache_clear()
     gc.collect()

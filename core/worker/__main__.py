@@ -9,6 +9,7 @@ import threading
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from verdigris.core.device import close_device
 from verdigris.core.worker.events import Hello, Pixels
 from verdigris.core.worker.inbox import Inbox
 from verdigris.core.worker.protocol import VERSION
@@ -55,6 +56,8 @@ def main() -> None:
     outbox.close(_FLUSH)
     sys.stderr.flush()
     # not by way of the interpreter's end: a driver that hangs there would leave a process behind
+    _end_by_force_soon()
+    close_device()
     os._exit(0)
 
 
@@ -62,6 +65,10 @@ def _listen(inbox: Inbox, stream: BinaryIO) -> None:
     inbox.read(stream)
     # The parent is gone. The session is told to quit; where it is in the middle of something
     # long, there is nobody left to wait for it.
+    _end_by_force_soon()
+
+
+def _end_by_force_soon() -> None:
     end = threading.Timer(_GRACE, os._exit, (0,))
     end.daemon = True
     end.start()
