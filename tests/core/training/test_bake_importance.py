@@ -102,7 +102,10 @@ def test_a_map_that_is_set_from_another_thread_is_in_effect_within_half_a_second
     control.watch = lambda run: seen.append(run)
     painted_at = None
     timer.start()
-    options = BakeOptions("out", tmp_path, "numpy", metrics_seconds=1e9, checkpoint_seconds=1e9)
+    # what the panel's worker takes
+    options = BakeOptions(
+        "out", tmp_path, "numpy", metrics_seconds=1e9, checkpoint_seconds=1e9, run_seconds=0.14
+    )
     for event in bake([clay], settings, options, control):
         if isinstance(event, Step) and seen[0].options.importance is not None:
             painted_at = painted_at or time.monotonic()

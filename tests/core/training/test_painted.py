@@ -89,7 +89,7 @@ def test_comparing_bakes_both_prints_the_errors_and_draws_them(tmp_path, monkeyp
     import OpenImageIO as oiio
 
     picture = oiio.ImageBuf(compared["picture"]).get_pixels(oiio.FLOAT)
-    assert picture.shape[:2] == (128, 384)
-    assert picture[:, :16].mean() > picture[:, 16:128].mean()
+    assert picture.shape[:2] == (384, 1152)
+    assert picture[:, :48].mean() > picture[:, 48:384].mean()
     names = {path.name for path in tmp_path.iterdir() if path.suffix == ".vdg"}
     assert names == {"edge.vdg", "edge-uniform.vdg"}

@@ -65,7 +65,7 @@ def test_the_bundle_holds_what_was_measured_on_the_grid_of_the_phase_and_says_ho
 
     facts = bundle.manifest.errors["quantisation"]
     assert facts["bits"] == 8
-    held_out = draw_held_out(cloud, 1 << 15, footprint=texel_footprint(16))
+    held_out = draw_held_out(cloud, len(run.held_out[0].uv), footprint=texel_footprint(16))
     np.testing.assert_array_equal(held_out.response, run.held_out[0].response)
     found = run.measure(run.stored_parameters()).samples[0].log_mae
     assert facts["log_mae_after"] == pytest.approx(found, rel=1e-6)
