@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Callable
 
-# A little under the tenth that the panel promises: what is sent costs something, too.
-SHARE = 0.08
+# A little under the tenth that the panel promises: what is sent costs something, too, and so do
+# runs of steps that are as short as they are for the panel.
+SHARE = 0.075
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 
@@ -40,6 +41,7 @@ class Budget:
         self._credit = 0.0
         self._seen = clock()
         self.spent = 0.0
+        """All that was booked since the start."""
 
     def start(self) -> None:
         """From now on time is saved: what was before does not count."""
@@ -49,8 +51,12 @@ class Budget:
     @property
     def is_left(self) -> bool:
         """Whether something may be spent now."""
+        return self.allows(0.0)
+
+    def allows(self, debt: float) -> bool:
+        """Whether something may be spent now that can be saved for afterwards."""
         self._save(0.0)
-        return self._credit > 0
+        return self._credit > -debt
 
     def charge(self, seconds: float) -> None:
         """Books what was just spent; more than there is has to be saved afterwards."""

@@ -59,6 +59,8 @@ class Job:
             time_limit=start.time_limit or None,
             target_error=start.target_error or None,
             viewport_textures=start.viewport_textures,
+            run_seconds=RUN_SECONDS,
+            checkpoint_seconds=CHECKPOINT_SECONDS,
         )
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)

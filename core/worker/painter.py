@@ -40,9 +40,8 @@ _GROUP = {True: 2048, False: 65_536}
 _COARSE = 3
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
-# Sides of live pictures, and how long one of them may take: five a second are a twentieth then.
-LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-_LIVE_SECONDS = 0.0105
+# Sides of live pictures.
+LIVE_SIZES = (32, 48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
 _FIRST_LIVE_SIZE = 64
 # A larger picture must promise to be this much quicker than it has to be, or sizes would flicker.
 _RESERVE = 0.75
@@ -140,10 +139,10 @@ class Painter:
         self._sharp["neural"] = 0.0
         self._changed.discard("neural")
 
-    def draw_live(self, student: Student | LiveNetwork, step: int) -> list[Picture]:
-        """The student as it is, whole, and as large as it can be in time."""
+    def draw_live(self, student: Student | LiveNetwork, step: int, seconds: float) -> list[Picture]:
+        """The student as it is, whole, and as large as it can be in this time."""
         self.forget_neural()
-        size = self._live_side = self._live_size()
+        size = self._live_side = self._live_size(seconds)
         is_new = size not in self._live
         if is_new:
             self._live[size] = self._canvas(size), self._canvas(size)
@@ -165,11 +164,11 @@ class Painter:
             mixed = 0.7 * before + 0.3 * seconds_a_pixel
             self._seconds_a_pixel = min(mixed, seconds_a_pixel)
 
-    def _live_size(self) -> int:
+    def _live_size(self, seconds: float) -> int:
         if self._seconds_a_pixel is None:
             wanted = float(_FIRST_LIVE_SIZE)
         else:
-            wanted = (_LIVE_SECONDS / self._seconds_a_pixel) ** 0.5
+            wanted = (seconds / self._seconds_a_pixel) ** 0.5
             if wanted > self._live_side:
                 wanted = max(self._live_side, (_RESERVE * wanted**2) ** 0.5)
         most = min(wanted, self.wanted.size)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.worker.budget import Budget, Effort
+from verdigris.core.worker.budget import SHARE, Budget, Effort
 from verdigris.core.worker.events import ErrorMap, Errors
+from verdigris.core.worker.job import RUN_SECONDS
 from verdigris.core.worker.painter import Painter
 from verdigris.core.worker.texels import RollingErrors
 
@@ -34,9 +35,13 @@ _SLICE = 0.05
 _AT_ONCE = 0.15
 _BEFORE_TRAINING = 0.4
 _MOST_FOR_A_VIEW = 0.03
-# How the time for pictures is shared while training.
-_LIVE, _REFERENCE, _ERRORS = "live", "reference", "errors"
-_SHARES = {_LIVE: 0.5, _REFERENCE: 0.4, _ERRORS: 0.1}
+# A live picture follows every run of steps. It is as small as it must be to take no more than these
+# parts of what is saved meanwhile: while the reference is drawn, and when it is whole.
+_BESIDE_REFERENCE, _ALONE = 0.55, 0.75
+# What the reference has spent in advance does not keep live pictures from coming.
+_LIVE_DEBT = 0.04
+# How fast the time between two live pictures is believed to have changed.
+_NEW = 0.3
 
 
 class Show:
@@ -60,7 +65,8 @@ class Show:
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._spent: dict[str, float] = {}
+        self._drawn_at: float | None = None
+        self._between = RUN_SECONDS
         self._is_training = False
         self._post(self._painter.texture())
         self._tell_places()
@@ -103,7 +109,7 @@ class Show:
         self._draw_reference_for(_AT_ONCE)
         if self._student is not None:
             if self._is_training:
-                self._post_all(self._painter.draw_live(self._student, self._step))
+                self._draw_live()
             else:
                 self._painter.draw_neural(self._student)
         self._tell_places()
@@ -123,24 +129,25 @@ class Show:
             return
         self._is_training = True
         if self._student is None:
+            if self._is_numpy(run):
+                # compiles what the first step needs: the first pictures are not to stand still then
+                run.source.draw(run.trainer.step, run.settings.batch)
             self._learn(run)
-            assert self._student is not None
             # twice, because the first one compiles
             for _ in range(2):
-                self._post_all(self._painter.draw_live(self._student, self._step))
+                self._draw_live()
             if self._is_numpy(run):
                 self._look_at_errors(run)
             self._budget.start()
+            return
+        self._note_time()
+        if self._budget.allows(_LIVE_DEBT):
+            self._charge(self._draw_news, run)
         elif self._is_numpy(run):
             # in any case: figures cost a hundredth of the time
-            begun = self._clock()
-            self._learn(run)
-            self._look_at_errors(run)
-            self._budget.charge(self._clock() - begun)
-        while self._budget.is_left:
-            begun = self._clock()
-            self._draw_next(run)
-            self._budget.charge(self._clock() - begun)
+            self._charge(self._look_at_errors, run)
+        while self._budget.is_left and not self._painter.is_reference_whole:
+            self._charge(self._advance_reference)
 
     def rest(self) -> None:
         """The training holds still, or is over: pictures are drawn in full size from now on."""
@@ -167,29 +174,36 @@ class Show:
         if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
             self._send()
 
-    def _draw_next(self, run: Run) -> None:
-        """What has had the least of its share."""
-        shares = dict(_SHARES)
-        if self._painter.is_reference_whole:
-            del shares[_REFERENCE]
-        if not run.held_out or self._is_numpy(run):
-            del shares[_ERRORS]
-        chosen = min(shares, key=lambda name: self._spent.get(name, 0.0) / shares[name])
+    def _charge(self, draw: Callable[..., None], *values: Any) -> None:
         begun = self._clock()
-        self._draw(chosen, run)
-        self._spent[chosen] = self._spent.get(chosen, 0.0) + self._clock() - begun
+        draw(*values)
+        self._budget.charge(self._clock() - begun)
 
-    def _draw(self, chosen: str, run: Run) -> None:
-        assert self._student is not None
-        if chosen == _LIVE:
-            self._learn(run)
-            self._post_all(self._painter.draw_live(self._student, self._step))
-        elif chosen == _REFERENCE:
-            self._painter.draw_reference()
-            if self._painter.is_reference_whole:
-                self._send()
-        else:
+    def _draw_news(self, run: Run) -> None:
+        """What has been learnt since the last time, as a picture and in figures."""
+        self._learn(run)
+        self._draw_live()
+        if self._is_numpy(run) or self._budget.is_left:
             self._look_at_errors(run)
+
+    def _draw_live(self) -> None:
+        assert self._student is not None
+        part = _ALONE if self._painter.is_reference_whole else _BESIDE_REFERENCE
+        seconds = part * SHARE * self._between
+        self._post_all(self._painter.draw_live(self._student, self._step, seconds))
+
+    def _note_time(self) -> None:
+        """How much time for live pictures there is between two of them: on a busy machine a run of
+        steps is shorter by the clock that counts."""
+        now = self._clock()
+        if self._drawn_at is not None:
+            self._between += _NEW * (now - self._drawn_at - self._between)
+        self._drawn_at = now
+
+    def _advance_reference(self) -> None:
+        self._painter.draw_reference()
+        if self._painter.is_reference_whole:
+            self._send()
 
     def _look_at_errors(self, run: Run) -> None:
         if not run.held_out:

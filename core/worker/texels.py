@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.training.metrics import SampleMetrics, measure_samples, texel_errors
+from verdigris.core.training.metrics import (
+    RELATIVE_EPSILON,
+    SampleMetrics,
+    measure_samples,
+    texel_errors,
+)
 from verdigris.core.worker.commands import IN_VIEW, PAINTED
 from verdigris.core.worker.live import Places
 from verdigris.core.worker.protocol import ProtocolError
@@ -36,12 +41,15 @@ class RollingErrors:
         self._next = 0
         self._places: Places | None = None
         self._is_whole = False
+        # Of each part, by where it begins: what it adds to the figures of all.
+        self._of_parts: dict[int, NDArray[np.float64]] = {}
 
     def advance(self, student: Student | LiveNetwork) -> bool:
         """Whether that was the last part: the map is of all samples then."""
         until = min(self._next + _SAMPLES_AT_ONCE, len(self._prediction))
         while self._next < until:
-            self._next = self._predict(student, self._next)
+            start, self._next = self._next, self._predict(student, self._next)
+            self._measure(start, min(self._next, len(self._prediction)))
         if self._next < len(self._prediction):
             return False
         self._next = 0
@@ -67,7 +75,19 @@ class RollingErrors:
         """Of all samples, some as the student was a moment ago; None before each was seen once."""
         if not self._is_whole:
             return None
-        return measure_samples(self._prediction, self._held_out.response)
+        log_mae, wrong, smape, energy = np.sum(list(self._of_parts.values()), axis=0)
+        count = len(self._prediction)
+        return SampleMetrics(log_mae / count, wrong / energy, smape / count)
+
+    def _measure(self, start: int, end: int) -> None:
+        """Only of what has changed: of all samples it would cost as much as predicting some."""
+        response = self._held_out.response[start:end]
+        found = measure_samples(self._prediction[start:end], response)
+        energy = max(float(response.sum(dtype=np.float64)), RELATIVE_EPSILON)
+        count = end - start
+        self._of_parts[start] = np.array(
+            [found.log_mae * count, found.relative_l1 * energy, found.smape * count, energy]
+        )
 
     def map(self) -> Floats:
         """Mean log error by place, row 0 at v = 0."""

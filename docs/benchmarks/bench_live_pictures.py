@@ -46,8 +46,8 @@ def main() -> None:
         for size in SIZES:
             painting.LIVE_SIZES = (size,)
             here, student = run.trainer.live(), run.current_student()
-            numpy = milliseconds(lambda here=here: painter.draw_live(here, 1))
-            device = milliseconds(lambda student=student: painter.draw_live(student, 1))
+            numpy = milliseconds(lambda here=here: painter.draw_live(here, 1, 0.01))
+            device = milliseconds(lambda student=student: painter.draw_live(student, 1, 0.01))
             rate = 1000 * SHARE / numpy
             print(
                 f"{size:4} x {size}: {numpy:5.1f} ms, {1e3 * numpy / size**2:.2f} us a pixel, "

@@ -140,6 +140,7 @@ def test_errors_by_parts_are_those_of_all_held_out_samples(teacher, trainer):
         found = rolling.figures()
         assert found.log_mae == pytest.approx(expected.log_mae, rel=1e-3)
         assert found.smape == pytest.approx(expected.smape, rel=1e-3)
+        assert found.relative_l1 == pytest.approx(expected.relative_l1, rel=1e-3)
 
 
 def test_the_difference_is_that_of_what_is_shown(teacher):
