@@ -151,7 +151,8 @@ def cores() -> int:
 
 def worker_arguments(arguments: Sequence[str], cores: int) -> list[str]:
     chosen = any(word.startswith(("-n", "--numprocesses")) for word in arguments)
-    return [] if chosen or cores < 2 else ["-n", "2"]
+    # what a file's tests share is made once when one process has all of them
+    return [] if chosen or cores < 2 else ["-n", "2", "--dist", "loadfile"]
 
 
 def hand_over(command: list[str], folder: Path | None) -> int:

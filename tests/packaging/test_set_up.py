@@ -248,8 +248,8 @@ def test_arguments_are_ours_only_in_front(arguments, request_):
 @pytest.mark.parametrize(
     ("arguments", "cores", "added"),
     [
-        ((), 2, ["-n", "2"]),
-        (("-k", "x"), 16, ["-n", "2"]),
+        ((), 2, ["-n", "2", "--dist", "loadfile"]),
+        (("-k", "x"), 16, ["-n", "2", "--dist", "loadfile"]),
         ((), 1, []),
         (("-n", "4"), 8, []),
         (("-n0",), 8, []),

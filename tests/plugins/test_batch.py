@@ -21,6 +21,15 @@ SCENE = document(
     material(name="lead"),
 )
 
+# Little to compile.
+CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="diffuse" type="BSDF">
+<input name="color" type="color3" value="0.8, 0.8, 0.7"/></oren_nayar_diffuse_bsdf>
+<surface name="surface" type="surfaceshader">
+<input name="bsdf" type="BSDF" nodename="diffuse"/></surface>
+<surfacematerial name="chalk" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="surface"/></surfacematerial></materialx>
+"""
+
 WITHOUT_QT = """
 import sys
 sys.path.insert(0, {fakes!r})
@@ -160,16 +169,18 @@ def test_names_of_results_differ_also_where_upper_case_does_not_count():
     ]
 
 
-def test_a_material_of_a_scene_becomes_a_bundle(scene, tmp_path, monkeypatch):
+def test_a_material_of_a_scene_becomes_a_bundle(tmp_path, monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    scene = tmp_path / "scene.mtlx"
+    scene.write_text(CHALK)
     summary = tmp_path / "summary.json"
     small = ["--resolution", "8", "--iterations", "4", "--batch", "64", "--network", "2x16"]
-    arguments = [str(scene), "-m", "gold", "-o", str(tmp_path), "--summary", str(summary)]
+    arguments = [str(scene), "-m", "chalk", "-o", str(tmp_path), "--summary", str(summary)]
     assert main("batch", FilesHost, [*arguments, "--preset", "draft", "--", *small]) == 0
-    (gold,) = json.loads(summary.read_text())["materials"]
+    (chalk,) = json.loads(summary.read_text())["materials"]
     from verdigris.core.bundle.read import open_bundle
 
-    assert open_bundle(Path(gold["bundle"])).manifest.name == "gold"
+    assert open_bundle(Path(chalk["bundle"])).manifest.name == "chalk"
 
 
 @pytest.mark.parametrize("host", ["maya", "houdini"])

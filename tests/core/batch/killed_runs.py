@@ -1,10 +1,10 @@
-"""Kills runs of a scene at random times and lets them go on, then compares with one that nobody
+"""Kills runs of a scene at random steps and lets them go on, then compares with one that nobody
 killed.
 
     python killed_runs.py FOLDER --materials 2 --kills 5
 
-Prints, as JSON, how far each killed run had come, from which steps bakes went on, and whether the
-bundles are the same.
+Prints, as JSON, the steps of the checkpoints that each killed run left, from which steps bakes went
+on, and whether the bundles are the same.
 """
 
 import argparse
@@ -15,18 +15,19 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.verify import verify
+from verdigris.core.training import checkpoint
 
 DOCUMENT = """<materialx version="1.39">
 <checkerboard name="C" type="color3"><input name="uvtiling" type="vector2" value="4, 4"/>
 <input name="color1" type="color3" value="{colour}"/></checkerboard>
-<standard_surface name="S" type="surfaceshader">
-<input name="base_color" type="color3" nodename="C"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<oren_nayar_diffuse_bsdf name="D" type="BSDF">
+<input name="color" type="color3" nodename="C"/></oren_nayar_diffuse_bsdf>
+<surface name="S" type="surfaceshader">
+<input name="bsdf" type="BSDF" nodename="D"/></surface>
 <surfacematerial name="{name}" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="S"/></surfacematerial></materialx>"""
 SETTINGS = ("resolution=16", "batch=256", "network=2x16", "candidates=2", "candidate_share=0.05")
@@ -59,25 +60,25 @@ def told(process):
     return events
 
 
-def kill_in_training(process, after):
-    """Kills it with so many seconds of training gone; the step that it had come
-    to, and those that its bakes began at."""
-    step, deadline, begun = 0, None, []
+def kill_in_training(process, at):
+    """Kills it when a bake has a checkpoint of this step or a later one; the steps that its bakes
+    began at."""
+    begun = []
     for line in process.stdout:
         event = json.loads(line)
         if event["event"] == "started":
             begun.append(event["step"])
-        if event["event"] == "step":
-            step = event["step"]
-            deadline = deadline or time.monotonic() + after
-        if event["event"] == "summary":
-            return "ended by itself", begun
-        if deadline and time.monotonic() > deadline:
+        if event["event"] == "checkpointed" and event["step"] >= at:
             break
     os.kill(process.pid, signal.SIGKILL)
     process.wait(LONGEST)
     process.stdout.close()
-    return step, begun
+    return begun
+
+
+def kept_steps(folder):
+    """Of the checkpoints here."""
+    return [checkpoint.load(path).facts["step"] for path in sorted(folder.glob("*.npz"))]
 
 
 def facts(bundle):
@@ -111,23 +112,24 @@ def main():
     for number, name in enumerate(names):
         text = DOCUMENT.format(name=name, colour=f"0.{number + 1}, 0.5, 0.3")
         (given.folder / "docs" / f"{name}.mtlx").write_text(text)
-    whole = told(start(given.folder, "whole", given.steps))
-    steps = [event for event in whole if event["event"] == "step"]
-    training = max(event["seconds"] for event in steps)
+    told(start(given.folder, "whole", given.steps))
     chance = random.Random(given.seed)
-    kills = []
+    begun, kept = [], []
     for _ in range(given.kills):
-        after = chance.uniform(0.0, 0.7) * training
-        kills.append(kill_in_training(start(given.folder, "killed", given.steps), after))
+        at = chance.uniform(0.0, 0.7) * given.steps
+        begun.append(kill_in_training(start(given.folder, "killed", given.steps), at))
+        kept.append(kept_steps(given.folder / "killed"))
     rest = told(start(given.folder, "killed", given.steps))
     pairs = [
         [facts(given.folder / out / f"{name}.vdg") for out in ("whole", "killed")] for name in names
     ]
     bundles = [open_bundle(given.folder / "killed" / f"{name}.vdg") for name in names]
     found = {
-        "killed_at_steps": [step for step, _ in kills],
-        "begun_at_steps": [begun for _, begun in kills]
-        + [[event["step"] for event in rest if event["event"] == "started"]],
+        "kept_steps": kept,
+        "begun_at_steps": [
+            *begun,
+            [event["step"] for event in rest if event["event"] == "started"],
+        ],
         "ended": {
             event["material"]: event["status"] for event in rest if event["event"] == "ended"
         },

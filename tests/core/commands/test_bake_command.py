@@ -1,11 +1,14 @@
 """`bake`, `measure` and `compare` as their user meets them: output, messages, exit codes."""
 
+import contextlib
+import io
 import json
 import re
 import shutil
 import subprocess
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +20,13 @@ from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
+from verdigris.core.training import finish
+from verdigris.core.training.measure import (
+    draw_held_out,
+    draw_sphere,
+    measure_student,
+    texel_footprint,
+)
 
 # Two materials; the first is kept whole, of the second something is dropped.
 TEXT = """<materialx version="1.39">
@@ -43,20 +52,32 @@ def verdigris(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """In this process, which has a device open: exit code, output, errors."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
-        code = 0
+def in_process(*arguments):
+    """In this process, which has a device open: exit code, output, errors. The closing pictures of
+    bakes are small, as nobody looks at them."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
+        patch.setattr(finish, "draw_sphere", partial(draw_sphere, size=32))
         try:
             cli.main()
         except SystemExit as end:
             code = end.code or 0
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, " ".join(captured.err.split())
+    assert "Traceback" not in err.getvalue()
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def command():
+    """The same with errors on one line."""
+
+    def run(*arguments):
+        code, out, err = in_process(*arguments)
+        return code, out, " ".join(err.split())
 
     return run
 
@@ -72,19 +93,22 @@ def source(tmp_path_factory):
 def result(source):
     """Of the second of both materials, with a folder of its own."""
     out = source.parent / "out"
-    ran = verdigris("bake", source, *QUICK, "-m", "clay", "-m", "pane", "-o", out, "-q")
-    assert ran.returncode == 0, ran.stderr
+    ran = in_process("bake", source, *QUICK, "-m", "clay", "-m", "pane", "-o", out, "-q")
+    code, printed, errors = ran
+    assert code == 0, errors
     # quiet: the path on one stream, what is dropped on the other
-    assert ran.stdout == f"{out / 'clay.vdg'}\n{out / 'pane.vdg'}\n"
-    assert ran.stderr.startswith("verdigris: pane: transmission is dropped: ")
-    assert ran.stderr.count("\n") == 1
+    assert printed == f"{out / 'clay.vdg'}\n{out / 'pane.vdg'}\n"
+    assert errors.startswith("verdigris: pane: transmission is dropped: ")
+    assert errors.count("\n") == 1
     return out / "pane.vdg"
 
 
 def test_json_prints_a_line_for_each_event(source, tmp_path):
-    ran = verdigris("bake", source, *QUICK, "-m", "pane", "-o", tmp_path, "--json")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    code, printed, errors = in_process(
+        "bake", source, *QUICK, "-m", "pane", "-o", tmp_path, "--json"
+    )
+    assert (code, errors) == (0, "")
+    events = [json.loads(line) for line in printed.splitlines()]
     kinds = [event["event"] for event in events]
     assert kinds[:2] == ["started", "warning"]
     assert kinds[-1] == "finished"

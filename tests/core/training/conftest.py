@@ -1,8 +1,12 @@
 """Analytic materials whose parameters vary over uv: a teacher that needs no device."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from verdigris.core.training import finish
+from verdigris.core.training.measure import draw_sphere
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 
@@ -85,6 +89,13 @@ class PoolSource:
     def draw(self, step, count):
         index = step % (len(self._pool) // count)
         return self._pool[index * count : (index + 1) * count]
+
+
+@pytest.fixture(autouse=True)
+def small_spheres(monkeypatch):
+    """A bake's closing pictures take most of its time here, and tests of single bakes look at
+    none. Bakes of fixtures that a module shares draw them at their size."""
+    monkeypatch.setattr(finish, "draw_sphere", partial(draw_sphere, size=32))
 
 
 @pytest.fixture

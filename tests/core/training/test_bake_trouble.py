@@ -23,6 +23,12 @@ TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">{inputs}
 </standard_surface><surfacematerial name="{name}" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+# Little to compile.
+CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
+<input name="color" type="color3" value="0.1, 0.2, 0.8"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
+<surfacematerial name="clay" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
 CLAY = {"base_color": "0.7, 0.3, 0.1", "specular_roughness": "0.5"}
 
 
@@ -138,7 +144,7 @@ def test_names_that_are_there_already_get_a_number():
 
 
 def test_materials_of_one_name_can_be_told_apart_in_the_result(clay, tmp_path):
-    blue = make_teacher(base_color="0.1, 0.2, 0.8", specular_roughness="0.5")
+    blue = Teacher(parse_document(CHALK, name="clay"), device=clay.device)
     events = run([clay, blue], tmp_path, replace(TINY, iterations=300))
     assert events[0].materials == ("clay", "clay-2")
     bundles = [open_bundle(Path(result)) for result in events[-1].results]

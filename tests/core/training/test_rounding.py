@@ -23,9 +23,9 @@ SETTINGS = BakeSettings(
 TEXT = """<materialx version="1.39">
 <texcoord name="uv" type="vector2"/>
 <noise2d name="noise" type="color3"><input name="texcoord" type="vector2" nodename="uv"/></noise2d>
-<standard_surface name="s" type="surfaceshader">
-<input name="base_color" type="color3" nodename="noise"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<oren_nayar_diffuse_bsdf name="d" type="BSDF">
+<input name="color" type="color3" nodename="noise"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
 <surfacematerial name="cloud" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
 
