@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -105,6 +106,21 @@ class Shown:
     top: float
 
 
+@dataclass(frozen=True)
+class Texel:
+    """One that is shown as a square, and the colours that it is shown in."""
+
+    uv: tuple[float, float]
+    """Of the place that is pointed at."""
+    column: int
+    row: int
+    """From v = 0 upwards."""
+    across: int
+    """How many there are a side."""
+    colours: Mapping[str, tuple[int, int, int]]
+    """By picture: `reference`, and `neural` if there is one."""
+
+
 class PanelModel:
     """One panel's state. Signals say what changed; widgets read it from here."""
 
@@ -140,6 +156,7 @@ class PanelModel:
         self.pictures: dict[str, Shown] = {}
         self.error_map: Any = None
         self.places: Any = None
+        self._places_view = self._texels = 0
         self.weights = WeightMap()
         self.notices: list[Notice] = []
         self.checkpoint_step: int | None = None
@@ -403,6 +420,21 @@ class PanelModel:
         u, v = self.places[int(y * height), int(x * width)]
         return (float(u), float(v)) if np.isfinite(u) and np.isfinite(v) else None
 
+    def texel_at(self, x: float, y: float) -> Texel | None:
+        """Which texel is shown there, if the view is so near that texels are squares."""
+        uv = self.place_at(x, y)
+        if uv is None or not self._texels or self._places_view != self.view.number:
+            return None
+        column, row = (math.floor(each * self._texels) % self._texels for each in uv)
+        colours = {}
+        for part in ("reference", "neural"):
+            shown = self.pictures.get(part)
+            if shown is not None and shown.view == self.view.number:
+                height, width = shown.pixels.shape[:2]
+                red, green, blue = shown.pixels[int(y * height), int(x * width)]
+                colours[part] = (int(red), int(green), int(blue))
+        return Texel(uv, column, row, self._texels, colours)
+
     def read_map(self, path: str) -> None:
         self._send(say.ReadMap(path))
 
@@ -587,6 +619,9 @@ class PanelModel:
             self.error_map_changed.emit()
         elif event == "places":
             self.places = pixels
+            self._places_view = int(header.get("view", 0))
+            self._texels = int(header.get("texels", 0))
+            self.picture_changed.emit()
         elif event == "importance":
             self.weights.replace(np.array(pixels, np.float32))
 

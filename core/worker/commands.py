@@ -20,6 +20,8 @@ EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
 LARGEST_ZOOM = 4096.0
+# From here on pixels, and texels that are large enough, are squares.
+PIXELATED_FROM = 8.0
 # Three corners of a place, a normal and a uv.
 BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
 _COMMAND = "command"

@@ -166,6 +166,8 @@ class Places(Pixels):
 
     array: NDArray[np.float32]
     view: int
+    texels: int = 0
+    """Where each texel is drawn as a square: how many there are a side on the level shown."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from verdigris.core.pictures.mesh import Mesh, load_mesh
 from verdigris.core.pictures.render import make_view
 from verdigris.core.pictures.views import Camera
 from verdigris.core.worker.canvas import Canvas, heat_of
+from verdigris.core.worker.commands import PIXELATED_FROM
 from verdigris.core.worker.commands import View as Wanted
 from verdigris.core.worker.events import Picture, Places
 from verdigris.core.worker.live import LitView
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 # Pixels that are drawn together when nothing trains: commands wait for no longer than that.
 _GROUP = {True: 2048, False: 65_536}
 _COARSE = 3
+# Pixels that a texel must have, on average, to be drawn as a square.
+_PIXELS_A_TEXEL = 36
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
 # Sides of live pictures.
@@ -83,8 +86,7 @@ class Painter:
             self._show(wanted)
 
     def _show(self, wanted: Wanted) -> None:
-        # a mesh that cannot be read leaves everything as it was
-        self.view = self._make_view(wanted, wanted.size)
+        self._frame(wanted)
         self.wanted = wanted
         self.reference = self._canvas(wanted.size)
         self.neural = self._canvas(wanted.size)
@@ -97,11 +99,29 @@ class Painter:
         self._neural_parts: Iterator[float] | None = None
         self._sharp = {"reference": 0.0, "neural": 0.0}
 
+    def _frame(self, wanted: Wanted) -> None:
+        """Finds what each pixel shows: a place, or the whole texel around it."""
+        # a mesh that cannot be read leaves everything as it was
+        seen = self._seen(wanted, wanted.size)
+        self.seen_uv = seen.uv
+        self.texels = self._count_texels(wanted, seen)
+        self.view = _by_texel(seen, self.texels)
+
+    def _count_texels(self, wanted: Wanted, seen: View) -> int:
+        """How many there are a side, if each is to be drawn as a square; otherwise 0."""
+        texels = max(1, self._studio.resolution >> wanted.level)
+        if wanted.zoom < PIXELATED_FROM or not len(seen.uv):
+            return 0
+        shown = np.unique(np.floor(seen.uv * texels), axis=0)
+        return texels if len(seen.uv) >= _PIXELS_A_TEXEL * len(shown) else 0
+
     def rescale(self, resolution: int) -> None:
         """Shows the reference as texels of another size see it."""
         if resolution != self._studio.resolution:
             self._studio.resolution = resolution
+            self._frame(self.wanted)
             self._live = {}
+            self._lit = {}
             self._reference_parts = self._parts(self.teacher, self.reference)
 
     @property
@@ -209,13 +229,16 @@ class Painter:
         """The uv of every pixel."""
         size = self.wanted.size
         uv = np.full((size * size, 2), np.nan, np.float32)
-        uv[self.view.pixel] = self.view.uv
-        return Places(uv.reshape(size, size, 2), self.wanted.number)
+        uv[self.view.pixel] = self.seen_uv
+        return Places(uv.reshape(size, size, 2), self.wanted.number, self.texels)
 
     def _canvas(self, size: int) -> Canvas:
         return Canvas(size, self.wanted.exposure)
 
     def _make_view(self, wanted: Wanted, size: int) -> View:
+        return _by_texel(self._seen(wanted, size), self.texels)
+
+    def _seen(self, wanted: Wanted, size: int) -> View:
         camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
         mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
         return make_view(wanted.shape, size, mesh, camera)
@@ -284,6 +307,13 @@ class Painter:
         if self.has_neural:
             self._changed.add("neural")
         return parts if share < 1 else None
+
+
+def _by_texel(view: View, texels: int) -> View:
+    """Every pixel shows the middle of its texel, where nothing is mixed with a neighbour."""
+    if not texels:
+        return view
+    return replace(view, uv=((np.floor(view.uv * texels) + 0.5) / texels).astype(np.float32))
 
 
 def _shape_of(wanted: Wanted) -> Wanted:

@@ -74,7 +74,7 @@ class Show:
 
     @property
     def seen_uv(self) -> NDArray[np.float32]:
-        return self._painter.view.uv
+        return self._painter.seen_uv
 
     @property
     def has_student(self) -> bool:
@@ -94,6 +94,7 @@ class Show:
         self._painter.forget_network()
         self._painter.rescale(job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
+        self._tell_places()
         self._send()
 
     def end(self) -> None:
@@ -239,5 +240,5 @@ class Show:
             self._post(picture)
 
     def _tell_places(self) -> None:
-        if self._painter.wanted.wants_places:
+        if self._painter.wanted.wants_places or self._painter.texels:
             self._post(self._painter.places())

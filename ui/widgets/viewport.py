@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from verdigris.core.worker.commands import PIXELATED_FROM
 from verdigris.ui.binding import follow
 from verdigris.ui.images import image_of
 from verdigris.ui.look import is_dark
@@ -23,7 +24,6 @@ _DEGREES_A_PIXEL = 0.5
 _KEY_DEGREES = 10.0
 _ZOOM_STEP = 1.25
 _LARGEST_ZOOM = 256.0
-_PIXELATED_FROM = 8.0
 _SMALLEST, _LARGEST = 96, {True: 192, False: 512}
 
 
@@ -41,6 +41,7 @@ class Viewport(QWidget):
         self._images: dict[str, tuple[int, QImage]] = {}
         self._drag: str = ""
         self._last = QPointF()
+        self._pointer: QPointF | None = None
         self.mode = WIPE
         self.wipe = 0.5
         self.paints = False
@@ -51,8 +52,8 @@ class Viewport(QWidget):
         self.setAccessibleName("Viewport")
         self.setToolTip(
             "Drag to turn (arrows), right drag to turn the light (Shift with arrows), wheel to "
-            "zoom (+ and -), middle drag to move. Double click or Home to see all. The line in "
-            "the middle wipes (comma and full stop)."
+            "zoom (+ and -) down to single texels, middle drag to move. Double click or Home to "
+            "see all. The line in the middle wipes (comma and full stop)."
         )
         follow(self, model.picture_changed, self._take)
         follow(self, model.view_changed, self.update)
@@ -100,7 +101,7 @@ class Viewport(QWidget):
         painter = QPainter(self)
         ground = self.palette().color(QPalette.ColorRole.Base)
         painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
-        pixelated = self._model.view.zoom >= _PIXELATED_FROM
+        pixelated = self._model.view.zoom >= PIXELATED_FROM
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not pixelated)
         for part, cell in self._cells():
             self._draw(painter, part, cell)
@@ -108,6 +109,7 @@ class Viewport(QWidget):
                 self._draw_wiped(painter, cell)
             else:
                 self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
+        self._draw_texel(painter)
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
@@ -143,7 +145,39 @@ class Viewport(QWidget):
         shown = self._model.pictures.get(part)
         if part == "heat" and shown is not None:
             text += f", bright = {100 * shown.top:g}% or more"
-        flags = side | Qt.AlignmentFlag.AlignTop
+        self._write(painter, text, cell, side | Qt.AlignmentFlag.AlignTop)
+
+    def _draw_texel(self, painter: QPainter) -> None:
+        """Tells of the texel under the pointer, or else of the one in the middle."""
+        text = self.texel_text()
+        if text:
+            cell = self._cells()[0][1]
+            sides = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+            self._write(painter, text, cell, sides)
+
+    def texel_text(self) -> str:
+        """What is said of the texel that is pointed at; nothing where none is large enough."""
+        cells = [cell for _, cell in self._cells()]
+        pointer = self._pointer
+        cell = next((each for each in cells if pointer and each.contains(pointer)), None)
+        if cell is None or pointer is None:
+            cell = cells[0]
+            pointer = cell.center()
+        texel = self._model.texel_at(
+            (pointer.x() - cell.left()) / cell.width(), (pointer.y() - cell.top()) / cell.height()
+        )
+        if texel is None:
+            return ""
+        place = "texel {} {} of {},  u {:.4f}  v {:.4f}".format(
+            texel.column, texel.row, texel.across, *texel.uv
+        )
+        colours = [
+            f"{NAMES[part]} {red} {green} {blue}"
+            for part, (red, green, blue) in texel.colours.items()
+        ]
+        return "\n".join([place, ",  ".join(colours)])
+
+    def _write(self, painter: QPainter, text: str, cell: QRectF, flags: Qt.AlignmentFlag) -> None:
         room = cell.adjusted(10, 8, -10, -8)
         box = painter.boundingRect(room, flags, text).adjusted(-5, -2, 5, 2)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -197,6 +231,9 @@ class Viewport(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         place = event.position()
         step, self._last = place - self._last, place
+        self._pointer = place
+        if self._model.view.zoom >= PIXELATED_FROM:
+            self.update()
         if not self._drag:
             shape = Qt.CursorShape.SplitHCursor if self._is_on_wipe(place) else None
             shape = shape or (Qt.CursorShape.CrossCursor if self.paints else None)
@@ -216,6 +253,11 @@ class Viewport(QWidget):
             view = self._model.view
             scale = 2 / side / view.zoom
             self._model.look(x=view.x - step.x() * scale, y=view.y + step.y() * scale)
+
+    def leaveEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().leaveEvent(event)
+        self._pointer = None
+        self.update()
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         if self._drag == "paint":

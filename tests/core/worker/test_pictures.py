@@ -1,5 +1,8 @@
 """What the worker draws, and how much of the time it takes for it."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -193,3 +196,37 @@ def test_focus_weighs_what_is_painted_or_what_is_seen():
     assert focused(weights, say.Focus(), np.zeros((1, 2))) is weights
     with pytest.raises(ProtocolError, match="nothing is painted"):
         focused(None, say.Focus("painted"), np.zeros((1, 2)))
+
+
+def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trainer):
+    # 16 texels a side, and 2 of them across 64 pixels
+    wanted = say.View(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
+    painter = Painter(teacher, wanted, 16)
+    network = trainer.live()
+    while not painter.is_neural_whole:
+        painter.draw_neural(network)
+    places = painter.places()
+    assert (places.texels, places.view) == (16, 3)
+    # the middle is u = (1 + 0.125) / 2 and v = (1 - 0.25) / 2: texel 9 by 6, from its lower left
+    np.testing.assert_allclose(places.array[31:33, 31:33].mean((0, 1)), (9 / 16, 6 / 16), atol=1e-6)
+    picture = next(each for each in painter.news(0) if each.part == "neural").array.astype(int)
+    squares = picture.reshape(2, 32, 2, 32, 3).transpose(0, 2, 1, 3, 4).reshape(4, -1, 3)
+    # nothing but the direction to the eye differs in one
+    assert np.ptp(squares, axis=1).max() <= 2
+    means = squares.mean(1)
+    assert min(np.abs(a - b).max() for a, b in combinations(means, 2)) > 4
+
+    # as the kernel has it at the middles, row 0 at the top
+    view = make_view("plane", 64, None, Camera(zoom=8.0, x=0.125, y=-0.25))
+    middles = np.float32([[8.5, 6.5], [9.5, 6.5], [8.5, 5.5], [9.5, 5.5]]) / 16
+    quarter = (np.arange(64) // 32 * 2)[:, None] + np.arange(64) // 32
+    at_middles = replace(view, uv=middles[quarter.ravel()[view.pixel]])
+    student = Student(trainer.parameters(), teacher.device)
+    whole = Canvas(64, 0.0)
+    whole.put(view.pixel, Studio(teacher, 16).shade(student, at_middles, wanted))
+    assert np.abs(picture - whole.pixels()).max() <= 2
+
+    # from further away places are mixed as ever
+    painter.look(replace(wanted, zoom=7.9))
+    assert painter.places().texels == 0
+    assert painter.view.uv is painter.seen_uv
