@@ -52,6 +52,16 @@ def colours_for(widget: QWidget) -> Colours:
     )
 
 
+def keep_readable(widget: QWidget) -> None:
+    """Settings cannot be changed while a bake trains, but are read then: some palettes fade them so
+    far that they are not. This grey stands out from light and from dark."""
+    palette = QPalette()
+    for role in (QPalette.ColorRole.Text, QPalette.ColorRole.WindowText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#7d8187"))
+    palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#7d8187"))
+    widget.setPalette(palette)
+
+
 def dark_palette() -> QPalette:
     """For the stand-alone window where the desktop asks for a dark one, and for pictures of it."""
     palette = QPalette()

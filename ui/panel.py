@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, Q
 
 from verdigris.core.host import Host
 from verdigris.core.hosts.files import FilesHost
+from verdigris.ui.look import keep_readable
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.banner import Banner
@@ -42,6 +43,7 @@ class Panel(QWidget):
         model.set_choices(**vars(self._memory.choices()))
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        keep_readable(self)
         self._is_wide: bool | None = None
         self.picker = MaterialPicker(model)
         self.help = HelpButton(model)

@@ -44,7 +44,7 @@ _PIXELS_A_TEXEL = 36
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
 # Sides of live pictures.
-LIVE_SIZES = (32, 48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
+LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
 _FIRST_LIVE_SIZE = 64
 # A larger picture must promise to be this much quicker than it has to be, or sizes would flicker.
 _RESERVE = 0.75

@@ -1,10 +1,10 @@
 """Talks to a real worker and waits for what it says."""
 
-import sys
 import time
 
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import WorkerClient
+from verdigris.core.worker_environment import require_worker_python
 
 CLAY = """<materialx version="1.39">
 <standard_surface name="s" type="surfaceshader">
@@ -25,7 +25,8 @@ measure.PICTURE_SUBPIXELS = 1
 job.CHECKPOINT_SECONDS = 0.3
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
-BRISK_WORKER = [sys.executable, "-P", "-u", "-c", BRISK]
+# a panel may be tested in a Python that cannot bake
+BRISK_WORKER = [require_worker_python(), "-P", "-u", "-c", BRISK]
 
 
 class Talk:
