@@ -6,6 +6,7 @@ MaterialX, of which hosts carry versions of their own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from verdigris.core.material.usd.write import write_document
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
+
+    from verdigris.core.material.usd.signatures import Signature
 
 
 @dataclass(frozen=True)
@@ -69,16 +72,21 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
     raise DocumentError(f"{where}: has no material {path!r}; there are: {listed}")
 
 
-def convert(stage: Usd.Stage, path: str) -> ConvertedMaterial:
+def convert(
+    stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None
+) -> ConvertedMaterial:
     """The material at a path of a stage, as `convert_material`. It keeps the stage alive: the
     prims of one that nobody holds are gone."""
-    return convert_material(require_material(stage, path))
+    return convert_material(require_material(stage, path), known)
 
 
-def convert_material(material: UsdShade.Material) -> ConvertedMaterial:
-    """A material as a document that compiles to the same shader."""
+def convert_material(
+    material: UsdShade.Material, known: Mapping[str, Signature] | None = None
+) -> ConvertedMaterial:
+    """A material as a document that compiles to the same shader; `known` are definitions that
+    the document will get beside MaterialX's own."""
     network = read_network(material)
-    text = write_document(network)
+    text = write_document(network, known)
     return ConvertedMaterial(
         network.name, network.path, text, tuple(sorted(network.folders)), tuple(network.notes)
     )

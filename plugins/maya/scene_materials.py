@@ -9,6 +9,12 @@ from maya import cmds
 
 from verdigris.core.errors import HostError
 from verdigris.core.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.hosts.definitions import (
+    folders_of_definitions,
+    signatures_in,
+    unknown_nodes,
+    with_definitions,
+)
 from verdigris.core.hosts.documents import material_names, named_folders, require_material_name
 from verdigris.plugins.maya.lookdevx import document_path, read_stack, split_path
 from verdigris.plugins.maya.scene_nodes import (
@@ -154,12 +160,15 @@ def _exported_by_lookdevx(stack: str, document: str) -> str:
 def _handed_over(text: str, name: str, wished: str) -> HostDocument:
     material = require_material_name(text, name, wished)
     search = dict.fromkeys((*_project_folders(), *named_folders(text, name)))
-    notes: tuple[str, ...] = ()
+    definitions = folders_of_definitions()
+    notes = unknown_nodes(text, name, definitions)
     if scene_file() is None:
-        notes = (
+        notes += (
             "the scene was never saved: files with relative names are looked for in the "
             "project's folders only",
         )
+    text, files = with_definitions(text, name, definitions)
+    search |= dict.fromkeys(file.parent for file in files)
     return HostDocument(name, text, material, tuple(search), notes)
 
 
@@ -198,12 +207,10 @@ def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
         except RuntimeError as failure:
             raise HostError(f"{material.name}: maya-usd cannot export it: {failure}") from None
         stage = Usd.Stage.Open(file.as_posix())
-        found = convert(stage, engine.replace(":", "_"))
+        # the plug-in, loaded now, has told where its definitions are
+        definitions = folders_of_definitions()
+        found = convert(stage, engine.replace(":", "_"), signatures_in(definitions))
         del stage
-    return HostDocument(
-        material.name,
-        found.text,
-        found.name,
-        tuple(dict.fromkeys((*_project_folders(), *found.folders))),
-        found.notes,
-    )
+    text, files = with_definitions(found.text, material.name, definitions)
+    search = (*_project_folders(), *found.folders, *(file.parent for file in files))
+    return HostDocument(material.name, text, found.name, tuple(dict.fromkeys(search)), found.notes)

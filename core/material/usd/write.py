@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.errors import DocumentError
@@ -25,9 +26,10 @@ _FOREIGN = {
 }
 
 
-def write_document(network: Network) -> str:
-    """The text of a document that holds one material."""
-    return _Writer(network).write()
+def write_document(network: Network, known: Mapping[str, Signature] | None = None) -> str:
+    """The text of a document that holds one material. Of definitions beside MaterialX's own, those
+    that are `known` are used."""
+    return _Writer(network, known or {}).write()
 
 
 def foreign_origin(definition: str) -> tuple[str, str] | None:
@@ -39,11 +41,12 @@ def foreign_origin(definition: str) -> tuple[str, str] | None:
 
 
 class _Writer:
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, known: Mapping[str, Signature]) -> None:
         self.network = network
         version = network.version_numbers
         self.signatures = {
-            path: _require_signature(shader, version) for path, shader in network.shaders.items()
+            path: known.get(shader.definition) or _require_signature(shader, version)
+            for path, shader in network.shaders.items()
         }
         self.document = xml.Element(
             "materialx", version=network.version, colorspace=_DOCUMENT_COLOUR_SPACE

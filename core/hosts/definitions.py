@@ -1,0 +1,150 @@
+"""Node definitions that an application has beside MaterialX's own, for the documents that use them.
+
+An application tells its USD where definitions lie by environment variables; maya-usd's module puts
+its folder of `MayaND_…` there. A definition is of use where a graph implements it: programs that
+stand for nodes are written for one renderer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.hosts.documents import parse_text
+from verdigris.core.material.usd.signatures import Signature, find_signature
+from verdigris.core.material.usd.write import foreign_origin
+from verdigris.core.material.xmltext import read_text
+
+VARIABLES = ("PXR_MTLX_PLUGIN_SEARCH_PATHS", "PXR_MTLX_STDLIB_SEARCH_PATHS")
+_INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href={}/>\n'
+_END = "</materialx>"
+
+
+@dataclass
+class Definition:
+    """A node definition that a graph implements."""
+
+    signature: Signature
+    files: tuple[Path, ...]
+    """Those of the definition and of the graph."""
+
+    uses: frozenset[str] = field(default_factory=frozenset)
+    """The kinds of nodes in the graph."""
+
+
+def folders_of_definitions(environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The folders that the environment names and that are there."""
+    named = [part for key in VARIABLES for part in environment.get(key, "").split(os.pathsep)]
+    return tuple(dict.fromkeys(Path(part) for part in named if part and Path(part).is_dir()))
+
+
+@lru_cache(maxsize=8)
+def find_definitions(folders: tuple[Path, ...]) -> Mapping[str, Definition]:
+    """The definitions in these folders that MaterialX itself lacks, by name."""
+    signatures: dict[str, tuple[Signature, Path]] = {}
+    graphs: dict[str, tuple[Path, frozenset[str]]] = {}
+    for path in sorted({path for folder in folders for path in folder.rglob("*.mtlx")}):
+        try:
+            root = parse_text(read_text(path), str(path))
+        except (VerdigrisError, xml.ParseError):
+            # the application has to live with it, and no document here needs it
+            continue
+        names = [element.get("name", "") for element in root.iter("nodedef")]
+        if any(_is_standard(name) for name in names):
+            continue
+        for element in root.iter("nodedef"):
+            signatures[element.get("name", "")] = _signature(element), path
+        for element in root.iter("nodegraph"):
+            if element.get("nodedef"):
+                graphs[element.get("nodedef", "")] = path, kinds_of_nodes(element)
+    return {
+        name: Definition(
+            signature, tuple(dict.fromkeys((path, graphs[name][0]))), graphs[name][1] - {name}
+        )
+        for name, (signature, path) in signatures.items()
+        if name in graphs
+    }
+
+
+def signatures_in(folders: tuple[Path, ...]) -> dict[str, Signature]:
+    """What the converter of stages has to know of them."""
+    return {name: found.signature for name, found in find_definitions(folders).items()}
+
+
+def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, list[Path]]:
+    """A document that includes the definitions in these folders that it needs, and their files."""
+    there = find_definitions(folders)
+    by_kind: dict[str, list[Definition]] = {}
+    for found in there.values():
+        for key in {found.signature.category, found.signature.definition}:
+            by_kind.setdefault(key, []).append(found)
+    root = parse_text(text, name)
+    own = {element.get("node", "") for element in root.iter("nodedef")}
+    open_kinds, done = set(kinds_of_nodes(root)) - own, set(own)
+    files: dict[Path, None] = {}
+    while open_kinds:
+        kind = open_kinds.pop()
+        done.add(kind)
+        for found in by_kind.get(kind, ()):
+            files |= dict.fromkeys(found.files)
+            open_kinds |= found.uses - done
+    if not files:
+        return text, []
+    lines = [_INCLUDE.format(_quoted(path.resolve().as_posix())) for path in files]
+    head, end, tail = text.rpartition(_END)
+    return f"{head}{''.join(lines)}{end}{tail}", list(files)
+
+
+def unknown_nodes(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, ...]:
+    """A line for each kind of node that only an application has, and whose definition is not in
+    these folders."""
+    there = find_definitions(folders)
+    known = set(there) | {found.signature.category for found in there.values()}
+    root = parse_text(text, name)
+    known |= {element.get("node", "") for element in root.iter("nodedef")}
+    lines = []
+    for kind in sorted(kinds_of_nodes(root) - known):
+        origin = foreign_origin(kind)
+        if origin:
+            lines.append(
+                f"{name}: {kind!r} is a node that only {origin[0]} has: materials with it cannot "
+                f"be baked: {origin[1]}"
+            )
+    return tuple(lines)
+
+
+def kinds_of_nodes(element: xml.Element) -> frozenset[str]:
+    """The categories below an element, and the definitions that its nodes name."""
+    kinds: set[str] = set()
+    for each in element.iter():
+        if each.tag not in ("nodedef", "nodegraph", "materialx", "input", "output"):
+            kinds |= {each.tag, each.get("nodedef", "")}
+    return frozenset(kinds - {""})
+
+
+def _signature(element: xml.Element) -> Signature:
+    def ports(children: Iterable[xml.Element]) -> dict[str, str]:
+        return {child.get("name", ""): child.get("type", "") for child in children}
+
+    return Signature(
+        element.get("name", ""),
+        element.get("node", ""),
+        ports(element.iter("output")),
+        ports(element.iter("input")),
+        is_current=True,
+    )
+
+
+def _is_standard(name: str) -> bool:
+    return any(find_signature(name, version) for version in ((1, 39), (1, 38)))
+
+
+def _quoted(value: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
+    return quoteattr(value)
