@@ -192,7 +192,13 @@ def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
             "it to a mesh"
         )
     load_plugin(_USD_PLUGIN)
-    from pxr import Usd
+    try:
+        from pxr import Usd
+    except ImportError as failure:
+        raise HostError(
+            f"{material.name}: maya-usd is loaded, and its Python is not there ({failure}): repair "
+            "the installation of maya-usd"
+        ) from None
 
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
         file = Path(folder) / "material.usda"

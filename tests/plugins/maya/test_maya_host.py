@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import sys
 from pathlib import Path
 
 import fake_maya
@@ -135,6 +136,14 @@ def test_without_maya_usd_the_plug_in_is_named(maya):
     add_native(maya, [SHAPE])
     maya.plugins.clear()
     with pytest.raises(HostError, match="plug-in mayaUsdPlugin cannot be loaded"):
+        host.document(by_name(host, "standardSurface2"))
+
+
+def test_a_maya_usd_without_its_python_is_named(maya, monkeypatch):
+    host = open_scene(maya, "stack.ma")
+    add_native(maya, [SHAPE])
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    with pytest.raises(HostError, match="standardSurface2: maya-usd is loaded, and its Python is"):
         host.document(by_name(host, "standardSurface2"))
 
 
