@@ -4,7 +4,8 @@
         [--set iterations=2000 ...]
 
 From Start: seconds to the first picture of the student, then how many of them and of the figures
-arrive a second. The rate of steps of the same bake without a panel is measured in turns with it.
+arrive a second. How much slower a bake is when it is watched is found in a bake of its own, which
+is watched and left alone in turns of a second and a half.
 """
 
 from __future__ import annotations
@@ -16,43 +17,27 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any
 
 from runs import add_settings, chosen_settings
 
 from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Step
+from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.trainers import choose_trainer
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import WorkerClient
+from verdigris.core.worker.events import FAILED, Pixels
+from verdigris.core.worker.job import RUN_SECONDS
+from verdigris.core.worker.protocol import VERSION, encode
+from verdigris.core.worker.session import Session
 
-# Of a run's steps, the part whose rate counts: neither compiling nor measuring is in it.
-FIRST, LAST = 0.15, 0.85
+# Seconds for which a bake is watched, or is not.
+TURN = 1.5
 # Pixels a side that the panel asks for at most.
 SIZES = {"numpy": 192, "tensor": 512}
 Rate = dict[str, float]
-
-
-class Pace:
-    """Steps a second in the middle of a bake."""
-
-    def __init__(self) -> None:
-        self._marks: list[tuple[int, float]] = []
-
-    def step(self, step: int, steps: int) -> None:
-        if FIRST * steps <= step <= LAST * steps:
-            self._marks.append((step, time.perf_counter()))
-
-    @property
-    def rate(self) -> float:
-        (first, begun), (last, ended) = self._marks[0], self._marks[-1]
-        return (last - first) / (ended - begun)
 
 
 def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: str) -> Rate:
@@ -65,7 +50,7 @@ def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: s
     )
     changes = asdict(settings) | {"seed": 0}
     begun = time.perf_counter()
-    pace, seen, figures, trained = Pace(), [], [], 0.0
+    seen, figures, trained = [], [], 0.0
     first = 0.0
 
     def take(header: dict[str, Any]) -> bool:
@@ -77,7 +62,6 @@ def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: s
         elif header.get("event") == "step":
             trained = now
             figures.append(now)
-            pace.step(header["step"], header["steps"])
         return header.get("event") == "finished"
 
     wait_for(client, take, [say.Start(folder, preset=preset, changes=changes)])
@@ -91,7 +75,6 @@ def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: s
         "median gap s": statistics.median(gaps),
         "longest gap s": max(gaps),
         "figures a second": (len(figures) - 1) / (figures[-1] - figures[0]),
-        "steps a second": pace.rate,
     }
 
 
@@ -114,14 +97,50 @@ def wait_for(
         time.sleep(0.01)
 
 
-def alone(path: str, settings: BakeSettings, device: str, folder: str) -> float:
-    """Steps a second of the same bake that nobody watches."""
-    teacher = Teacher(load_document(path, allow_outside=True), device=open_device(device))
-    pace = Pace()
-    for event in bake([teacher], settings, BakeOptions("alone", Path(folder))):
-        if isinstance(event, Step):
-            pace.step(event.step, event.steps)
-    return pace.rate
+class Turns:
+    """A bake in this process, watched and left alone in turns, so that whatever else the machine
+    does slows both."""
+
+    def __init__(self, path: str, settings: BakeSettings, preset: str, size: int, folder: str):
+        self._session = session = Session(self._post)
+        changes = asdict(settings) | {"seed": 0, "candidates": 1, "iterations": 1_000_000}
+        for command in (
+            say.Hello(VERSION),
+            say.View(size=size),
+            say.Open(path=path, allow_outside=True),
+            say.Start(folder, preset=preset, changes=changes),
+        ):
+            session.obey(command)
+        while not session._show.has_student:
+            if session.state == FAILED:
+                raise SystemExit("the bake has failed")
+            session.work()
+        self._follow = session._show.follow
+
+    def _post(self, event: Any) -> None:
+        """Encodes it, as a worker does."""
+        encode(event.as_json(), event.payload() if isinstance(event, Pixels) else b"")
+
+    def _rate(self, is_watched: bool) -> float:
+        """Steps a second of one turn."""
+        session, run = self._session, self._session._job.run
+        session._show.follow = self._follow if is_watched else lambda: None
+        seconds = RUN_SECONDS if is_watched else BakeOptions.run_seconds
+        run.options = replace(run.options, run_seconds=seconds)
+        session.work()
+        begun, first = time.perf_counter(), run.trainer.step
+        while time.perf_counter() - begun < TURN:
+            session.work()
+        return (run.trainer.step - first) / (time.perf_counter() - begun)
+
+    def slower_by(self, turns: int) -> float:
+        """The median over pairs of turns, each compared with those beside it."""
+        rates = [self._rate(number % 2 == 1) for number in range(2 * turns + 1)]
+        self._session.close()
+        pairs = [
+            2 * w / (a + b) for a, w, b in zip(rates[::2], rates[1::2], rates[2::2], strict=False)
+        ]
+        return 1 - statistics.median(pairs)
 
 
 def main() -> None:
@@ -129,6 +148,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--size", type=int, help="pixels a side; by default as in the panel")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=12)
     add_settings(parser)
     options = parser.parse_args()
     os.environ["VERDIGRIS_DEVICE"] = options.device
@@ -140,8 +160,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             rate = watched(options.file, settings, options.preset, size, folder)
         with tempfile.TemporaryDirectory() as folder:
-            rate["alone"] = alone(options.file, settings, options.device, folder)
-        rate["slower by"] = 1 - rate["steps a second"] / rate["alone"]
+            turns = Turns(options.file, settings, options.preset, size, folder)
+            rate["slower by"] = turns.slower_by(options.turns)
         print(f"run {run}: " + ", ".join(f"{k} {v:.3g}" for k, v in rate.items()), flush=True)
         found.append(rate)
     medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
