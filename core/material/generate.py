@@ -82,6 +82,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     source = "\n".join(
         (
             "import teacher.interface;",
+            "import teacher.albedo;",
             f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
             f"#define VERDIGRIS_TILES {int(has_tiles)}",
             f"export static const uint kLanesPerSample = {lanes};",

@@ -20,7 +20,12 @@ _OVERRIDES = {
     "IM_blackbody_genglsl": "mx_blackbody",
     "IM_burn_float_genglsl": "mx_burn_float",
     "IM_dodge_float_genglsl": "mx_dodge_float",
+    "IM_burley_diffuse_bsdf_genglsl": "mx_burley_diffuse_bsdf",
+    "IM_conductor_bsdf_genglsl": "mx_conductor_bsdf",
+    "IM_dielectric_bsdf_genglsl": "mx_dielectric_bsdf",
+    "IM_generalized_schlick_bsdf_genglsl": "mx_generalized_schlick_bsdf",
     "IM_oren_nayar_diffuse_bsdf_genglsl": "mx_oren_nayar_diffuse_bsdf",
+    "IM_sheen_bsdf_genglsl": "mx_sheen_bsdf",
     "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }

@@ -104,46 +104,11 @@ def ggx(wi, wo, alpha_x, alpha_y):
     return density * visible / (4 * wo[:, 2])
 
 
-# MaterialX restores the energy of multiple bounces (Turquin 2019, equations 14 and 16) with a
-# rational fit to the directional albedo of GGX. The fit is part of how the node is defined, not of
-# a published model, so it is a table here: the coefficients of 1, x, y, xy, x2, y2, x2y, xy2, x2y2,
-# x being the cosine and y the roughness. test_teacher_furnace.py holds it against an integral.
-_FIT_SCALE = (
-    [0.1003, -0.6303, 9.748, -2.038, 29.34, -8.245, -26.44, 19.99, -5.448],
-    [1.0, -1.765, 8.263, 11.53, 28.96, -7.507, -36.11, 15.86, 33.37],
-)
-_FIT_BIAS = (
-    [0.9345, -2.323, 2.229, -3.748, 1.424, -0.7684, 1.436, 0.2913, 0.6286],
-    [1.0, 0.2281, 15.94, -55.83, 13.08, 41.26, 54.9, 300.2, -285.1],
-)
-
-
-def fitted_ggx_albedo(cosine, alpha, f0=1.0, f90=1.0):
-    """The fit of MaterialX for a reflectance that goes from f0 to f90 by Schlick's curve."""
-    x, y = np.broadcast_arrays(np.asarray(cosine, float), np.asarray(alpha, float))
-    terms = np.stack([x**0, x, y, x * y, x**2, y**2, x**2 * y, x * y**2, x**2 * y**2], -1)
-    scale, bias = (
-        np.clip(terms @ np.array(over) / (terms @ np.array(under)), 0, 1)
-        for over, under in (_FIT_SCALE, _FIT_BIAS)
-    )
-    return _column(scale) * f0 + _column(bias) * f90
-
-
-def specular(reflectance, wi, wo, alpha_x, alpha_y):
-    """A GGX lobe with this reflectance (N, C) at the half vector, compensated as MaterialX does."""
-    albedo = fitted_ggx_albedo(wo[:, 2], np.sqrt(alpha_x * alpha_y))
-    compensation = 1 + reflectance * (1 - albedo) / albedo
-    return reflectance * compensation * _column(ggx(wi, wo, alpha_x, alpha_y))
-
-
-def share_under_dielectric(wi, wo, index, alpha):
-    """What MaterialX lets through a dielectric to the layer below it."""
-    cosine = (wi * half_vector(wi, wo)).sum(1)
-    at_half = fresnel(cosine, index, 0.0)
-    albedo = fitted_ggx_albedo(wo[:, 2], alpha)
-    compensation = 1 + at_half * (1 - albedo) / albedo
-    f0 = ((index - 1) / (index + 1)) ** 2
-    return 1 - fitted_ggx_albedo(wo[:, 2], alpha, f0, 1.0) * compensation
+def specular(reflectance, total, wi, wo, alpha_x, alpha_y):
+    """A GGX lobe with this reflectance (N, C) at the half vector. Lost bounces are restored
+    (Turquin 2019, equations 14 and 16) from what one bounce off white facets returns, (N,)."""
+    lost = (1 - _column(total)) / _column(total)
+    return reflectance * (1 + reflectance * lost) * _column(ggx(wi, wo, alpha_x, alpha_y))
 
 
 def sheen(colour, roughness, wi, wo):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import closed_forms as forms
 from .surfaces import respond
 
 COSINES = (0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
@@ -9,14 +10,15 @@ _LEAST = 1e-4  # cosine at the light under which a sample counts as below the su
 
 
 def returned(teacher, uv, cosine, alphas, count=1 << 15):
-    """Light returned towards a cosine, (3,). Lobes of these GGX roughnesses are sampled, and a
-    cosine lobe beside them, so that neither a peak nor a tail is missed."""
+    """Light returned towards a cosine, (3,). Lobes of these GGX roughnesses are sampled, and beside
+    them a cosine lobe and grazing light, so that neither a peak nor a tail is missed."""
     wo = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
     x, y = sequence(count)
-    parts = [_cosine_lobe(x, y), *(ggx_lobe(x, y, wo, alpha) for alpha in alphas)]
+    parts = [_cosine_lobe(x, y), _grazing(x, y), *(ggx_lobe(x, y, wo, alpha) for alpha in alphas)]
     wi = np.concatenate(parts)
     wi = wi[wi[:, 2] > _LEAST].astype(np.float32).astype(np.float64)
-    density = wi[:, 2] / np.pi + sum(ggx_density(wi, wo, alpha) for alpha in alphas)
+    density = wi[:, 2] / np.pi + wi[:, 2] ** (-2 / 3) / (6 * np.pi)
+    density = density + sum(ggx_density(wi, wo, alpha) for alpha in alphas)
     values = respond(teacher, np.tile(uv, (len(wi), 1)), wi, np.tile(wo, (len(wi), 1)))
     return (values / density[:, None]).sum(0) / count
 
@@ -35,6 +37,12 @@ def sequence(count):
 def _cosine_lobe(x, y):
     radius, angle = np.sqrt(x), 2 * np.pi * y
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.sqrt(1 - x)], 1)
+
+
+def _grazing(x, y):
+    cosine, angle = x**3, 2 * np.pi * y
+    sine = np.sqrt(1 - cosine**2)
+    return np.stack([sine * np.cos(angle), sine * np.sin(angle), cosine], 1)
 
 
 def ggx_lobe(x, y, wo, alpha):
@@ -56,3 +64,36 @@ def ggx_density(wi, wo, alpha):
     density = 1 / (np.pi * alpha**2 * h[:, 2] ** 4 * (1 + tangent2 / alpha**2) ** 2)
     seen = 2 / (1 + np.sqrt(1 + alpha**2 * (1 - wo[2] ** 2) / wo[2] ** 2))
     return density * seen / (4 * wo[2])
+
+
+def bounces(cosine, alpha, steps=96):
+    """One bounce off a GGX surface of white facets: cosines at the half vector, and the share of
+    the light that comes from each. An integral of the closed form, by Gauss's nodes."""
+    x, y = (nodes(count) for count in (steps // 2, steps))
+    turn, turn_weight = x[0] / 2, x[1]  # either half is the mirror of the other
+    height, height_weight = y[0] ** 2 * (3 - 2 * y[0]), y[1] * 6 * y[0] * (1 - y[0])
+    wo = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
+    wi = ggx_lobe(np.tile(turn, steps), np.repeat(height, steps // 2), wo, alpha)
+    weight = np.outer(height_weight, turn_weight).ravel()
+    above = wi[:, 2] > 1e-9
+    wi, weight = wi[above], weight[above]
+    share = forms.ggx(wi, wo[None], alpha, alpha) / ggx_density(wi, wo, alpha) * weight
+    return (wi * forms.half_vector(wi, wo[None])).sum(1), share
+
+
+def nodes(count):
+    """Gauss's nodes and weights on the unit interval."""
+    places, weights = np.polynomial.legendre.leggauss(count)
+    return (places + 1) / 2, weights / 2
+
+
+def integrated(lobe, cosine, steps=64):
+    """What a lobe without a peak, a function of (wi, wo) with the cosine, returns of white."""
+    root, weight = nodes(steps)
+    light, light_weight = root**3, weight * 3 * root**2
+    turn, turn_weight = nodes(steps)
+    light, angle = (grid.ravel() for grid in np.meshgrid(light, np.pi * turn, indexing="ij"))
+    sine = np.sqrt(1 - light**2)
+    wi = np.stack([sine * np.cos(angle), sine * np.sin(angle), light], 1)
+    wo = np.tile([np.sqrt(1 - cosine**2), 0.0, cosine], (len(wi), 1))
+    return 2 * np.pi * np.outer(light_weight, turn_weight).ravel() @ lobe(wi, wo)[:, 0]

@@ -1,16 +1,6 @@
-"""What comes back of a uniform white surrounding.
+"""What comes back of a uniform white surrounding: never more than it sends, and one per cent.
 
-A white furnace is meant to return no more than it receives. What MaterialX returns beyond that
-follows from its definitions, which the teacher reproduces to 1e-3 (test_teacher_closed_forms.py):
-
-- the fit to the albedo of GGX by which it restores lost bounces and dims what lies below a layer is
-  up to 7% too low, worst at grazing views of the smoothest lobes;
-- a dielectric dims the layer below by Schlick's curve, but reflects by Fresnel's;
-- the sheen of Estevez and Kulla returns more than it receives below a roughness of 0.1;
-- the qualitative Oren-Nayar model, and Burley's diffuse lobe of rough surfaces seen at a grazing
-  angle, gain energy as published.
-
-Each excess is pinned at the value it has: a MaterialX that gives another one is to be looked at.
+MaterialX itself returns up to 5.6 times as much; docs/TEACHER.md says where, and what is done.
 """
 
 import numpy as np
@@ -18,107 +8,102 @@ import pytest
 
 from verdigris.core.material.teacher import Teacher
 
-from . import closed_forms as forms
-from .furnace import COSINES, ggx_density, ggx_lobe, most_returned, returned, sequence
+from .furnace import COSINES, most_returned, returned
 from .surfaces import closure, node, shader
 
 LIMIT = 1.01
-ROUGHNESSES = (0.1, 0.3, 1.0)
 WHITE = ("color3", "1,1,1")
-SMOOTH = ("float", "0.1")
 ROUGH, ROUGH_PAIR = ("float", "@u"), ("vector2", "@uu")
-PIN = 0.004  # how far a pinned maximum may lie from its value
+ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
+UNCLAMPED = ALPHAS[1:]  # material.slang cuts the peaks of smoother lobes at kLargestResponse
+ROUGHNESSES = (0.0, 0.005, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
+GRAZING = (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
+FILM = {"thinfilm_thickness": ("float", "400"), "thinfilm_ior": ("float", "1.8")}
+METAL = {"ior": ("color3", "0,0,0"), "extinction": WHITE}
+SCHLICK = {"color0": ("color3", "0.04,0.04,0.04"), "color90": WHITE}
+COLOURED = {"color0": ("color3", "0.9,0.4,0.1"), "color90": WHITE}
+COMPENSATED = {"energy_compensation": ("boolean", "true")}
 
-
-def layered(top, inputs):
-    parts = node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
-    parts += node(top, "above", "BSDF", inputs)
-    return closure("layer", {"top": ("BSDF", "@above"), "base": ("BSDF", "@below")}, parts)
-
-
-def one_lobe(alpha):
-    return [alpha]
-
-
-def no_lobe(alpha):
-    return []
-
-
-LOBES = {
-    "lambert": (closure, "oren_nayar_diffuse_bsdf", {"color": WHITE}, no_lobe, 1.0),
+SMOOTH_LOBES = {
+    "lambert": ("oren_nayar_diffuse_bsdf", {}),
+    "qualitative Oren-Nayar": ("oren_nayar_diffuse_bsdf", {"roughness": ROUGH}),
     "energy-preserving Oren-Nayar": (
-        closure,
         "oren_nayar_diffuse_bsdf",
-        {"color": WHITE, "roughness": ROUGH, "energy_compensation": ("boolean", "true")},
-        no_lobe,
-        1.0,
+        {"roughness": ROUGH, **COMPENSATED},
     ),
-    "qualitative Oren-Nayar": (
-        closure,
-        "oren_nayar_diffuse_bsdf",
-        {"color": WHITE, "roughness": ROUGH},
-        no_lobe,
-        1.007,
-    ),
-    "burley": (
-        closure,
-        "burley_diffuse_bsdf",
-        {"color": WHITE, "roughness": ROUGH},
-        no_lobe,
-        1.463,
-    ),
-    "white conductor": (
-        closure,
-        "conductor_bsdf",
-        {"ior": ("color3", "0,0,0"), "extinction": WHITE, "roughness": ROUGH_PAIR},
-        one_lobe,
-        1.029,
-    ),
-    "dielectric": (closure, "dielectric_bsdf", {"roughness": ROUGH_PAIR}, one_lobe, 0.370),
-    "sheen": (closure, "sheen_bsdf", {"color": WHITE, "roughness": ROUGH}, no_lobe, 0.983),
-    "dielectric over lambert": (
-        layered,
-        "dielectric_bsdf",
-        {"roughness": ROUGH_PAIR},
-        one_lobe,
-        1.013,
-    ),
-    "sheen over lambert": (
-        layered,
-        "sheen_bsdf",
-        {"color": WHITE, "roughness": ROUGH},
-        no_lobe,
-        1.034,
-    ),
+    "burley": ("burley_diffuse_bsdf", {"roughness": ROUGH}),
+    "subsurface": ("subsurface_bsdf", {}),
+    "sheen": ("sheen_bsdf", {"roughness": ROUGH}),
+    "sheen of Zeltner": ("sheen_bsdf", {"roughness": ROUGH, "mode": ("string", "zeltner")}),
+}
+PEAKS = {
+    "conductor": ("conductor_bsdf", METAL),
+    "conductor with a film": ("conductor_bsdf", METAL | FILM),
+    "dielectric": ("dielectric_bsdf", {}),
+    "dense dielectric": ("dielectric_bsdf", {"ior": ("float", "2.5")}),
+    "thin dielectric": ("dielectric_bsdf", {"ior": ("float", "1.1")}),
+    "dielectric with a film": ("dielectric_bsdf", FILM),
+    "dielectric that transmits": ("dielectric_bsdf", {"scatter_mode": ("string", "T")}),
+    "dielectric that does both": ("dielectric_bsdf", {"scatter_mode": ("string", "RT")}),
+    "Schlick": ("generalized_schlick_bsdf", SCHLICK),
+    "white Schlick": ("generalized_schlick_bsdf", {"color0": WHITE}),
+    "coloured Schlick": ("generalized_schlick_bsdf", COLOURED),
+    "Schlick with a film": ("generalized_schlick_bsdf", SCHLICK | FILM),
 }
 
 
-@pytest.mark.parametrize("name", LOBES)
-def test_a_white_lobe_returns_no_more_than_its_definition_does(name):
-    build, category, inputs, lobes, expected = LOBES[name]
-    teacher = Teacher(build(category, inputs))
-    most = max(most_returned(teacher, [r, 0.5], lobes(r)) for r in ROUGHNESSES)
-    assert most == pytest.approx(expected, abs=PIN)
+def over_white(category, inputs):
+    """A lobe as the upper layer of a white Lambertian surface."""
+    parts = node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
+    parts += node(category, "above", "BSDF", inputs)
+    return closure("layer", {"top": ("BSDF", "@above"), "base": ("BSDF", "@below")}, parts)
 
 
-def test_a_white_conductor_returns_what_the_fit_to_its_albedo_is_short_of():
-    """One bounce returns E, all of them E / fit: the excess is the fit's error alone."""
-    white = {"ior": ("color3", "0,0,0"), "extinction": WHITE, "roughness": ROUGH_PAIR}
-    teacher = Teacher(closure("conductor_bsdf", white))
-    for alpha in (0.01, *ROUGHNESSES):
+@pytest.mark.parametrize("name", SMOOTH_LOBES)
+def test_a_white_smooth_lobe_returns_no_more_than_it_receives(name):
+    category, inputs = SMOOTH_LOBES[name]
+    for build in (closure, over_white):
+        teacher = Teacher(build(category, {"color": WHITE, **inputs}))
+        for roughness in ROUGHNESSES:
+            assert most_returned(teacher, [roughness, 0.5], [], GRAZING) < LIMIT, roughness
+
+
+@pytest.mark.parametrize("name", PEAKS)
+def test_a_white_peak_returns_no_more_than_it_receives(name):
+    category, inputs = PEAKS[name]
+    for build in (closure, over_white):
+        teacher = Teacher(build(category, {**inputs, "roughness": ROUGH_PAIR}))
+        for alpha in ALPHAS:
+            most = most_returned(teacher, [alpha, 0.5], [alpha], GRAZING)
+            assert most < LIMIT, (build.__name__, alpha)
+
+
+def test_a_white_conductor_returns_everything():
+    teacher = Teacher(closure("conductor_bsdf", {**METAL, "roughness": ROUGH_PAIR}))
+    for alpha in UNCLAMPED:
         for cosine in COSINES:
-            fit = forms.fitted_ggx_albedo(cosine, alpha).item()
-            got = returned(teacher, [alpha, 0.5], cosine, [alpha]).max()
-            assert got == pytest.approx(ggx_albedo(cosine, alpha) / fit, abs=1e-3)
+            got = returned(teacher, [alpha, 0.5], cosine, [alpha])
+            np.testing.assert_allclose(got, 1, atol=2e-3)
 
 
-def ggx_albedo(cosine, alpha, count=1 << 14):
-    """What one bounce off a white GGX surface returns: an integral of the closed form."""
-    wo = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
-    wi = ggx_lobe(*sequence(count), wo, alpha)
-    wi = wi[wi[:, 2] > 1e-4]
-    values = forms.ggx(wi, np.tile(wo, (len(wi), 1)), alpha, alpha)
-    return (values / ggx_density(wi, wo, alpha)).sum() / count
+@pytest.mark.parametrize("index", ["1.2", "1.5", "2"])
+def test_white_under_a_dielectric_returns_everything(index):
+    """What the dielectric lets through is what it does not reflect, and no less."""
+    inputs = {"roughness": ROUGH_PAIR, "ior": ("float", index)}
+    teacher = Teacher(over_white("dielectric_bsdf", inputs))
+    for alpha in UNCLAMPED:
+        for cosine in COSINES:
+            got = returned(teacher, [alpha, 0.5], cosine, [alpha])
+            np.testing.assert_allclose(got, 1, atol=4e-3)
+
+
+def test_white_under_sheen_returns_everything():
+    teacher = Teacher(over_white("sheen_bsdf", {"color": WHITE, "roughness": ROUGH}))
+    for roughness in ROUGHNESSES:
+        for cosine in COSINES:
+            np.testing.assert_allclose(
+                returned(teacher, [roughness, 0.5], cosine, []), 1, atol=4e-3
+            )
 
 
 SWITCHED = 10
@@ -143,67 +128,127 @@ def variants(category, base, rows):
 
 WHITE_MODELS = {
     "standard_surface": (
-        {"base": ("float", "1"), "base_color": WHITE, "specular_roughness": ROUGH},
         {
-            "diffuse": ({}, 1.0),
-            "specular": ({"specular": 1}, 1.026),
-            "metal": ({"specular": 1, "metalness": 1}, 1.067),
-            "coat": ({"specular": 1, "coat": 1}, 1.032),
-            "sheen": ({"specular": 1, "sheen": 1}, 1.027),
+            "base": ("float", "1"),
+            "base_color": WHITE,
+            "specular_roughness": ROUGH,
+            "sheen_roughness": ("float", "0.05"),
+            "thin_film_IOR": ("float", "1.8"),
+        },
+        {
+            "diffuse": {},
+            "rough diffuse": {"specular": 1, "diffuse_roughness": 1},
+            "specular": {"specular": 1},
+            "metal": {"specular": 1, "metalness": 1},
+            "coat": {"specular": 1, "coat": 1, "coat_roughness": 0.1},
+            "rough coat on metal": {"coat": 1, "coat_roughness": 0.6, "metalness": 1},
+            "sheen": {"specular": 1, "sheen": 1},
+            "subsurface": {"specular": 1, "subsurface": 1},
+            "film": {"specular": 1, "thin_film_thickness": 400},
+            "all": {
+                "specular": 1,
+                "sheen": 1,
+                "coat": 1,
+                "coat_roughness": 0.3,
+                "thin_film_thickness": 400,
+                "metalness": 0.5,
+            },
         },
     ),
     "open_pbr_surface": (
-        {"base_color": WHITE, "specular_roughness": ROUGH, "coat_roughness": SMOOTH},
         {
-            "diffuse": ({}, 1.0),
-            "rough diffuse": ({"base_diffuse_roughness": 1}, 1.0),
-            "specular": ({"specular_weight": 1}, 1.026),
-            "metal": ({"specular_weight": 1, "base_metalness": 1}, 1.068),
-            "coat": ({"specular_weight": 1, "coat_weight": 1}, 1.023),
-            "fuzz": ({"specular_weight": 1, "fuzz_weight": 1}, 1.012),
+            "base_color": WHITE,
+            "specular_roughness": ROUGH,
+            "coat_roughness": ("float", "0.1"),
+            "thin_film_thickness": ("float", "0.4"),
+        },
+        {
+            "diffuse": {},
+            "rough diffuse": {"specular_weight": 1, "base_diffuse_roughness": 1},
+            "specular": {"specular_weight": 1},
+            "metal": {"specular_weight": 1, "base_metalness": 1},
+            "coat": {"specular_weight": 1, "coat_weight": 1},
+            "coat on metal": {"specular_weight": 1, "coat_weight": 1, "base_metalness": 1},
+            "fuzz": {"specular_weight": 1, "fuzz_weight": 1, "fuzz_roughness": 0.5},
+            "film": {"specular_weight": 1, "thin_film_weight": 1},
+            "film on metal": {"specular_weight": 1, "thin_film_weight": 1, "base_metalness": 1},
+            "all": {
+                "specular_weight": 1,
+                "coat_weight": 1,
+                "fuzz_weight": 1,
+                "fuzz_roughness": 0.2,
+                "thin_film_weight": 0.5,
+                "base_metalness": 0.5,
+            },
         },
     ),
     "gltf_pbr": (
-        {"base_color": WHITE, "roughness": ROUGH, "clearcoat_roughness": SMOOTH},
         {
-            "dielectric": ({}, 1.06),
-            "metal": ({"metallic": 1}, 1.068),
-            "clearcoat": ({"clearcoat": 1}, 1.027),
-            "sheen": ({"sheen_color": "1,1,1", "sheen_roughness": 0.5}, 1.011),
-            "smooth sheen": ({"sheen_color": "1,1,1", "sheen_roughness": 0.1}, 1.741),
+            "base_color": WHITE,
+            "roughness": ROUGH,
+            "clearcoat_roughness": ("float", "0.1"),
+            "iridescence_thickness": ("float", "400"),
+        },
+        {
+            "dielectric": {},
+            "specular": {"specular": 1, "specular_color": "1,1,1"},
+            "metal": {"metallic": 1},
+            "clearcoat": {"clearcoat": 1},
+            "sheen": {"sheen_color": "1,1,1", "sheen_roughness": 0.5},
+            "smooth sheen": {"sheen_color": "1,1,1", "sheen_roughness": 0.1},
+            "sheen on metal": {"sheen_color": "1,1,1", "sheen_roughness": 0.3, "metallic": 1},
+            "iridescence": {"specular": 1, "specular_color": "1,1,1", "iridescence": 1},
+            "iridescent metal": {"iridescence": 1, "metallic": 1},
+            "all": {
+                "specular": 1,
+                "specular_color": "1,1,1",
+                "clearcoat": 1,
+                "sheen_color": "1,1,1",
+                "sheen_roughness": 0.2,
+                "iridescence": 0.5,
+                "metallic": 0.5,
+            },
         },
     ),
     "disney_principled": (
         {"baseColor": WHITE, "roughness": ROUGH, "clearcoatGloss": ("float", "0.9")},
         {
-            "dielectric": ({}, 1.446),
-            "metal": ({"metallic": 1}, 1.068),
-            "clearcoat": ({"clearcoat": 1}, 1.43),
-            "sheen": ({"sheen": 1}, 1.102),
+            "dielectric": {},
+            "specular": {"specular": 1},
+            "metal": {"metallic": 1},
+            "clearcoat": {"clearcoat": 1},
+            "sheen": {"sheen": 1},
+            "subsurface": {"subsurface": 1, "specular": 0.5},
+            "all": {"specular": 1, "sheen": 1, "clearcoat": 1, "metallic": 0.5},
         },
     ),
     "UsdPreviewSurface": (
-        {"diffuseColor": WHITE, "roughness": ROUGH, "clearcoatRoughness": SMOOTH},
+        {"diffuseColor": WHITE, "roughness": ROUGH, "clearcoatRoughness": ("float", "0.1")},
         {
-            "dielectric": ({}, 1.06),
-            "metal": ({"metallic": 1}, 1.067),
-            "clearcoat": ({"clearcoat": 1}, 1.06),
+            "dielectric": {},
+            "metal": {"metallic": 1},
+            "half metal": {"metallic": 0.5},
+            "clearcoat": {"clearcoat": 1},
+            "clearcoat on metal": {"clearcoat": 1, "metallic": 1},
         },
     ),
 }
+MODEL_ROUGHNESSES = (0.06, 0.1, 0.3, 0.6, 1.0)
+COAT_ALPHAS = (0.01, 0.09, 0.36)
 
 
 @pytest.mark.parametrize("category", WHITE_MODELS)
-def test_a_white_model_returns_no_more_than_its_definition_does(category):
+def test_a_white_model_returns_no_more_than_it_receives(category):
     base, rows = WHITE_MODELS[category]
-    teacher = Teacher(variants(category, base, {name: row for name, (row, _) in rows.items()}))
-    found = {}
-    for at, name in enumerate(rows):
-        uv = [[roughness, (at + 0.5) / SWITCHED] for roughness in ROUGHNESSES]
-        lobes = [[max(point[0] ** 2, 0.01), 0.01] for point in uv]
-        cosines = (0.05, 0.1, 0.35, 1.0)
-        found[name] = max(
-            most_returned(teacher, *each, cosines) for each in zip(uv, lobes, strict=True)
+    teacher = Teacher(variants(category, base, rows))
+    found = {
+        (name, roughness): most_returned(
+            teacher,
+            [roughness, (at + 0.5) / SWITCHED],
+            [max(roughness**2, 0.003), *COAT_ALPHAS],
+            (0.03, 0.1, 0.2, 0.4, 1.0),
         )
-    expected = {name: most for name, (_, most) in rows.items()}
-    assert found == pytest.approx(expected, abs=PIN)
+        for at, name in enumerate(rows)
+        for roughness in MODEL_ROUGHNESSES
+    }
+    assert {case: most for case, most in found.items() if most >= LIMIT} == {}
