@@ -41,6 +41,12 @@ TEXT = """<materialx version="1.39">
 <input name="transmission" type="float" value="0.2"/></standard_surface>
 <surfacematerial name="pane" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="b"/></surfacematerial></materialx>"""
+# Little to compile.
+CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
+<input name="color" type="color3" value="{colour}"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
+<surfacematerial name="clay" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
 SMALL = ("--device", "software", "--network", "2x16", "--resolution", 16, "--batch", 256)
 QUICK = (*SMALL, "--iterations", 60)
 CONTROL = "\x1b"
@@ -151,9 +157,10 @@ def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result
     assert (found["material"], found["samples"], found["seed"]) == ("pane", 5000, 3)
 
 
-def test_materials_of_one_name_are_measured_each_by_its_own(source, tmp_path, command):
-    twin = tmp_path / "twin.mtlx"
-    twin.write_text(TEXT.replace("0.7, 0.3, 0.1", "0.1, 0.6, 0.1"))
+def test_materials_of_one_name_are_measured_each_by_its_own(tmp_path, command):
+    source, twin = tmp_path / "red.mtlx", tmp_path / "green.mtlx"
+    source.write_text(CHALK.format(colour="0.7, 0.3, 0.1"))
+    twin.write_text(CHALK.format(colour="0.1, 0.6, 0.1"))
     options = ("-m", "clay", "-o", tmp_path, "--name", "both", "-q")
     code, out, _ = command("bake", source, twin, *SMALL, "--iterations", 300, *options)
     assert code == 0
