@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
 from verdigris.core.material.coordinates import reads_texture_coordinates
+from verdigris.core.material.energy import input_text, largest_gain
 from verdigris.core.material.features import (
     APPROXIMATED,
     DROPPED,
@@ -215,7 +216,7 @@ def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):
             parts.setdefault(category, Part(category, KEPT))
-        for part in _odd_inputs(node):
+        for part in (*_gains(node), *_odd_inputs(node)):
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
@@ -232,17 +233,21 @@ def _differs(node: mx.Node, name: str, value: float) -> bool:
     port = node.getActiveInput(name)
     if port is not None and (port.getConnectedNode() or port.getConnectedOutput()):
         return True
-    if port is not None and port.getInterfaceInput() is not None:
-        port = port.getInterfaceInput()
-    text = port.getValueString() if port is not None else ""
-    if not text:
-        definition = node.getNodeDef()
-        default = definition.getActiveInput(name) if definition else None
-        text = default.getValueString() if default else ""
+    text = input_text(node, name)
     try:
         return any(float(word) != value for word in text.replace(",", " ").split())
     except ValueError:
         return text.lower() == "true"
+
+
+def _gains(node: mx.Node) -> list[Part]:
+    """Lobes whose published form returns more light than it receives."""
+    found = largest_gain(node)
+    if found is None:
+        return []
+    name, gain = found
+    how = f"energy above one removed: it would return up to {gain:.2g} times what it receives"
+    return [Part(name, APPROXIMATED, how)]
 
 
 def _odd_inputs(node: mx.Node) -> list[Part]:

@@ -6,7 +6,9 @@ import pytest
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.report import describe
 
+from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface
+from .furnace import integrated
 
 
 def report(text, probe=False, **options):
@@ -115,3 +117,35 @@ def test_the_probed_albedo_of_a_lambertian_surface_is_its_colour(colour):
     np.testing.assert_allclose(found.probe.albedo, colour, rtol=0.03)
     assert found.probe.emission == (0.0, 0.0, 0.0)
     assert found.probe.opacity == pytest.approx((1.0, 1.0), abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "smoothest"),
+    [
+        ('<input name="sheen_roughness" type="float" value="0.02"/>', 0.02),
+        ('<input name="sheen_roughness" type="float" value="0.3"/>', None),
+        (
+            '<input name="sheen_roughness" type="float" value="0.02"/>'
+            '<input name="sheen_color" type="color3" value="0.3, 0.2, 0.1"/>',
+            None,
+        ),
+        ('<input name="sheen_roughness" type="float" nodename="noise"/>', 0.005),
+    ],
+)
+def test_energy_that_is_removed_is_told_where_there_is_any(inputs, smoothest):
+    text = document(
+        '<noise2d name="noise" type="float"/>',
+        standard_surface('<input name="sheen" type="float" value="1"/>' + inputs),
+        material(),
+    )
+    found = [part for part in report(text).parts if part.name == "smooth sheen"]
+    assert [part.fate for part in found] == ["approximated"] * bool(smoothest)
+    if smoothest:
+        gain = integrated(lambda *at: closed_forms.sheen([1.0], smoothest, *at), 0.02)
+        assert f"energy above one removed: it would return up to {gain:.2g} times" in found[0].how
+
+
+def test_the_energy_of_a_sheen_that_is_off_is_not_told():
+    assert "smooth sheen" not in fates(
+        with_surface('<input name="sheen_roughness" type="float" value="0.02"/>')
+    )
