@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
 
 _STUDENT = Source("network/student")
+
+
+@dataclass(frozen=True)
+class LentBuffers:
+    """A network on a device that something else owns."""
+
+    decoder: slangpy.Buffer
+    texels: slangpy.Buffer
+    texel_quads: int
+    """From one texel to the next, in fours of floats; its latent comes first."""
 
 
 class Student(DeviceMaterial):
@@ -46,6 +57,12 @@ class Student(DeviceMaterial):
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.buffer(decoder.size, decoder)
         self._texels = self.buffer(latents.size, latents, stride=16)
+        self._texel_quads = parameters.spec.latent_channels // 4
+
+    def look_at(self, lent: LentBuffers) -> None:
+        """Evaluates numbers of the same network where they lie on this device, from now on as they
+        are at each call."""
+        self._decoder, self._texels, self._texel_quads = lent.decoder, lent.texels, lent.texel_quads
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _STUDENT), entry)
@@ -62,6 +79,7 @@ class Student(DeviceMaterial):
                 },
                 "material": self.material,
                 "level": self.level,
+                "texelQuads": self._texel_quads,
             },
             "gDecoder": self._decoder,
             "gTexels": self._texels,

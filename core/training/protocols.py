@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange
+
+if TYPE_CHECKING:
+    from verdigris.core.network.student import LentBuffers
 
 # One training sample: 14 tightly packed 32-bit words, the same in shaders/training.
 TRAINING_SAMPLE = np.dtype(
@@ -94,4 +97,13 @@ class Trainer(Protocol):
 
     def close(self) -> None:
         """Frees threads and device memory; the trainer cannot step afterwards."""
+        ...
+
+
+@runtime_checkable
+class Lender(Protocol):
+    """A trainer on the device whose network can be looked at where it is."""
+
+    def lent(self) -> LentBuffers:
+        """Valid until the trainer is closed."""
         ...

@@ -17,7 +17,7 @@ from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import Event, Metrics, Preview
 from verdigris.core.training.measure import HeldOut, measure_student
 from verdigris.core.training.options import BakeControl, BakeOptions
-from verdigris.core.training.protocols import Trainer
+from verdigris.core.training.protocols import Lender, Trainer
 from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
 
@@ -40,6 +40,7 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
     student: Student | None = None
+    live: Student | None = None
     digest: str = ""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
@@ -83,6 +84,16 @@ class Run:
             self.student.update(parameters)
         self.student.material = 0
         return self.student
+
+    def live_student(self) -> Student:
+        """The first material as it is this moment, for pictures: not rounded, and not copied where
+        it trains on the teacher's device."""
+        if not isinstance(self.trainer, Lender):
+            return self.current_student()
+        if self.live is None:
+            self.live = Student(self.trainer.parameters(), self.teachers[0].device)
+        self.live.look_at(self.trainer.lent())
+        return self.live
 
     def measure(self, parameters: Parameters | None = None) -> Metrics:
         """Errors of the parameters, or of these, on the held-out samples that are kept for it."""

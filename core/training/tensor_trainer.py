@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from verdigris.core.device import Device, Source
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
+from verdigris.core.network.student import LentBuffers
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
@@ -21,6 +22,7 @@ from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
 from verdigris.core.training.tensor_memory import (
     CHUNK_STEPS,
+    RECORD_PARTS,
     REJECTED,
     SKIPPED,
     TensorMemory,
@@ -233,6 +235,11 @@ class TensorTrainer:
         records = self._memory.records(self._spec.latent_channels)
         decoder = read_buffer(self._memory.decoder, np.float32)
         return Parameters(self._spec, self._layout, decoder, np.ascontiguousarray(records[:, 0]))
+
+    def lent(self) -> LentBuffers:
+        """The network where it trains."""
+        quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
+        return LentBuffers(self._memory.decoder, self._memory.texels, quads)
 
     def state(self) -> dict[str, NDArray[Any]]:
         records = self._memory.records(self._spec.latent_channels)

@@ -93,6 +93,7 @@ class Painter:
         self.has_neural = False
         self._live: dict[int, tuple[Canvas, Canvas]] = {}
         self._lit = {}
+        self._views: dict[int, View] = {}
         self._changed = {"reference"}
         self._fill(self.teacher, self.reference)
         self._reference_parts: Iterator[float] | None = self._parts(self.teacher, self.reference)
@@ -122,6 +123,7 @@ class Painter:
             self._frame(self.wanted)
             self._live = {}
             self._lit = {}
+            self._views = {}
             self._reference_parts = self._parts(self.teacher, self.reference)
 
     @property
@@ -235,8 +237,13 @@ class Painter:
     def _canvas(self, size: int) -> Canvas:
         return Canvas(size, self.wanted.exposure)
 
-    def _make_view(self, wanted: Wanted, size: int) -> View:
-        return _by_texel(self._seen(wanted, size), self.texels)
+    def _view_of(self, size: int) -> View:
+        """What is looked at, with so many pixels a side; kept, since live pictures ask often."""
+        if size == self.wanted.size:
+            return self.view
+        if size not in self._views:
+            self._views[size] = _by_texel(self._seen(self.wanted, size), self.texels)
+        return self._views[size]
 
     def _seen(self, wanted: Wanted, size: int) -> View:
         camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
@@ -257,10 +264,8 @@ class Painter:
 
     def _lit_view(self, network: LiveNetwork, size: int) -> LitView:
         if size not in self._lit:
-            is_whole = size == self.wanted.size
-            view = self.view if is_whole else self._make_view(self.wanted, size)
             lights = plain_lights(self.wanted)
-            self._lit[size] = LitView(network, view, lights, self.wanted.level)
+            self._lit[size] = LitView(network, self._view_of(size), lights, self.wanted.level)
         return self._lit[size]
 
     def _fill(self, material: Drawn, canvas: Canvas, size: int | None = None) -> None:
@@ -272,7 +277,7 @@ class Painter:
             pixel = np.concatenate([piece[0] for piece in pieces])
             found = np.concatenate([piece[1] for piece in pieces])
         else:
-            view = self._make_view(self.wanted, size)
+            view = self._view_of(size)
             pixel, found = view.pixel, self._studio.shade(material, view, self.wanted)
         if size == canvas.size:
             canvas.put(pixel, found)

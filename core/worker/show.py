@@ -228,7 +228,7 @@ class Show:
 
     def _learn(self, run: Run) -> None:
         trainer: Any = run.trainer
-        self._student = trainer.live() if self._is_numpy(run) else run.current_student()
+        self._student = trainer.live() if self._is_numpy(run) else run.live_student()
         self._step = run.trainer.step
 
     def _send(self) -> None:

@@ -11,6 +11,7 @@ from verdigris.core.network.losses import limited_exponent
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
+from verdigris.core.network.student import Student
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.schedule import Schedule, TrainingSettings
@@ -241,6 +242,25 @@ def test_given_a_run_when_it_is_interrupted_and_resumed_then_it_ends_with_the_sa
     resumed.step_many(43)
     assert np.array_equal(resumed.parameters().decoder, whole.parameters().decoder)
     assert np.array_equal(resumed.parameters().latents, whole.parameters().latents)
+
+
+def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_was_learnt(device):
+    trainer = open_trainer(device, random_parameters(SMALL), Samples(), TrainingSettings(64))
+    student = Student(random_parameters(SMALL, 1), device)
+    batch = Samples().draw(9, 200)
+    seen = []
+    for _ in range(2):
+        student.look_at(trainer.lent())
+        trainer.step_many(20)
+        found = student.response(batch["uv"], batch["wi"], batch["wo"])
+        columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
+        uv, wi, wo = columns
+        zeros = np.zeros(len(batch), int)
+        raw, _ = forward(SMALL, trainer.parameters().astype("f8"), uv, zeros, wi, wo, zeros)
+        expected = np.exp(limited_exponent(SMALL, raw)).T
+        np.testing.assert_allclose(found, expected, rtol=2e-4)
+        seen.append(found)
+    assert np.abs(seen[1] / seen[0] - 1).max() > 1e-2
 
 
 def test_given_a_step_when_texels_are_not_touched_then_they_keep_their_bits(device):
