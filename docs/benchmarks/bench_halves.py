@@ -1,10 +1,10 @@
-"""What half floats cost the cooperative decoder, emulated in numpy on results of bakes.
+"""What half floats cost the cooperative decoder, emulated in numpy on bundles.
 
-    python docs/benchmarks/bench_halves.py RESULT.npz ...
+    python docs/benchmarks/bench_halves.py BUNDLE ...
 
-Products are summed exactly and rounded once, as a device with wide sums does. Prints the largest
-relative error over 512 points where the response is above 0.01: as shipped, and with
-NEURAL_PRECISE=1.
+Prints the largest relative error on the bundle's reference points where the response is above 0.01:
+as shipped and with NEURAL_QUICK=1, on a device that rounds a sum to half floats once, and on one
+that does so after every 16 products.
 """
 
 from __future__ import annotations
@@ -16,60 +16,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.bundle.evaluate import latents_at_lod
-from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.write import export_numbers
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions
 from verdigris.core.network.frames import build_frame
-from verdigris.core.training.checkpoint import load
 
 Doubles = NDArray[np.float64]
-WAYS = {"exact": "ee", "as shipped": "th", "first layer exact": "eh", "precise": "et"}
+# Name -> whether later layers take inputs in two halves, and how many products are summed exactly.
+WAYS = {
+    "as shipped": (True, 1 << 30),
+    "as shipped, 16 products": (True, 16),
+    "quick": (False, 1 << 30),
+    "quick, 16 products": (False, 16),
+}
 
 
 def half(x: Doubles) -> Doubles:
     return x.astype(np.float16).astype(np.float64)
 
 
-def product(weights: Doubles, bias: Doubles, x: Doubles, way: str) -> Doubles:
-    """Exact, by one half of each input, or by two."""
-    if way == "e":
-        return weights @ x + bias
-    first = half(weights @ half(x) + bias)
-    return first if way == "h" else first + half(weights @ half(x - half(x)))
+def summed(weights: Doubles, bias: Doubles | float, x: Doubles, products: int) -> Doubles:
+    found: Doubles = np.zeros((len(weights), x.shape[1])) + bias
+    for first in range(0, len(x), products):
+        part = slice(first, first + products)
+        found = half(found + weights[:, part] @ x[part])
+    return found
+
+
+def layer(weights: Doubles, bias: Doubles, x: Doubles, is_in_two: bool, products: int) -> Doubles:
+    high = half(x)
+    found = summed(weights, bias, high, products)
+    return found + summed(weights, 0.0, half(x - high), products) if is_in_two else found
 
 
 def errors(path: str) -> list[float]:
-    exported = export_numbers(load(Path(path)).parameters).parameters
-    points = choose_points(exported.layout)
-    parameters = exported.astype(np.float64)
+    bundle = open_bundle(Path(path))
+    points, parameters = bundle.reference(), bundle.parameters().astype(np.float64)
     spec = parameters.spec
     wi, wo = points.wi.T.astype(np.float64), points.wo.T.astype(np.float64)
     latent = latents_at_lod(parameters, points.uv.T.astype(np.float64), points.lod.astype(float))
     raw = parameters.frames() @ latent
     frames = [build_frame(raw[6 * k : 6 * k + 6]) for k in range(spec.frame_count)]
     inputs = np.concatenate([latent, *(encode_directions(frame, wi, wo) for frame in frames)])
-    activation = activations.FUNCTIONS[spec.activation]
+    activate = activations.FUNCTIONS[spec.activation].value
+    is_above = (wi[2] > 0) & (wo[2] > 0)
     responses = []
-    for first, others in WAYS.values():
+    for way in (None, *WAYS.values()):
         x = inputs
-        for layer in spec.layers:
-            weights, bias = parameters.weights(layer), parameters.bias(layer)[:, None]
-            if layer is spec.layers[-1]:
-                x = weights @ x + bias
+        for each in spec.layers[:-1]:
+            weights, bias = parameters.weights(each), parameters.bias(each)[:, None]
+            if way is None:
+                x = activate(weights @ x + bias)
             else:
-                way = first if layer is spec.layers[0] else others
-                x = activation.value(product(weights, bias, x, way))
-        response = np.exp(losses.limited_exponent(spec, x))
-        response[:, (wi[2] <= 0) | (wo[2] <= 0)] = 0
-        responses.append(response)
+                x = activate(layer(weights, bias, x, way[0] or each is spec.layers[0], way[1]))
+        last = spec.layers[-1]
+        x = parameters.weights(last) @ x + parameters.bias(last)[:, None]
+        responses.append(np.exp(losses.limited_exponent(spec, x)) * is_above)
     exact = responses[0]
     return [float((np.abs(each - exact) / np.maximum(exact, 0.01)).max()) for each in responses[1:]]
 
 
 def main() -> None:
-    names = list(WAYS)[1:]
-    print(f"| material | {' | '.join(names)} |\n{'| --- ' * (1 + len(names))}|")
+    print(f"| material | {' | '.join(WAYS)} |\n{'| --- ' * (1 + len(WAYS))}|")
     for path in sys.argv[1:]:
         cells = " | ".join(f"{each:.4f}" for each in errors(path))
         print(f"| {Path(path).name.split('.')[0]} | {cells} |")
