@@ -102,6 +102,14 @@ class Plan(Event):
 
 
 @dataclass(frozen=True)
+class Weighted(Event):
+    """Training draws places by the weights that it was last given."""
+
+    step: int
+    """The first run of steps with them ended here."""
+
+
+@dataclass(frozen=True)
 class Errors(Event):
     """Errors on held-out samples, several times a second: of the first material, and some of the
     samples as they were a moment ago. `metrics` are measured at once, and seldom."""

@@ -66,6 +66,7 @@ class Job:
         self.control = BakeControl(watch=self._watch)
         self._events: Iterator[Event] = bake([teacher], self.settings, options, self.control)
         self._paused_at: float | None = None
+        self._weights = importance
 
     def _watch(self, run: Run) -> None:
         self.run = run
@@ -114,6 +115,12 @@ class Job:
     def set_importance(self, weights: NDArray[np.float32] | None) -> None:
         """Draws places by other weights from the next steps on."""
         self.control.set_importance(weights)
+
+    def takes_new_weights(self) -> bool:
+        """Whether other weights are in effect than at the last call."""
+        weights = self.run.options.importance if self.run else self._weights
+        is_new, self._weights = weights is not self._weights, weights
+        return is_new
 
     def close(self) -> None:
         """Lets go of everything but what is on disk."""

@@ -273,6 +273,8 @@ class Session:
         self._post(event)
         if isinstance(event, told.Started):
             self._post(self._job.plan(event))
+        if isinstance(event, told.Step) and self._job.takes_new_weights():
+            self._post(tell.Weighted(event.step))
         if isinstance(event, told.Finished):
             self._show.learn()
             self._job.close()

@@ -14,6 +14,7 @@ import pytest
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.pictures.mesh import load_mesh
 from verdigris.core.worker import commands as say
+from verdigris.core.worker import job
 from verdigris.core.worker.client import GONE, SILENT, pixels_of
 from verdigris.core.worker.launch import worker_command
 from verdigris.core.worker.protocol import VERSION, Decoder, Message, encode
@@ -212,6 +213,29 @@ def test_paint_and_focus_go_on_with_a_bake_that_is_resumed_by_another_worker(tal
         assert other.all("error") == []
     finally:
         other.client.kill()
+
+
+def test_a_map_is_in_effect_after_the_run_of_steps_that_is_being_done(talk, tmp_path):
+    talk.start(tmp_path)
+    talk.hear("step")
+    side = 1024
+    weights = np.zeros((side, side), np.float32)
+    weights[:, : side // 2] = 1
+    took = []
+    for _ in range(3):
+        begun = time.monotonic()
+        talk.say(say.SetImportance(side, side, weights.tobytes()))
+        step = talk.hear("weighted").header["step"]
+        took.append(time.monotonic() - begun)
+        steps = [
+            message.header["step"]
+            for message in talk.heard[talk._from :]
+            if message.header["event"] == "step"
+        ]
+        # the run that was being done, one that began while the map was on its way, and its own
+        assert step in steps[:3]
+    print(f"in effect after {sorted(took)[1]:.2f} s")
+    assert 3 * job.RUN_SECONDS < 0.5
 
 
 def test_maps_are_written_and_read_back(talk, tmp_path):
