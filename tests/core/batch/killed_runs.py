@@ -1,7 +1,9 @@
 """Kills runs of a scene at random steps and lets them go on, then compares with one that nobody
 killed.
 
-    python killed_runs.py FOLDER --materials 2 --kills 5
+    python killed_runs.py FOLDER --materials 2 --kills 5 --longest-delay 3
+
+A delay lets the kill fall anywhere: between checkpoints, into the writing of one, into measuring.
 
 Prints, as JSON, the steps of the checkpoints that each killed run left, from which steps bakes went
 on, and whether the bundles are the same.
@@ -15,6 +17,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from verdigris.core.bundle.read import open_bundle
@@ -60,9 +63,9 @@ def told(process):
     return events
 
 
-def kill_in_training(process, at):
-    """Kills it when a bake has a checkpoint of this step or a later one; the steps that its bakes
-    began at."""
+def kill_in_training(process, at, delay):
+    """Kills it some seconds after a bake has a checkpoint of this step or a later one; the steps
+    that its bakes began at."""
     begun = []
     for line in process.stdout:
         event = json.loads(line)
@@ -70,6 +73,7 @@ def kill_in_training(process, at):
             begun.append(event["step"])
         if event["event"] == "checkpointed" and event["step"] >= at:
             break
+    time.sleep(delay)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(LONGEST)
     process.stdout.close()
@@ -105,6 +109,7 @@ def main():
     parser.add_argument("--materials", type=int, default=2)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--longest-delay", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     (given.folder / "docs").mkdir(parents=True, exist_ok=True)
@@ -117,7 +122,8 @@ def main():
     begun, kept = [], []
     for _ in range(given.kills):
         at = chance.uniform(0.0, 0.7) * given.steps
-        begun.append(kill_in_training(start(given.folder, "killed", given.steps), at))
+        delay = chance.uniform(0.0, given.longest_delay)
+        begun.append(kill_in_training(start(given.folder, "killed", given.steps), at, delay))
         kept.append(kept_steps(given.folder / "killed"))
     rest = told(start(given.folder, "killed", given.steps))
     pairs = [

@@ -1,6 +1,6 @@
 """A run that was killed goes on to the bundles of one that nobody killed.
 
-A run of five kills: python killed_runs.py FOLDER --materials 3 --kills 5 --steps 6000
+A run of five kills: python killed_runs.py FOLDER --materials 3 --kills 5 --longest-delay 3
 """
 
 import json
