@@ -62,8 +62,8 @@ class RuntimeChoice:
     """Matrices for cooperative vectors are converted to the device's own layout."""
     from_registers: bool = False
     """Latents are computed instead of fetched: to see what the decoder costs by itself."""
-    is_quick: bool = False
-    """Cooperative vectors spend less on digits: NEURAL_QUICK of neural_decoder.slang."""
+    is_careful: bool = False
+    """Cooperative vectors spend more on digits: NEURAL_CAREFUL of neural_decoder.slang."""
     has_maps: bool = False
     """There are maps of emission or opacity."""
 
@@ -82,7 +82,7 @@ class RuntimeChoice:
             "NEURAL_ROLLED": device.is_software,
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
-            "NEURAL_QUICK": self.is_quick,
+            "NEURAL_CAREFUL": self.is_careful,
             "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_MAPS": self.has_maps,
             "NEURAL_FILTER": FILTERS[self.filter],

@@ -59,6 +59,17 @@ class Verification:
     def holds(self) -> bool:
         return all(row.holds for row in self.rows)
 
+    @property
+    def advice(self) -> str:
+        """What to do, where that is known."""
+        failed = [row.what for row in self.rows if not row.holds]
+        if failed and all(what.startswith("cooperative") for what in failed):
+            return (
+                "half floats are too coarse for this material on this device: compile its shader "
+                "without NEURAL_COOPERATIVE, whose decoder agrees"
+            )
+        return ""
+
     def as_json(self) -> dict[str, Any]:
         rows = [
             {name: _plain(value) for name, value in asdict(row).items()} | {"holds": row.holds}
@@ -177,3 +188,5 @@ def print_verification(result: Verification) -> None:
         )
     failed = sum(not row.holds for row in result.rows)
     print(f"  {failed} of {len(result.rows)} disagree" if failed else "  all agree")
+    if result.advice:
+        print(f"  {result.advice}")

@@ -150,6 +150,16 @@ def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
     assert failed == ["the graph now against then", "reference against the graph now"]
 
 
+def test_cooperative_vectors_that_are_too_coarse_alone_are_advised_against(tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg")
+    exact = numpy_decoder(bundle)
+    coarse = lambda *query: 1.02 * exact(*query)  # noqa: E731
+    alone = verify(bundle, [("portable", exact), ("cooperative", coarse)])
+    assert not alone.holds and "without NEURAL_COOPERATIVE" in alone.advice
+    assert verify(bundle, [("portable", coarse), ("cooperative", coarse)]).advice == ""
+    assert verify(bundle, [("cooperative", exact)]).advice == ""
+
+
 def test_the_command_prints_a_table_and_exits_by_the_result(tmp_path, command):
     good = make_bundle(tmp_path / "good.vdg").folder
     code, out, _ = command("verify", good, "--device", "software")
