@@ -150,6 +150,17 @@ def test_pairs_around_the_mirror_direction_keep_to_the_table(teacher):
     assert near.mean() > 0.1
 
 
+@pytest.mark.parametrize("profile", ["grazing", "head-on", "fixed-camera"])
+def test_a_profile_leaves_pairs_around_the_mirror_direction_their_share(teacher, profile):
+    def share(directions):
+        """Of half vectors within two degrees, where few even pairs lie."""
+        batch = source(teacher, mirror_share=0.5, directions=directions).draw(0, COUNT)
+        half = batch["wi"] + batch["wo"]
+        return (half[:, 2] > np.cos(np.deg2rad(2)) * np.linalg.norm(half, axis=1)).mean()
+
+    assert share(profile) == pytest.approx(share("uniform"), rel=0.15)
+
+
 def test_the_uniform_profile_draws_the_bits_of_no_profile(teacher):
     table = ((3.0, 3.0), (3.0, 3.0))
     plain = source(teacher).draw(1, COUNT)
