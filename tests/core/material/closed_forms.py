@@ -91,16 +91,17 @@ def schlick(cosine, colour0, colour82, colour90, exponent=5.0):
 
 def ggx(wi, wo, alpha_x, alpha_y):
     """Heitz 2014 without Fresnel: the density by slopes, and masking and shadowing correlated by
-    height with the roughness that MaterialX takes for both azimuths, the geometric mean."""
+    height, each direction with the roughness along it."""
     h = half_vector(wi, wo)
     slope_x, slope_y = h[:, 0] / h[:, 2], h[:, 1] / h[:, 2]
     spread = 1 + (slope_x / alpha_x) ** 2 + (slope_y / alpha_y) ** 2
     density = 1 / (np.pi * alpha_x * alpha_y * h[:, 2] ** 4 * spread**2)
 
-    def hidden(mu):
-        return (np.sqrt(1 + alpha_x * alpha_y * (1 - mu**2) / mu**2) - 1) / 2
+    def hidden(w):
+        slope2 = ((alpha_x * w[:, 0]) ** 2 + (alpha_y * w[:, 1]) ** 2) / w[:, 2] ** 2
+        return (np.sqrt(1 + slope2) - 1) / 2
 
-    visible = 1 / (1 + hidden(wi[:, 2]) + hidden(wo[:, 2]))
+    visible = 1 / (1 + hidden(wi) + hidden(wo))
     return density * visible / (4 * wo[:, 2])
 
 

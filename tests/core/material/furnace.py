@@ -9,10 +9,11 @@ COSINES = (0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
 _LEAST = 1e-4  # cosine at the light under which a sample counts as below the surface
 
 
-def returned(teacher, uv, cosine, alphas, count=1 << 15):
+def returned(teacher, uv, cosine, alphas, count=1 << 15, azimuth=0.0):
     """Light returned towards a cosine, (3,). Lobes of these GGX roughnesses are sampled, and beside
-    them a cosine lobe and grazing light, so that neither a peak nor a tail is missed."""
-    wo = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
+    them a cosine lobe and grazing light, so that neither a peak nor a tail is missed. A roughness
+    is a number or a pair."""
+    wo = view(cosine, azimuth)
     x, y = sequence(count)
     parts = [_cosine_lobe(x, y), _grazing(x, y), *(ggx_lobe(x, y, wo, alpha) for alpha in alphas)]
     wi = np.concatenate(parts)
@@ -21,6 +22,11 @@ def returned(teacher, uv, cosine, alphas, count=1 << 15):
     density = density + sum(ggx_density(wi, wo, alpha) for alpha in alphas)
     values = respond(teacher, np.tile(uv, (len(wi), 1)), wi, np.tile(wo, (len(wi), 1)))
     return (values / density[:, None]).sum(0) / count
+
+
+def view(cosine, azimuth=0.0):
+    sine = np.sqrt(1 - cosine**2)
+    return np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine])
 
 
 def most_returned(teacher, uv, alphas, cosines=COSINES):
@@ -47,12 +53,13 @@ def _grazing(x, y):
 
 def ggx_lobe(x, y, wo, alpha):
     """Reflections off visible normals, by the spherical caps of Dupuy and Benyoub 2023."""
-    stretched = wo * [alpha, alpha, 1]
+    scale = np.append(np.broadcast_to(alpha, 2), 1)
+    stretched = wo * scale
     stretched /= np.linalg.norm(stretched)
     z = (1 - y) * (1 + stretched[2]) - stretched[2]
     sine, angle = np.sqrt(np.clip(1 - z * z, 0, 1)), 2 * np.pi * x
     h = np.stack([sine * np.cos(angle), sine * np.sin(angle), z], 1) + stretched
-    h *= [alpha, alpha, 1]
+    h *= scale
     h /= np.linalg.norm(h, axis=1, keepdims=True)
     return 2 * (h @ wo)[:, None] * h - wo
 
@@ -60,9 +67,10 @@ def ggx_lobe(x, y, wo, alpha):
 def ggx_density(wi, wo, alpha):
     h = wi + wo
     h /= np.linalg.norm(h, axis=1, keepdims=True)
-    tangent2 = (1 - h[:, 2] ** 2) / h[:, 2] ** 2
-    density = 1 / (np.pi * alpha**2 * h[:, 2] ** 4 * (1 + tangent2 / alpha**2) ** 2)
-    seen = 2 / (1 + np.sqrt(1 + alpha**2 * (1 - wo[2] ** 2) / wo[2] ** 2))
+    alpha = np.broadcast_to(alpha, 2)
+    spread = 1 + ((h[:, :2] / h[:, 2:] / alpha) ** 2).sum(1)
+    density = 1 / (np.pi * alpha.prod() * h[:, 2] ** 4 * spread**2)
+    seen = 2 / (1 + np.sqrt(1 + ((alpha * wo[:2] / wo[2]) ** 2).sum()))
     return density * seen / (4 * wo[2])
 
 

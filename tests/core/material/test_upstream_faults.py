@@ -14,7 +14,7 @@ from MaterialX import PyMaterialXGenShader as Gen
 from MaterialX import PyMaterialXGenSlang as GenSlang
 
 from . import closed_forms
-from .furnace import bounces, integrated
+from .furnace import bounces, ggx_density, ggx_lobe, integrated, sequence, view
 from .surfaces import UV, closure, document, node, probe, shader, surface_material
 
 LIBRARIES = Path(mx.__file__).parent / "libraries"
@@ -113,6 +113,29 @@ def ggx_fit(cosine, alpha):
 def test_the_albedo_of_ggx_is_fitted_too_low(cosine, alpha, short):
     """overrides/lib/ggx_lobe.slang: white lobes return as much more as the fit is short of."""
     assert ggx_fit(cosine, alpha) < bounces(cosine, alpha)[1].sum() * (1 - short)
+
+
+@pytest.mark.parametrize("name", ["conductor", "dielectric", "generalized_schlick"])
+def test_an_anisotropic_lobe_is_masked_by_one_roughness_for_all_azimuths(name):
+    """overrides/lib/ggx_lobe.slang: a white metal returns several times what it receives."""
+    code = source(f"pbrlib/genglsl/mx_{name}_bsdf.glsl")
+    assert "mx_ggx_smith_G2(NdotL, NdotV, avgAlpha)" in code
+    alphas, wo = (0.5, 0.05), view(0.05)
+    wi = ggx_lobe(*sequence(1 << 13), wo, alphas)
+    wi = wi[wi[:, 2] > 0]
+    wide, mean = np.prod(alphas), np.sqrt(np.prod(alphas))
+    density = closed_forms.ggx(wi, wo[None], *alphas)
+
+    def visible(x2, y2):
+        hidden = [
+            (np.sqrt(1 + (x2 * w[..., 0] ** 2 + y2 * w[..., 1] ** 2) / w[..., 2] ** 2) - 1) / 2
+            for w in (wi, wo)
+        ]
+        return 1 / (1 + sum(hidden))
+
+    once = density * visible(wide, wide) / visible(alphas[0] ** 2, alphas[1] ** 2)
+    returned = (once / ggx_density(wi, wo, alphas)).sum() / (1 << 13)
+    assert returned / bounces(wo[2], mean)[1].sum() > 2.5
 
 
 def test_a_dielectric_dims_what_lies_below_by_schlicks_curve():
