@@ -55,6 +55,10 @@ class Part:
         return max(0, self.last - self.first)
 
 
+# What is measured and written before it has no steps of its own.
+_AFTER_MEASURING = "flattening"
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a bake is."""
@@ -86,7 +90,9 @@ class Progress:
         """Of the whole bake. It never goes back when a phase begins."""
         total = sum(part.steps for part in self.plan)
         if self.number is None or not total:
-            return _limited(self.step / self.steps) if self.steps else 0.0
+            share = _limited(self.step / self.steps) if self.steps else 0.0
+            after = sum(part.steps for part in self.plan if part.name == _AFTER_MEASURING)
+            return share * (1 - after / total) if total else share
         before = sum(part.steps for part in self.plan[: self.number - 1])
         return (before + self.phase_share * self.plan[self.number - 1].steps) / total
 

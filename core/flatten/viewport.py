@@ -30,6 +30,8 @@ LARGEST_BATCH = 4_096
 # What shaders of this kind reflect straight back where there is no metal.
 DIELECTRIC_F0 = 0.04
 _TELL_SECONDS = 0.2
+# What its `phase` event is called.
+PHASE = "flattening"
 
 
 def viewport_settings(settings: BakeSettings) -> BakeSettings:
@@ -50,7 +52,7 @@ def viewport_textures(
     from verdigris.core.flatten.fit import flattening
 
     settings = viewport_settings(settings)
-    yield Phase("flattening", 1, 1)
+    yield Phase(PHASE, 1, 1)
     steps, done = flattening(teacher, settings), 0
     begun = told = time.monotonic()
     while True:

@@ -66,6 +66,7 @@ class Job:
         self.control = BakeControl(watch=self._watch)
         self._events: Iterator[Event] = bake([teacher], self.settings, options, self.control)
         self._paused_at: float | None = None
+        self._flattens = start.viewport_textures
         self._weights = importance
 
     def _watch(self, run: Run) -> None:
@@ -87,6 +88,11 @@ class Job:
         parts.append({"name": "training", "first": begun, "last": max(begun, rounded)})
         if phase:
             parts.append({"name": "rounding", "first": rounded, "last": settings.iterations})
+        if self._flattens:
+            from verdigris.core.flatten import viewport
+
+            last = viewport.viewport_settings(settings).iterations
+            parts.append({"name": viewport.PHASE, "first": 0, "last": last})
         return Plan(tuple(parts))
 
     def next(self) -> Event | None:

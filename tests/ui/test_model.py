@@ -175,6 +175,28 @@ def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
     assert model.errors["log_mae"] == 0.01
 
 
+def test_the_bar_leaves_room_for_textures_that_are_fitted_after_measuring(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=0, steps=100)
+    parts = [("training", 0, 90), ("rounding", 90, 100), ("flattening", 0, 60)]
+    bench.hear(
+        "plan", parts=[{"name": name, "first": low, "last": high} for name, low, high in parts]
+    )
+    seen = []
+    for name, step, steps in (
+        ("training", 45, 100),
+        ("rounding", 100, 100),
+        ("measuring", 100, 100),
+        ("flattening", 30, 60),
+        ("flattening", 60, 60),
+    ):
+        bench.hear("phase", name=name)
+        bench.hear("step", step=step, steps=steps, loss=0.5)
+        seen.append(model.progress.share)
+    assert seen == pytest.approx([45 / 160, 100 / 160, 100 / 160, 130 / 160, 1.0])
+
+
 def test_the_bar_of_the_whole_bake_never_goes_back_when_a_phase_begins(bench):
     model = bench.ready()
     model.start()

@@ -238,6 +238,14 @@ def test_a_map_is_in_effect_after_the_run_of_steps_that_is_being_done(talk, tmp_
     assert 3 * job.RUN_SECONDS < 0.5
 
 
+def test_textures_for_a_viewport_are_in_the_plan_and_are_told(talk, tmp_path):
+    talk.start(tmp_path, {**QUICK, "iterations": 20}, viewport_textures=True)
+    last = talk.hear("plan").header["parts"][-1]
+    assert last == {"name": "flattening", "first": 0, "last": 20}
+    talk.hear("phase", name="flattening")
+    assert talk.hear("finished").header["textures"]
+
+
 def test_maps_are_written_and_read_back(talk, tmp_path):
     weights = np.random.default_rng(1).random((5, 7), np.float32)
     path = tmp_path / "weights.exr"
