@@ -17,6 +17,7 @@ import numpy as np
 from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
 from verdigris.core.hosts.painted import Painted, read_painted
+from verdigris.core.training.events import FLATTENING
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -55,10 +56,6 @@ class Part:
         return max(0, self.last - self.first)
 
 
-# What is measured and written before it has no steps of its own.
-_AFTER_MEASURING = "flattening"
-
-
 @dataclass(frozen=True)
 class Progress:
     """How far a bake is."""
@@ -91,7 +88,8 @@ class Progress:
         total = sum(part.steps for part in self.plan)
         if self.number is None or not total:
             share = _limited(self.step / self.steps) if self.steps else 0.0
-            after = sum(part.steps for part in self.plan if part.name == _AFTER_MEASURING)
+            # what is measured and written before it has no steps of its own
+            after = sum(part.steps for part in self.plan if part.name == FLATTENING)
             return share * (1 - after / total) if total else share
         before = sum(part.steps for part in self.plan[: self.number - 1])
         return (before + self.phase_share * self.plan[self.number - 1].steps) / total

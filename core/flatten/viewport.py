@@ -17,7 +17,7 @@ import numpy as np
 from verdigris.core.flatten.model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
 from verdigris.core.host import BASE_COLOR, METALNESS, NORMAL_MAP
 from verdigris.core.host import ROUGHNESS as ROUGHNESS_MAP
-from verdigris.core.training.events import Event, Phase, Step
+from verdigris.core.training.events import FLATTENING, Event, Phase, Step
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -30,8 +30,6 @@ LARGEST_BATCH = 4_096
 # What shaders of this kind reflect straight back where there is no metal.
 DIELECTRIC_F0 = 0.04
 _TELL_SECONDS = 0.2
-# What its `phase` event is called.
-PHASE = "flattening"
 
 
 def viewport_settings(settings: BakeSettings) -> BakeSettings:
@@ -52,7 +50,7 @@ def viewport_textures(
     from verdigris.core.flatten.fit import flattening
 
     settings = viewport_settings(settings)
-    yield Phase(PHASE, 1, 1)
+    yield Phase(FLATTENING, 1, 1)
     steps, done = flattening(teacher, settings), 0
     begun = told = time.monotonic()
     while True:

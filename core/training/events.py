@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+# The phase of a bake that comes after measuring, where textures for a viewport are asked for.
+FLATTENING = "flattening"
+
 
 @dataclass(frozen=True)
 class Event:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.training.events import FLATTENING
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.trainers import choose_trainer
 from verdigris.core.worker.events import Plan
@@ -89,10 +90,10 @@ class Job:
         if phase:
             parts.append({"name": "rounding", "first": rounded, "last": settings.iterations})
         if self._flattens:
-            from verdigris.core.flatten import viewport
+            from verdigris.core.flatten.viewport import viewport_settings
 
-            last = viewport.viewport_settings(settings).iterations
-            parts.append({"name": viewport.PHASE, "first": 0, "last": last})
+            last = viewport_settings(settings).iterations
+            parts.append({"name": FLATTENING, "first": 0, "last": last})
         return Plan(tuple(parts))
 
     def next(self) -> Event | None:

@@ -1,7 +1,5 @@
 """Jobs for farms: openjd-cli, which is not ours, checks and runs them."""
 
-import contextlib
-import io
 import json
 import stat
 import subprocess
@@ -10,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core import cli
 from verdigris.core.batch import child
 from verdigris.core.batch.openjd import JobChoices, PathRule, job_template, map_path
 from verdigris.core.batch.plan import make_plan
 
+from ..in_process import run_command
 from . import fake_bake as kinds
 from .scenes import document, read, write_baked, write_scene
 
@@ -28,19 +26,8 @@ def openjd(*arguments):
 
 def verdigris(*arguments):
     """What a process of `FAKE` would do, in this one."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
-        patch.setattr(child, "child_command", lambda: [sys.executable, kinds.__file__])
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+    alone = (child, "child_command", lambda: [sys.executable, kinds.__file__])
+    return subprocess.CompletedProcess(arguments, *run_command(arguments, alone))
 
 
 @pytest.fixture

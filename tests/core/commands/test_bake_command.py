@@ -1,7 +1,5 @@
 """`bake`, `measure` and `compare` as their user meets them: output, messages, exit codes."""
 
-import contextlib
-import io
 import json
 import re
 import shutil
@@ -14,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core import cli
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
@@ -27,6 +24,8 @@ from verdigris.core.training.measure import (
     measure_student,
     texel_footprint,
 )
+
+from ..in_process import run_command
 
 # Two materials; the first is kept whole, of the second something is dropped.
 TEXT = """<materialx version="1.39">
@@ -61,20 +60,9 @@ def verdigris(*arguments):
 def in_process(*arguments):
     """In this process, which has a device open: exit code, output, errors. The closing pictures of
     bakes are small, as nobody looks at them."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
-        patch.setattr(finish, "draw_sphere", partial(draw_sphere, size=32))
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-    assert "Traceback" not in err.getvalue()
-    return code, out.getvalue(), err.getvalue()
+    code, out, err = run_command(arguments, (finish, "draw_sphere", partial(draw_sphere, size=32)))
+    assert "Traceback" not in err
+    return code, out, err
 
 
 @pytest.fixture
