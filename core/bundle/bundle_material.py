@@ -61,6 +61,8 @@ class BundleMaterial(DeviceMaterial):
             "gBundle": {"record": values, "lod": self.lod, "random": self.random},
             "gBundleWeights": materials.weights,
         }
+        if materials.floats:
+            bound["gBundleFloats"] = materials.floats
         if not materials.choice.from_registers:
             bound["gBundleLatents"] = materials.textures[0]
         if materials.choice.has_maps or self._fetches_by_sampler:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,21 +42,27 @@ class Nanoseconds:
     """The plain decoder with exact trilinear latents."""
     sampler: float
     """The same, with latents from the texture unit."""
+    constants: float
+    """The same, with the decoder in a constant buffer."""
     cooperative: float | None = None
     """Cooperative vectors, with exact trilinear latents."""
     cooperative_sampler: float | None = None
     """Cooperative vectors, with latents from the texture unit."""
     cooperative_stochastic: float | None = None
     """Cooperative vectors, with one texel of one level."""
+    cooperative_constants: float | None = None
+    """Cooperative vectors, with latents from the texture unit and the decoder in a constant
+    buffer."""
     cooperative_registers: float | None = None
-    """Cooperative vectors, with latents that are computed instead of fetched."""
+    """The same, with latents that are computed instead of fetched."""
     teacher: float | None = None
     """The source's own graph."""
 
     @property
     def way(self) -> str:
         """The fastest one that filters latents without noise."""
-        names = ("portable", "sampler", "cooperative", "cooperative_sampler")
+        noisy = ("cooperative_stochastic", "cooperative_registers", "teacher")
+        names = [each.name for each in fields(self) if each.name not in noisy]
         found = {name: getattr(self, name) for name in names}
         return min(
             (name for name in names if found[name] is not None), key=lambda name: found[name]
@@ -196,12 +202,15 @@ def measure(stored: Stored, device: Device, teacher: Teacher | None) -> Nanoseco
     found: dict[str, float] = {
         "portable": took(RuntimeChoice()),
         "sampler": took(RuntimeChoice(filter="sampler")),
+        "constants": took(RuntimeChoice(filter="sampler", is_constant=True)),
     }
     if has_cooperative_vectors(device):
         found["cooperative"] = took(RuntimeChoice("cooperative"))
         for filter in ("sampler", "stochastic"):
             found[f"cooperative_{filter}"] = took(RuntimeChoice("cooperative", filter))
-        found["cooperative_registers"] = took(RuntimeChoice("cooperative"), from_registers=True)
+        constants = RuntimeChoice("cooperative", "sampler", is_constant=True)
+        found["cooperative_constants"] = took(constants)
+        found["cooperative_registers"] = took(constants, from_registers=True)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds
     return Nanoseconds(**found)

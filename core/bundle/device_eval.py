@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,16 +103,19 @@ def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]
     stored = [stored_of(bundle)]
     return [
         (name, QueryEvaluator(stored, device, choice).response)
-        for name, choice in exact_choices(device)
+        for name, choice in exact_choices(device, has_one_decoder=True)
     ]
 
 
-def exact_choices(device: Device) -> list[tuple[str, RuntimeChoice]]:
+def exact_choices(device: Device, has_one_decoder: bool = False) -> list[tuple[str, RuntimeChoice]]:
     """The decoders that this device can run, with exact filtering, by name."""
     found = [("portable", RuntimeChoice())]
     if has_cooperative_vectors(device):
         found.append(("cooperative", RuntimeChoice("cooperative")))
         found.append(("cooperative, row-major", RuntimeChoice("cooperative", is_optimal=False)))
+    if has_one_decoder:
+        which = [each for each in found if each[1].is_optimal]
+        found += [(f"{name}, constants", replace(way, is_constant=True)) for name, way in which]
     return found
 
 

@@ -62,8 +62,10 @@ class RuntimeChoice:
     """Matrices for cooperative vectors are converted to the device's own layout."""
     from_registers: bool = False
     """Latents are computed instead of fetched: to see what the decoder costs by itself."""
-    is_careful: bool = False
-    """Cooperative vectors spend more on digits: NEURAL_CAREFUL of neural_decoder.slang."""
+    is_constant: bool = False
+    """Plain layers come from a constant buffer, which holds one decoder."""
+    is_hasty: bool = False
+    """Cooperative vectors do the first layer, too: NEURAL_HASTY of neural_decoder.slang."""
     has_maps: bool = False
     """There are maps of emission or opacity."""
 
@@ -82,7 +84,8 @@ class RuntimeChoice:
             "NEURAL_ROLLED": device.is_software,
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
-            "NEURAL_CAREFUL": self.is_careful,
+            "NEURAL_CONSTANTS": self.is_constant,
+            "NEURAL_HASTY": self.is_hasty,
             "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_MAPS": self.has_maps,
             "NEURAL_FILTER": FILTERS[self.filter],
@@ -118,6 +121,12 @@ def as_shader_reads(
     return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
 
 
+def floats_of(weights: bytes) -> dict[str, Any]:
+    """NeuralFloats of neural_weights.slang: every half float as a float."""
+    floats = np.frombuffer(weights, "<f2").astype(np.float32)
+    return {"quads": floats.reshape(-1, 4).tolist()}
+
+
 def has_cooperative_vectors(device: Device) -> bool:
     import slangpy
 
@@ -137,6 +146,12 @@ class DeviceMaterials:
         self.spec = materials[0].spec
         if any(each.spec != self.spec for each in materials):
             raise BundleError("the materials have several networks: evaluate them one by one")
+        decoders = {each.weights for each in materials}
+        if self.choice.is_constant and len(decoders) > 1:
+            raise BundleError(
+                f"the materials have {len(decoders)} decoders: a constant buffer holds one; "
+                "evaluate them one by one or without it"
+            )
         if self.choice.is_cooperative and not has_cooperative_vectors(device):
             raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
         self._kernels: Kernels = device.new_kernels(self.choice.defines(device, len(materials)))
@@ -144,11 +159,11 @@ class DeviceMaterials:
         self.records = np.zeros(len(materials), RECORD)
         self.textures = [self._upload(each.latents) for each in materials]
         self.sampler = device.gpu.create_sampler()
-        weights = self._place_weights(materials)
-        self.weights = self.buffer(weights, 4)
+        self.weights = self.buffer(self._place_weights(materials), 4)
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
+        self.floats = floats_of(materials[0].weights) if self.choice.is_constant else None
 
     def kernel(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get(sources, entry)
@@ -162,6 +177,8 @@ class DeviceMaterials:
         }
         if self.choice.filter == "sampler":
             bound["neuralSampler"] = self.sampler
+        if self.floats:
+            bound["neuralFloats"] = self.floats
         return bound
 
     def _place_weights(self, materials: Sequence[Stored]) -> NDArray[np.uint8]:

@@ -42,12 +42,15 @@ class Target:
     """Its decoder uses cooperative vectors."""
     is_sampled: bool = False
     """The texture unit filters, in the place of exact code."""
+    is_constant: bool = False
+    """Plain layers come from a constant buffer, which holds one decoder."""
 
     @property
-    def defines(self) -> tuple[str, str]:
+    def defines(self) -> tuple[str, ...]:
         return (
             f"-DNEURAL_COOPERATIVE={int(self.is_cooperative)}",
             f"-DNEURAL_FILTER={int(self.is_sampled)}",
+            f"-DNEURAL_CONSTANTS={int(self.is_constant)}",
         )
 
 
@@ -63,6 +66,10 @@ TARGETS: dict[str, Target] = {
     # Slang holds SampleLevel to be of SM 6.6; the text is the same, and compiles for 6.0
     "portable_sampled.hlsl": Target((*_HLSL, "-capability", "sm_6_6"), is_sampled=True),
     "portable_sampled.glsl": Target(_GLSL, is_sampled=True),
+    "portable_constants.hlsl": Target(
+        (*_HLSL, "-capability", "sm_6_6"), is_sampled=True, is_constant=True
+    ),
+    "portable_constants.glsl": Target(_GLSL, is_sampled=True, is_constant=True),
     "cooperative.hlsl": Target(("-target", "hlsl", "-profile", "sm_6_9"), is_cooperative=True),
     "cooperative.spv": Target(
         ("-target", "spirv", "-profile", "spirv_1_6", *_TEXTURES), is_cooperative=True

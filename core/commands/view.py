@@ -61,7 +61,7 @@ def view(
             "`verdigris compare` draw without one; --device software opens a slow window"
         )
     has_cooperative = has_cooperative_vectors(on)
-    choice = RuntimeChoice("cooperative" if has_cooperative else "portable")
+    choice = RuntimeChoice("cooperative" if has_cooperative else "portable", is_constant=True)
     reference = None
     if source:
         name = material or opened.source_name

@@ -1,10 +1,12 @@
 """Error of mip levels against a supersampled teacher: trained, averaged latents, averaged textures.
 
     python docs/benchmarks/bench_mips.py [FILE ...] [--preset P] [--device D]
-        [--set resolution=128 ...] [--places N] [--levels N]
+        [--set resolution=128 ...] [--places N] [--levels N] [--centres] [--without-textures]
 
 The reference of a level is the teacher's mean over the width of one of that level's texels around
-each held-out place. `averaged latents` are the box-filtered finest latents, behind the same
+each held-out place; with --centres these places are the texels' own centres, as in a picture that
+has a pixel for each texel. `bilinear` is what any texture can do: the teacher's exact means over
+its texels, filtered between their centres. `averaged latents` are the box-filtered finest latents, behind the same
 decoder; `textures` are flattened ones (bench_flatten.py) with the mips that asset tools make. Rows
 of level 0 are measured in the same way.
 """
@@ -12,8 +14,10 @@ of level 0 are measured in the same way.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from runs import EXAMPLES, add_settings, bake_and_load, chosen_settings
 
 from verdigris.core.device import Device, open_device
@@ -21,12 +25,13 @@ from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.flatten.textures import box_halved
 from verdigris.core.material.document import load_document
-from verdigris.core.material.evaluator import Footprint
+from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import draw_held_out, measure_student
+from verdigris.core.training.measure import HeldOut, draw_held_out, measure_student
+from verdigris.core.training.metrics import measure_samples
 
 NORMAL_MAPPED = ("copper_tray", "glazed_tile", "painted_wood", "two_tone_velvet")
 
@@ -39,24 +44,50 @@ def averaged(parameters: Parameters) -> Parameters:
     return result
 
 
+def at_centres(held_out: HeldOut, texels: int) -> HeldOut:
+    """The same directions at the centres of the texels that the places lie in."""
+    return replace(held_out, uv=((np.floor(held_out.uv * texels) + 0.5) / texels).astype("f4"))
+
+
+def bilinear(teacher: Teacher, held_out: HeldOut, texels: int, footprint: Footprint) -> HeldOut:
+    """The teacher's exact means over texels, filtered between their centres."""
+    place = held_out.uv * texels - 0.5
+    corner = np.floor(place)
+    part = place - corner
+    found = np.zeros_like(held_out.response)
+    for step in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        weight = np.prod(np.where(step, part, 1 - part), axis=1, keepdims=True)
+        uv = ((corner + step + 0.5) / texels % 1).astype("f4")
+        found += weight * teacher.response(uv, held_out.wi, held_out.wo, footprint=footprint)
+    return replace(held_out, response=found)
+
+
 def measure_levels(
     path: Path, settings: BakeSettings, device: Device, options: argparse.Namespace
 ) -> None:
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
     event, parameters, settled = bake_and_load(teacher, settings)
-    textures = flatten(teacher, settled)
+    textures = None if options.without_textures else flatten(teacher, settled)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")
     for level in range(options.levels + 1):
-        footprint = Footprint(2**level / settings.resolution, options.places)
-        held_out = draw_held_out(teacher, options.samples, footprint=footprint)
-        materials = (
+        texels = settings.resolution >> level
+        footprint = Footprint(1 / texels, options.places)
+        held_out = draw_held_out(teacher, options.samples)
+        if options.centres:
+            held_out = at_centres(held_out, texels)
+        places = held_out.uv, held_out.wi, held_out.wo
+        held_out = replace(held_out, response=teacher.response(*places, footprint=footprint))
+        materials: list[DeviceMaterial] = [
             Student(parameters, device, level=level),
             Student(averaged(parameters), device, level=level),
-            Flattened(textures, device, level),
-        )
+        ]
+        if textures:
+            materials.append(Flattened(textures, device, level))
         found = [measure_student(material, held_out) for material in materials]
-        cells = [f"{one.log_mae:.4f} / {one.smape:.3f}" for one in found]
         share = found[0].log_mae / found[1].log_mae, found[0].smape / found[1].smape
+        limit = bilinear(teacher, held_out, texels, footprint).response
+        found.append(measure_samples(limit, held_out.response))
+        cells = [f"{one.log_mae:.4f} / {one.smape:.3f}" for one in found]
         cells.append(f"{share[0]:.2f} / {share[1]:.2f}")
         print(f"| {path.stem} | {level} | {' | '.join(cells)} |", flush=True)
 
@@ -67,12 +98,17 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=256)
     parser.add_argument("--samples", type=int, default=1 << 12)
     parser.add_argument("--levels", type=int, default=4)
+    parser.add_argument("--centres", action="store_true")
+    # numpy fits them, which takes minutes at the size of `standard`
+    parser.add_argument("--without-textures", action="store_true")
     add_settings(parser)
     options = parser.parse_args()
     device = open_device(options.device)
     settings = chosen_settings(options, device)
     print(f"{device}: {options.preset}, {settings.text()}")
-    columns = ("material", "mip", "trained", "averaged latents", "textures", "trained / averaged")
+    columns = ["material", "mip", "trained", "averaged latents"]
+    columns += [] if options.without_textures else ["textures"]
+    columns += ["bilinear", "trained / averaged"]
     print(f"log MAE / SMAPE\n\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
     for path in options.files or [EXAMPLES / f"{name}.mtlx" for name in NORMAL_MAPPED]:
         measure_levels(path, settings, device, options)

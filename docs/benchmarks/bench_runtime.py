@@ -30,9 +30,11 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
 WAYS = (
     "portable",
     "sampler",
+    "constants",
     "cooperative",
     "cooperative_sampler",
     "cooperative_stochastic",
+    "cooperative_constants",
     "cooperative_registers",
 )
 
@@ -53,8 +55,8 @@ def speed(device: Device, files: list[str], resolution: int) -> None:
         best = found.neural
         faster = [f"{each / best:.1f} times faster" for each in took]
         print(f"| {name} {settings.activation} | " + " | ".join(cells + faster) + " |", flush=True)
-        if found.cooperative_sampler and found.cooperative_registers:
-            share = found.cooperative_sampler / found.cooperative_registers
+        if found.cooperative_constants and found.cooperative_registers:
+            share = found.cooperative_constants / found.cooperative_registers
             print(f"  {name}: fetched by the texture unit / from registers {share:.2f}")
 
 

@@ -25,6 +25,9 @@ NETWORKS = {
     "2x32 silu": replace(PRESETS["2x32"], activation="silu"),
     "3x64 leaky_smelu": replace(PRESETS["3x64"], activation="leaky_smelu"),
     "1x5 relu, one frame": NetworkSpec(5, 1, "relu", frame_count=1),
+    # layers are evaluated in pairs, and units by fours
+    "4x6 silu": NetworkSpec(6, 4, "silu"),
+    "5x7 silu": NetworkSpec(7, 5, "silu"),
 }
 # In the order of float sums alone; an activation or an offset that is wrong is off by percents.
 ROUNDING = 1e-5
@@ -55,12 +58,14 @@ def relative_error(found, wanted, floor=0.01):
     return float((np.abs(found - wanted) / np.maximum(wanted, floor)).max())
 
 
+@pytest.mark.parametrize("is_constant", [False, True], ids=["buffer", "constants"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_portable_code_is_the_numpy_decoder(software, name):
+def test_portable_code_is_the_numpy_decoder(software, name, is_constant):
     """512 points: between levels and beyond them, on seams and far tiles, grazing and below."""
     exported = made_up(NETWORKS[name])
     points = choose_points(exported.parameters.layout)
-    evaluator = QueryEvaluator([stored(exported)], software)
+    choice = RuntimeChoice(is_constant=is_constant)
+    evaluator = QueryEvaluator([stored(exported)], software, choice)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     wanted = expected(exported, points)
     assert relative_error(found, wanted) < ROUNDING
@@ -141,12 +146,18 @@ def test_the_texture_unit_is_close_to_exact_filtering(software):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("is_constant", [False, True], ids=["buffer", "constants"])
+@pytest.mark.parametrize("is_hasty", [False, True], ids=["", "hasty"])
 @pytest.mark.parametrize("is_optimal", [False, True], ids=["row-major", "optimal"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(gpu, name, is_optimal):
+def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(
+    gpu, name, is_optimal, is_hasty, is_constant
+):
     exported = made_up(NETWORKS[name])
     points = choose_points(exported.parameters.layout)
-    choice = RuntimeChoice("cooperative", is_optimal=is_optimal)
+    choice = RuntimeChoice(
+        "cooperative", is_optimal=is_optimal, is_constant=is_constant, is_hasty=is_hasty
+    )
     evaluator = QueryEvaluator([stored(exported)], gpu, choice)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     assert relative_error(found, expected(exported, points)) < 0.02
@@ -171,6 +182,9 @@ def test_what_cannot_be_evaluated_is_refused(software):
     mixed = [stored(made_up(PRESETS[name])) for name in ("2x16", "2x32")]
     with pytest.raises(BundleError, match="several networks"):
         QueryEvaluator(mixed, software)
+    two = [stored(made_up(PRESETS["2x16"], seed=seed)) for seed in (1, 2)]
+    with pytest.raises(BundleError, match="have 2 decoders: a constant buffer holds one"):
+        QueryEvaluator(two, software, RuntimeChoice(is_constant=True))
 
 
 def test_padding_in_the_buffer_of_weights_is_not_used(software):
