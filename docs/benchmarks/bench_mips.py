@@ -5,10 +5,10 @@
 
 The reference of a level is the teacher's mean over the width of one of that level's texels around
 each held-out place; with --centres these places are the texels' own centres, as in a picture that
-has a pixel for each texel. `bilinear` is what any texture can do: the teacher's exact means over
-its texels, filtered between their centres. `averaged latents` are the box-filtered finest latents, behind the same
-decoder; `textures` are flattened ones (bench_flatten.py) with the mips that asset tools make. Rows
-of level 0 are measured in the same way.
+has a pixel for each texel. `averaged latents` are the box-filtered finest latents, behind the same
+decoder; `textures` are flattened ones (bench_flatten.py) with the mips that asset tools make;
+`bilinear` is what texels of any kind can do at best: the teacher's exact means over them, filtered
+between their centres. Rows of level 0 are measured in the same way.
 """
 
 from __future__ import annotations
