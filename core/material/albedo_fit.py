@@ -10,6 +10,7 @@ where polynomials and their quotients of that cost stay above 1%.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -41,17 +42,18 @@ _SCHLICKS = {0.0: 1e-3, 0.04: 1e-3, 0.3: 1e-3}
 _TOTAL_ERROR = 4e-4
 _ELSEWHERE = 0.3  # how much an error counts where hardly anything is seen: below these two
 _LEAST_COSINE, _LEAST_ALPHA = 0.018, 0.009
-GGX_SIGMOIDS, GGX_SEED = 12, 101
-SHEEN_SIGMOIDS, SHEEN_SEED = 8, 0
+GGX_SEED, SHEEN_SEED = 101, 0
 
 
 @dataclass(frozen=True)
 class Sigmoids:
-    """Outputs that are sums of z / sqrt(1 + z^2), z being linear in the inputs."""
+    """Outputs that are sums of z / sqrt(1 + z^2), or of z / (1 + |z|), which takes less time. z is
+    linear in the inputs."""
 
     inputs: int
     count: int
     outputs: int
+    rootless: bool = False
 
     @property
     def size(self) -> int:
@@ -66,7 +68,7 @@ class Sigmoids:
 
     def __call__(self, theta: Doubles, x: Doubles) -> Doubles:
         slopes, offsets, shares = self.split(theta)
-        return np.asarray(sigmoid(x @ slopes.T + offsets) @ shares[:, 1:].T + shares[:, 0])
+        return np.asarray(self._rise(x @ slopes.T + offsets) @ shares[:, 1:].T + shares[:, 0])
 
     def jacobian(self, theta: Doubles, x: Doubles) -> Doubles:
         slopes, offsets, shares = self.split(theta)
@@ -74,13 +76,19 @@ class Sigmoids:
         result = np.zeros((len(x), self.outputs, self.size))
         end = self.count * self.inputs
         for row, share in enumerate(shares):
-            inner = _slope(z) * share[1:]
+            inner = self._slope(z) * share[1:]
             result[:, row, :end] = (inner[:, :, None] * x[:, None, :]).reshape(len(x), -1)
             result[:, row, end : end + self.count] = inner
             first = end + self.count + row * (self.count + 1)
             result[:, row, first] = 1
-            result[:, row, first + 1 : first + 1 + self.count] = sigmoid(z)
+            result[:, row, first + 1 : first + 1 + self.count] = self._rise(z)
         return result
+
+    def _rise(self, z: Doubles) -> Doubles:
+        return np.asarray(z / (1 + np.abs(z))) if self.rootless else sigmoid(z)
+
+    def _slope(self, z: Doubles) -> Doubles:
+        return np.asarray((1 + np.abs(z)) ** -2) if self.rootless else _slope(z)
 
     def first_guess(self, seed: int) -> Doubles:
         rng = np.random.default_rng(seed)
@@ -88,6 +96,9 @@ class Sigmoids:
         offsets = rng.normal(0, 1.0, self.count)
         shares = rng.normal(0, 0.3, self.outputs * (self.count + 1))
         return np.concatenate([weights, offsets, shares])
+
+
+GGX_MODEL, SHEEN_MODEL = Sigmoids(5, 12, 4), Sigmoids(4, 8, 1)
 
 
 def sigmoid(z: Doubles) -> Doubles:
@@ -149,7 +160,7 @@ def fit_ggx(steps: int, seed: int = GGX_SEED) -> tuple[Sigmoids, Doubles, float]
             g[:, at, 2:] = weight * by_f * rise * alpha[:, None] * scale[:, None]
         return r, g
 
-    model = Sigmoids(5, GGX_SIGMOIDS, 4)
+    model = GGX_MODEL
     guess = model.first_guess(seed)
     shares = model.split(guess)[2]
     shares[[0, 2, 3], 0] = 0.9, -0.1, 0.5
@@ -173,7 +184,7 @@ def fit_sheen(steps: int, seed: int = SHEEN_SEED) -> tuple[Sigmoids, Doubles, fl
         r = (value - albedo) * scale
         return r[:, None], (value * np.log(2) * scale)[:, None, None]
 
-    model = Sigmoids(4, SHEEN_SIGMOIDS, 1)
+    model = SHEEN_MODEL
     x = sheen_inputs(cosine, roughness)
     theta, worst = least_squares(model, model.first_guess(seed), x, residuals, steps)
     return model, theta, worst
@@ -239,6 +250,24 @@ def as_slang(name: str, model: Sigmoids, theta: Doubles) -> str:
     return "\n".join([head, "{", *lines, "}"])
 
 
+def from_slang(name: str, model: Sigmoids, source: str) -> Doubles:
+    """What `as_slang` wrote under this name."""
+    found = re.search(rf"^public \w+ {name}\(.*?^}}", source, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise ValueError(f"no function {name} in {OUTPUT.name}: write the file anew")
+    body = found[0].split("{", 1)[1]
+    vectors = [
+        np.array(vector.split(","), np.float64) for vector in re.findall(r"float4\((.*?)\)", body)
+    ]
+    blocks = np.array(vectors[: model.count // 4 * (model.inputs + 1)])
+    blocks = blocks.reshape(-1, model.inputs + 1, 4)
+    slopes = blocks[:, 1:].transpose(0, 2, 1).reshape(model.count, model.inputs)
+    constants = re.findall(r"([-\d.e]+) \+ dot", body)
+    shares = np.array(vectors[len(blocks) * (model.inputs + 1) :]).reshape(model.outputs, -1)
+    shares = np.column_stack([np.array(constants, np.float64), shares])
+    return np.concatenate([slopes.ravel(), blocks[:, 0].ravel(), shares.ravel()])
+
+
 def _vector(values: Doubles) -> str:
     return f"float4({', '.join(map(_number, values))})"
 
@@ -247,14 +276,15 @@ def _number(value: float) -> str:
     return f"{value:.7g}" if value else "0.0"
 
 
-_HEAD = """// Written by core/material/albedo_fit.py: what albedo.slang reads. Not to be edited.
+_HEAD = """// Written by core/material/{script}.py: what albedo.slang reads. Not to be edited.
 
-float4 sigmoids(float4 z) { return z * rsqrt(1.0 + z * z); }
+float4 sigmoids(float4 z) {{ return z {divided}; }}
 """
 
 
-def write(parts: list[str]) -> None:
-    OUTPUT.write_text("\n\n".join([_HEAD.rstrip(), *parts]) + "\n")
+def as_file(script: str, parts: list[str], rootless: bool = False) -> str:
+    divided = "/ (1.0 + abs(z))" if rootless else "* rsqrt(1.0 + z * z)"
+    return "\n\n".join([_HEAD.format(script=script, divided=divided).rstrip(), *parts]) + "\n"
 
 
 def main() -> None:
@@ -263,7 +293,7 @@ def main() -> None:
         model, theta, worst = fit(steps)
         print(f"{name}: {model.count} sigmoids, largest error {worst:.2g}")
         parts.append(as_slang(name, model, theta))
-    write(parts)
+    OUTPUT.write_text(as_file("albedo_fit", parts))
 
 
 if __name__ == "__main__":

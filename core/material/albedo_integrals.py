@@ -1,6 +1,7 @@
 """What reflecting lobes of MaterialX return of a white surrounding, by integration.
 
-`albedo_fit.py` turns these into the shader's approximations, `shaders/teacher/albedo.slang`.
+`albedo_fit.py` and `albedo_anisotropy.py` turn these into the shader's approximations,
+`shaders/teacher/albedo.slang`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,38 @@ def ggx_lobe(cosine: float, alpha: float, steps: int = 240) -> LobeSamples:
     seen = np.where(above, (1 + hidden) / (1 + hidden + hidden_light), 0.0)
     weights = seen * np.outer(share_weight, turn_weight)
     return LobeSamples(at_half.ravel(), weights.ravel())
+
+
+def anisotropic_ggx_lobe(
+    cosine: float, azimuth: float, alphas: tuple[float, float], steps: int = 40
+) -> LobeSamples:
+    """The same for a lobe of two roughnesses, each direction masked with the roughness along it."""
+    share, share_weight = _unit_nodes(steps)
+    crowded = share**3 * (10 + share * (6 * share - 15))
+    share_weight = share_weight * 30 * (share * (1 - share)) ** 2
+    turn = np.pi * (np.arange(2 * steps) + 0.5) / steps
+    sine = np.sqrt(1 - cosine**2)
+    view = np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine])
+    stretch = np.array([*alphas, 1.0])
+    middle = view * stretch / np.linalg.norm(view * stretch)
+    height = ((1 - crowded) * (1 + middle[2]))[:, None]
+    radius = np.sqrt(np.clip(1 - (height - middle[2]) ** 2, 0, 1))
+    half = np.stack(
+        [
+            alphas[0] * (radius * np.cos(turn) + middle[0]),
+            alphas[1] * (radius * np.sin(turn) + middle[1]),
+            np.broadcast_to(height, (steps, len(turn))),
+        ]
+    )
+    half = half / np.sqrt((half**2).sum(0))
+    at_half = np.tensordot(view, half, 1)
+    light = 2 * at_half * half - view[:, None, None]
+    above = light[2] > 0
+    masked = np.sqrt((np.where(above, light, 1.0) ** 2 * (stretch**2)[:, None, None]).sum(0))
+    masked_view = np.linalg.norm(view * stretch)
+    seen = light[2] * (masked_view + cosine) / (masked_view * light[2] + masked * cosine)
+    weights = np.where(above, seen, 0.0) * share_weight[:, None] / len(turn)
+    return LobeSamples(np.clip(at_half, 0, 1).ravel(), weights.ravel())
 
 
 def _masking(cosine: Doubles | np.float64, alpha: float) -> Doubles:
