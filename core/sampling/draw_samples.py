@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
 
 _SOURCE = Source("training/draw_samples")
-_ENTRY = "drawSamples"
+# A thread draws one sample, or two that share their place.
+_ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos"}
 # Steps that are drawn together for a trainer on the processor.
 CHUNK_STEPS = 8
 
@@ -120,7 +121,9 @@ class DrawnSamples:
                 f"{len(self.materials)} materials for {self.layout.materials} latent textures"
             )
         self._device = self.materials[0].device
-        self._kernels = [material.kernel(_SOURCE, _ENTRY) for material in self.materials]
+        self._together = 1 if self.pairs % 2 else 2
+        entry = _ENTRIES[self._together]
+        self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
@@ -185,7 +188,7 @@ class DrawnSamples:
             arguments |= {"firstSlot": first, "slots": end - first}
             self._device.dispatch(
                 self._kernels[index],
-                steps * (end - first) * material.lanes_per_sample,
+                steps * (end - first) // self._together * material.lanes_per_sample,
                 {
                     "gDraw": arguments,
                     "gImportanceSums": self._sums,
