@@ -1,8 +1,9 @@
 """Trains on the CPU: the default without a GPU.
 
-One thread of numpy trains while another draws the next batch. More threads of numpy are slower, not
-faster: a step is two hundred calls of ten microseconds, between which threads queue for Python's
-interpreter lock; nor are the matrix products large enough to pay for a second BLAS thread.
+One thread of numpy trains while another draws and prepares the next batches, some at once. More
+threads of short calls are slower, not faster: a step is two hundred calls of ten microseconds,
+between which threads queue for Python's interpreter lock; nor are the matrix products large enough
+to pay for a second BLAS thread.
 """
 
 from __future__ import annotations
@@ -92,14 +93,16 @@ class NumpyTrainer:
     def step_many(self, steps: int) -> StepReport:
         losses, skipped, rejected = [], 0, 0
         end = self._step + steps
-        pending = self._draw(self._step, end)
+        # A single step first: there is nothing to train until it is prepared.
+        pending = self._draw(range(self._step, min(end, self._step + 1)))
         try:
             with single_threaded_blas():
                 while pending:
                     block = pending.result()
                     # Nothing is drawn ahead of the last step: the device is the caller's after it.
                     done = self._step + len(block.texels)
-                    pending = None if block.failure else self._draw(done, end)
+                    ahead = range(done, min(end, done + _BLOCK_STEPS))
+                    pending = None if block.failure else self._draw(ahead)
                     rejected += block.preparation.rejected
                     for number, texels in enumerate(block.texels):
                         loss = self._do_step(block.preparation.batch(number), texels)
@@ -115,11 +118,10 @@ class NumpyTrainer:
         mean = float(np.mean(losses)) if losses else float("nan")
         return StepReport(mean, steps * self._settings.batch, skipped, rejected)
 
-    def _draw(self, first: int, end: int) -> Future[_Block] | None:
-        """Draws and prepares the next steps, into the block of the two that is not trained."""
-        if first >= end:
+    def _draw(self, steps: range) -> Future[_Block] | None:
+        """Draws and prepares some steps, into the block of the two that is not trained."""
+        if not steps:
             return None
-        steps = range(first, min(end, first + _BLOCK_STEPS))
         self._blocks.reverse()
         return self._drawing.submit(self._draw_block, self._blocks[0], steps)
 
