@@ -59,7 +59,7 @@ def flattening(
     """The same step by step: each gives its loss, and the end the textures."""
     textures = start_textures(settings.resolution, settings.resolution)
     textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
-    draw = replace(settings.draw, coarse_share=0.0)
+    draw = replace(settings.draw, coarse_share=0.0, repeats=1)
     source = DrawnSamples([teacher], textures.layout, settings.seed, draw)
     schedule = settings.training().schedule
     m, v = np.zeros_like(textures.texels), np.zeros_like(textures.texels)

@@ -13,6 +13,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
 from verdigris.core.importance.distribution import distribution_of
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
 
 _SOURCE = Source("training/draw_samples")
-_ENTRY = "drawSamples"
+# A thread draws one sample, or two that share their place.
+_ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos"}
 # Steps that are drawn together for a trainer on the processor.
 CHUNK_STEPS = 8
 
@@ -72,6 +74,10 @@ class DrawSettings:
     pairs: int = 1
     """Samples in a row that share their place."""
 
+    repeats: int = 1
+    """How often the numpy trainer trains a drawn sample, some steps apart and each time beside
+    others. Where drawing is what takes the time, more steps with repeats beat fewer without."""
+
     importance_in_loss: float = 0.0
     """The loss is weighed by the density of painted importance to this power, beside being drawn
     by it: 0 leaves the loss alone, 1 counts paint twice."""
@@ -93,6 +99,8 @@ class DrawSettings:
         for name in ("coarse_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
+        if not 1 <= self.repeats <= MOST_REPEATS:
+            raise SettingsError(f"repeats is {self.repeats}: use 1 to {MOST_REPEATS}")
         if not 0 <= self.importance_in_loss <= 4:
             raise SettingsError(f"importance_in_loss is {self.importance_in_loss}: use 0 to 4")
         profile_table(self.directions)
@@ -120,7 +128,9 @@ class DrawnSamples:
                 f"{len(self.materials)} materials for {self.layout.materials} latent textures"
             )
         self._device = self.materials[0].device
-        self._kernels = [material.kernel(_SOURCE, _ENTRY) for material in self.materials]
+        self._together = 1 if self.pairs % 2 else 2
+        entry = _ENTRIES[self._together]
+        self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
@@ -134,9 +144,9 @@ class DrawnSamples:
         self.importance = importance
         self._sums = self._buffer(self._density.sums.nbytes, self._density.sums)
         self.revision += 1
-        # the chunk in the buffer that is being filled, and the one that was read
+        # the chunk in the buffer that is being filled, and those that are kept for their turns
         self._pending: tuple[int, int] | None = None
-        self._read: tuple[tuple[int, int], SampleArray] | None = None
+        self._kept: dict[tuple[int, int], SampleArray] = {}
 
     @property
     def pairs(self) -> int:
@@ -144,15 +154,29 @@ class DrawnSamples:
 
     def draw(self, step: int, count: int) -> SampleArray:
         """Draws ahead: while the steps of a chunk are trained, the device fills the next one."""
-        chunk = (step // CHUNK_STEPS, count)
-        if self._read is None or self._read[0] != chunk:
+        number, place = divmod(step, CHUNK_STEPS)
+        repeats = self.settings.repeats
+        drawn, turn = turn_of(number, repeats)
+        batches = self._chunk((drawn, count), oldest_wanted(number, repeats))
+        if self._pending is None:
+            turns = (turn_of(number + ahead, repeats) for ahead in range(1, repeats + 1))
+            chunks = ((turn.drawn, count) for turn in turns)
+            missing = next((chunk for chunk in chunks if chunk not in self._kept), None)
+            if missing:
+                self._submit(missing)
+        return mixed_batch(batches, place, turn)
+
+    def _chunk(self, chunk: tuple[int, int], oldest: int) -> SampleArray:
+        """The chunk's samples [steps, points, pairs], drawn now if they are neither kept nor on
+        their way; forgets what is older than the oldest."""
+        if chunk not in self._kept:
             if self._pending != chunk:
                 self._submit(chunk)
-            buffer = self._buffers[count]
-            self._read = (chunk, np.array(buffer.to_numpy()).view(TRAINING_SAMPLE))
-            self._submit((chunk[0] + 1, count))
-        first = step % CHUNK_STEPS * count
-        return self._read[1][first : first + count]
+            self._pending = None
+            drawn = np.array(self._buffers[chunk[1]].to_numpy()).view(TRAINING_SAMPLE)
+            kept = {key: value for key, value in self._kept.items() if key[0] >= oldest}
+            self._kept = {**kept, chunk: drawn.reshape(CHUNK_STEPS, -1, self.pairs)}
+        return self._kept[chunk]
 
     def _submit(self, chunk: tuple[int, int]) -> None:
         number, count = chunk
@@ -185,7 +209,7 @@ class DrawnSamples:
             arguments |= {"firstSlot": first, "slots": end - first}
             self._device.dispatch(
                 self._kernels[index],
-                steps * (end - first) * material.lanes_per_sample,
+                steps * (end - first) // self._together * material.lanes_per_sample,
                 {
                     "gDraw": arguments,
                     "gImportanceSums": self._sums,
@@ -201,7 +225,7 @@ class DrawnSamples:
         settings = self.settings
         return {
             "seed": self.seed & 0xFFFFFFFF,
-            "firstStep": step,
+            "firstStep": step & 0xFFFFFFFF,
             "steps": steps,
             "batch": batch,
             "material": material,

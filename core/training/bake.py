@@ -80,7 +80,7 @@ def bake(
             locks.enter_context(locked(options.folder, name))
         check_paths(paths)
         saved = find_state(teachers, settings, options, kind)
-        settings = saved.settings if saved else _with_places(teachers, settings)
+        settings = saved.settings if saved else with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
         trainer, source = _open(teachers, settings, options, kind, settings.seed)
@@ -142,7 +142,7 @@ def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
     )
 
 
-def _with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
+def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
     """Averages more places of a texel where the material has detail that is smaller."""
     if settings.draw.finest_places:
         return settings

@@ -12,7 +12,6 @@ frames are then worked out once a point. Within a work array, all points' first 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,34 +24,15 @@ from verdigris.core.network.spec import (
     LatentLayout,
     NetworkSpec,
 )
-from verdigris.core.network.texels import IndexArray, corners
+from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.numpy_activations import activate
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
+from verdigris.core.training.prepared_batch import PreparedBatch
 
-_WORDS = TRAINING_SAMPLE.itemsize // 4
 # Floats between the rows of work arrays: one cache line.
 _PADDING = 16
 # Samples a matrix product takes at once when it sums over them: more do not stay in the cache.
 _CHUNK = 512
-
-
-def _column(name: str) -> int:
-    fields: Any = TRAINING_SAMPLE.fields
-    return int(fields[name][1]) // 4
-
-
-_LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
-_UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
-
-
-class Prepared(NamedTuple):
-    """What `Kernel.prepare` makes of a batch, to be evaluated again with other parameters."""
-
-    indices: IndexArray
-    corner_weights: FloatArray
-    directions: FloatArray
-    cosine: FloatArray
 
 
 class Kernel:
@@ -69,7 +49,6 @@ class Kernel:
         self.loss_function = losses.FUNCTIONS[loss]
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
-        self.rejected = 0
         # Replaces gathered rows of the texels of these indices, if latents are rounded.
         self.round_latents: Callable[[FloatArray, IndexArray], None] | None = None
 
@@ -84,14 +63,8 @@ class Kernel:
             return rows(shape, points)
 
         channels, frames = spec.latent_channels, spec.frame_count
-        self._columns = of_samples(_WORDS)
-        self.indices: IndexArray = np.empty((4, points), np.int64)
-        self._corner_weights = np.empty((4, points), np.float32)
         self._rows = np.empty((4 * points, channels), np.float32)
         self._corners = np.empty((channels, 4, points), np.float32)
-        # The half vector of the surface's frame and wi: what each learned frame rotates.
-        self._directions = of_samples(2, 3)
-        self._cosine = of_samples()
 
         self._latent = of_points(1 + channels)
         self._latent[0] = 1
@@ -124,81 +97,45 @@ class Kernel:
         """The samples of an array, seen as [pairs, points]."""
         return of_samples.reshape(*of_samples.shape[:-1], self.pairs, self.points)
 
-    # Preparation: what does not depend on the parameters.
-
-    def prepare(self, samples: SampleArray) -> None:
-        """Takes a batch in: texel indices, rotation-free directions, checked responses."""
-        columns = self._columns
-        words = samples.view(np.float32).reshape(self.points, self.pairs, _WORDS)
-        np.copyto(self._by_pair(columns), words.transpose(2, 1, 0))
-        at_points = columns[:, : self.points]
-        level: IndexArray | int = 0
-        material: IndexArray | int = 0
-        if self.layout.levels > 1:
-            level = at_points[_LEVEL].astype(np.int64)
-        if self.layout.materials > 1:
-            material = at_points[_MATERIAL].view(np.uint32).astype(np.int64)
-        indices, weights = corners(self.layout, at_points[_UV : _UV + 2], level, material)
-        self.indices[:] = indices
-        self._corner_weights[:] = weights
-
-        wi, wo = columns[_WI : _WI + 3], columns[_WO : _WO + 3]
-        half = self._directions[0]
-        np.add(wi, wo, out=half)
-        length = np.sqrt(np.einsum("cn,cn->n", half, half))
-        half /= np.maximum(length, np.float32(LENGTH_EPSILON))
-        self._directions[1] = wi
-        np.einsum("cn,cn->n", half, wi, out=self._cosine)
-
-        self.rejected = 0
-        response = columns[_RESPONSE : _RESPONSE + OUTPUTS]
-        if not np.isfinite(response.sum()):
-            wrong = np.isnan(response).any(0)
-            self.rejected = int(wrong.sum())
-            response[:, wrong] = 0
-            columns[_WEIGHT][wrong] = 0
-
-    def prepared(self) -> Prepared:
-        """A copy of what `prepare` has left behind, as far as `evaluate` needs it."""
-        weights, directions = self._corner_weights.copy(), self._directions.copy()
-        return Prepared(self.indices.copy(), weights, directions, self._cosine.copy())
-
     # Forward and backward.
 
     def evaluate(
-        self, decoder: PackedDecoder, latents: FloatArray, prepared: Prepared
+        self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch
     ) -> FloatArray:
-        """The response [3, count] of samples that were prepared before."""
-        self.indices, self._corner_weights, self._directions, self._cosine = prepared
-        self._run_forward(decoder, latents)
+        """The response [3, count] to a batch's directions."""
+        self._run_forward(decoder, latents, batch)
         return np.asarray(np.exp(losses.limited_exponent(self.spec, self._output)))
 
-    def run(self, decoder: PackedDecoder, latents: FloatArray, share: float) -> None:
+    def run(
+        self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch, share: float
+    ) -> None:
         """Leaves the loss and the gradients by decoder and gathered latents behind.
 
         `share` is one sample's part of the mean.
         """
-        self._run_forward(decoder, latents)
-        gradient = self._run_loss(np.float32(share))
+        self._run_forward(decoder, latents, batch)
+        gradient = self._run_loss(batch, np.float32(share))
         self._run_layers_backward(decoder, gradient)
-        self._encode_directions_backward()
+        self._encode_directions_backward(batch)
         self._build_frames_backward(decoder)
 
-    def _run_forward(self, decoder: PackedDecoder, latents: FloatArray) -> None:
-        self._gather(latents)
+    def _run_forward(
+        self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch
+    ) -> None:
+        self._gather(latents, batch)
         self._build_frames(decoder)
-        self._encode_directions()
+        self._encode_directions(batch)
         self._run_layers(decoder)
 
-    def _gather(self, latents: FloatArray) -> None:
+    def _gather(self, latents: FloatArray, batch: PreparedBatch) -> None:
         channels = self.spec.latent_channels
-        texels = self.indices.ravel()
+        texels = batch.indices.ravel()
         np.take(latents, texels, axis=0, out=self._rows, mode="clip")
         if self.round_latents:
             self.round_latents(self._rows, texels)
         np.copyto(self._corners.reshape(channels, -1), self._rows.T)
         latent = self._latent[1:]
-        np.einsum("ckn,kn->cn", self._corners, self._corner_weights, out=latent)
+        np.einsum("ckn,kn->cn", self._corners, batch.corner_weights, out=latent)
         self._by_pair(self._inputs[1 : 1 + channels])[:] = latent[:, None]
 
     def _build_frames(self, decoder: PackedDecoder) -> None:
@@ -221,18 +158,18 @@ class Kernel:
         np.reciprocal(inverse, out=inverse)
         np.multiply(vector, inverse[:, None], out=out)
 
-    def _encode_directions(self) -> None:
+    def _encode_directions(self, batch: PreparedBatch) -> None:
         encoded = self._encoded
-        directions = self._by_pair(self._directions)
+        directions = self._by_pair(batch.directions)
         np.einsum("fxcp,dckp->fdxkp", self._axes, directions, out=self._by_pair(encoded))
         half, a = encoded[:, 0], encoded[:, 1]
         np.add(half[:, 2], np.float32(1), out=self._divisor)
         np.maximum(self._divisor, np.float32(HALF_Z_MINIMUM), out=self._divisor)
-        np.add(a[:, 2], self._cosine, out=self._s)
+        np.add(a[:, 2], batch.cosine, out=self._s)
         self._s /= self._divisor
         step = np.multiply(half[:, :2], self._s[:, None], out=self._step)
         a[:, :2] -= step
-        a[:, 2] = self._cosine
+        a[:, 2] = batch.cosine
 
     def _run_layers(self, decoder: PackedDecoder) -> None:
         x = self._inputs
@@ -243,11 +180,11 @@ class Kernel:
             x = hidden
         np.matmul(decoder.layers[-1], x, out=self._output)
 
-    def _run_loss(self, share: np.float32) -> FloatArray:
+    def _run_loss(self, batch: PreparedBatch, share: np.float32) -> FloatArray:
         exponent = losses.limited_exponent(self.spec, self._output)
-        target = losses.limited_response(self._columns[_RESPONSE : _RESPONSE + OUTPUTS])
+        target = losses.limited_response(batch.response)
         values, gradient = self.loss_function(exponent, target)
-        share_of_each = self._columns[_WEIGHT] * share
+        share_of_each = batch.weight * share
         self.loss = float(values @ share_of_each)
         gradient *= share_of_each
         return gradient
@@ -263,7 +200,7 @@ class Kernel:
                 below *= self._slopes[index - 1]
             gradient = below
 
-    def _encode_directions_backward(self) -> None:
+    def _encode_directions_backward(self, batch: PreparedBatch) -> None:
         half = self._encoded[:, 0]
         gradient = self._g_inputs[self.spec.latent_channels :].reshape(self._encoded.shape)
         g_half, g_a = gradient[:, 0], gradient[:, 1]
@@ -277,7 +214,7 @@ class Kernel:
         g_s *= self._s
         g_s *= self._divisor > HALF_Z_MINIMUM
         g_half[:, 2] -= g_s
-        directions = self._by_pair(self._directions)
+        directions = self._by_pair(batch.directions)
         np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
 
     def _build_frames_backward(self, decoder: PackedDecoder) -> None:
@@ -316,9 +253,9 @@ class Kernel:
         gradient *= inverse[:, None]
         return gradient
 
-    def scatter(self, places: IndexArray, out: FloatArray) -> None:
+    def scatter(self, batch: PreparedBatch, places: IndexArray, out: FloatArray) -> None:
         """Sums the latents' gradients [channels, places]; `places` says where each corner goes."""
-        parts = np.multiply(self._g_latent[:, None], self._corner_weights, out=self._corners)
+        parts = np.multiply(self._g_latent[:, None], batch.corner_weights, out=self._corners)
         for part, sums in zip(parts.reshape(len(parts), -1), out, strict=True):
             sums[:] = 0
             np.add.at(sums, places, part)

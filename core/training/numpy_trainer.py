@@ -1,8 +1,9 @@
 """Trains on the CPU: the default without a GPU.
 
-One thread of numpy trains while another draws the next batch. More threads of numpy are slower, not
-faster: a step is two hundred calls of ten microseconds, between which threads queue for Python's
-interpreter lock; nor are the matrix products large enough to pay for a second BLAS thread.
+One thread of numpy trains while another draws and prepares the next batches, some at once. More
+threads of short calls are slower, not faster: a step is two hundred calls of ten microseconds,
+between which threads queue for Python's interpreter lock; nor are the matrix products large enough
+to pay for a second BLAS thread.
 """
 
 from __future__ import annotations
@@ -26,8 +27,26 @@ from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.protocols import SampleArray, SampleSource, StepReport
+from verdigris.core.training.prepared_batch import (
+    Preparation,
+    PreparedBatch,
+    TexelFinder,
+    TouchedTexels,
+)
+from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import HARD, TrainingSettings
+
+# Steps that are drawn and prepared together.
+_BLOCK_STEPS = 8
+
+
+class _Block:
+    """Batches of a few steps."""
+
+    def __init__(self, layout: LatentLayout, count: int, pairs: int) -> None:
+        self.preparation = Preparation(layout, count, pairs, _BLOCK_STEPS)
+        self.texels: list[TouchedTexels] = []
+        self.failure: RuntimeError | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +82,8 @@ class NumpyTrainer:
         # Most texels that a batch can touch: four for each point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
         self._g_latents = np.empty((spec.latent_channels, most), np.float32)
-        self._touched = np.zeros(layout.texel_count, bool)
-        self._place = np.zeros(layout.texel_count, np.int64)
+        self._blocks = [_Block(layout, settings.batch, source.pairs) for _ in range(2)]
+        self._finder = TexelFinder(layout)
         self._drawing = ThreadPoolExecutor(1, thread_name_prefix="draw")
 
     @property
@@ -74,49 +93,68 @@ class NumpyTrainer:
     def step_many(self, steps: int) -> StepReport:
         losses, skipped, rejected = [], 0, 0
         end = self._step + steps
-        pending = self._draw(self._step) if steps else None
+        # A single step first: there is nothing to train until it is prepared.
+        pending = self._draw(range(self._step, min(end, self._step + 1)))
         try:
             with single_threaded_blas():
                 while pending:
-                    # Copies what it needs, so that the next batch may take the place of this one.
-                    self._kernel.prepare(pending.result())
+                    block = pending.result()
                     # Nothing is drawn ahead of the last step: the device is the caller's after it.
-                    pending = self._draw(self._step + 1) if self._step + 1 < end else None
-                    rejected += self._kernel.rejected
-                    loss = self._do_step()
-                    if loss is None:
-                        skipped += 1
-                    else:
-                        losses.append(loss)
+                    done = self._step + len(block.texels)
+                    ahead = range(done, min(end, done + _BLOCK_STEPS))
+                    pending = None if block.failure else self._draw(ahead)
+                    rejected += block.preparation.rejected
+                    for number, texels in enumerate(block.texels):
+                        loss = self._do_step(block.preparation.batch(number), texels)
+                        if loss is None:
+                            skipped += 1
+                        else:
+                            losses.append(loss)
+                    if block.failure:
+                        raise block.failure
         finally:
             if pending:
                 wait([pending])
         mean = float(np.mean(losses)) if losses else float("nan")
         return StepReport(mean, steps * self._settings.batch, skipped, rejected)
 
-    def _draw(self, step: int) -> Future[SampleArray]:
-        return self._drawing.submit(self._source.draw, step, self._settings.batch)
+    def _draw(self, steps: range) -> Future[_Block] | None:
+        """Draws and prepares some steps, into the block of the two that is not trained."""
+        if not steps:
+            return None
+        self._blocks.reverse()
+        return self._drawing.submit(self._draw_block, self._blocks[0], steps)
 
-    def _do_step(self) -> float | None:
+    def _draw_block(self, block: _Block, steps: range) -> _Block:
+        block.failure = None
+        for number, step in enumerate(steps):
+            try:
+                block.preparation.take(number, self._source.draw(step, self._settings.batch))
+            except RuntimeError as failure:
+                # raised once the steps before it are done
+                block.failure, steps = failure, steps[:number]
+                break
+        block.preparation.work_out(len(steps))
+        batches = map(block.preparation.batch, range(len(steps)))
+        block.texels = [self._finder.find(batch.indices) for batch in batches]
+        return block
+
+    def _do_step(self, batch: PreparedBatch, texels: TouchedTexels) -> float | None:
         """The step's loss, or None if it was skipped."""
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
         self._step += 1
         with np.errstate(over="ignore", invalid="ignore"):
-            kernel.run(self._decoder, self._latents.values, 1 / self._settings.batch)
+            kernel.run(self._decoder, self._latents.values, batch, 1 / self._settings.batch)
         gradient = kernel.gradients.vector
         # A value that is not finite reaches the decoder's gradient from wherever it arises.
         if not (np.isfinite(kernel.loss) and np.isfinite(gradient).all()):
             return None
 
-        corners = kernel.indices.ravel()
-        self._touched[corners] = True
-        rows = np.flatnonzero(self._touched)
-        self._touched[rows] = False
-        self._place[rows] = np.arange(len(rows))
+        rows = texels.rows
         g_latents = self._g_latents[:, : len(rows)]
-        kernel.scatter(self._place[corners], g_latents)
+        kernel.scatter(batch, texels.places, g_latents)
 
         schedule = self._settings.schedule
         rate = adam_rate(schedule.factor(step), step)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.training.blas import single_threaded_blas
-from verdigris.core.training.numpy_kernel import Kernel, Prepared
+from verdigris.core.training.numpy_kernel import Kernel
+from verdigris.core.training.prepared_batch import Preparation, PreparedBatch
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Places:
         self._kernel = Kernel(
             spec, layout, _ANY_LOSS, max(1, self._points) * self.directions, self.directions
         )
-        self._prepared: list[Prepared] = []
+        self._prepared: list[PreparedBatch] = []
         batch = np.zeros((self._points, self.directions), TRAINING_SAMPLE)
         batch["level"] = min(level, layout.levels - 1)
         for number in range(self.parts if self.count else 0):
@@ -58,8 +59,10 @@ class Places:
             batch["uv"][:size] = uv[part, None]
             batch["wi"][:size] = wi[part]
             batch["wo"][:size] = wo[part, None]
-            self._kernel.prepare(batch.reshape(-1))
-            self._prepared.append(self._kernel.prepared())
+            preparation = Preparation(layout, batch.size, self.directions)
+            preparation.take(0, batch.reshape(-1))
+            preparation.work_out()
+            self._prepared.append(preparation.batch())
 
     def part_of(self, place: int) -> int:
         return place // self._points

@@ -50,8 +50,9 @@ def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(te
         assert np.array_equal(together[step], source.draw(7 + step, 1000))
 
 
-def test_given_the_finest_level_when_drawn_then_responses_are_the_materials(teacher):
-    batch = draw(teacher, coarse_share=0)
+@pytest.mark.parametrize("pairs", [1, 2, 4, 5])
+def test_given_the_finest_level_when_drawn_then_responses_are_the_materials(teacher, pairs):
+    batch = draw(teacher, coarse_share=0, pairs=pairs)
     expected = respond(*(batch[name].astype("f8") for name in ("uv", "wi", "wo")))
     assert (batch["level"] == 0).all()
     assert (batch["weight"] == 1).all()
@@ -60,8 +61,9 @@ def test_given_the_finest_level_when_drawn_then_responses_are_the_materials(teac
     assert np.quantile(error, 0.999) < 1e-3
 
 
-def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_texels(teacher):
-    batch = draw(teacher, coarse_share=0.5, coarse_places=256)
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_texels(teacher, pairs):
+    batch = draw(teacher, coarse_share=0.5, coarse_places=256, pairs=pairs)
     shares = np.bincount(batch["level"].astype(int)) / COUNT
     assert shares == pytest.approx([0.5, 0.25, 0.125, 0.125], abs=0.02)
     coarse = batch[batch["level"] == 3][:200]

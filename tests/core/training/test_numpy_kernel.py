@@ -10,6 +10,7 @@ from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayo
 from verdigris.core.training.numpy_activations import activate
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.packed_decoder import PackedDecoder
+from verdigris.core.training.prepared_batch import Preparation
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
@@ -42,15 +43,18 @@ def run_kernel(spec, parameters, batch, loss="cbrt_l1", pairs=1):
     kernel = Kernel(spec, parameters.layout, loss, len(batch), pairs)
     packed = PackedDecoder(spec)
     packed.pack(parameters)
-    kernel.prepare(batch)
-    kernel.run(packed, parameters.latents, 1 / len(batch))
+    preparation = Preparation(parameters.layout, len(batch), pairs)
+    preparation.take(0, batch)
+    preparation.work_out()
+    prepared = preparation.batch()
+    kernel.run(packed, parameters.latents, prepared, 1 / len(batch))
     result = parameters.copy()
     kernel.gradients.unpack(result)
     texels = parameters.layout.texel_count
     latents = np.empty((spec.latent_channels, texels), np.float32)
-    kernel.scatter(kernel.indices.ravel(), latents)
+    kernel.scatter(prepared, prepared.indices.ravel(), latents)
     result.latents[:] = latents.T
-    return kernel, result
+    return kernel, preparation, result
 
 
 def assert_near(value, expected, tolerance=2e-5):
@@ -70,7 +74,7 @@ def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
     parameters = random_parameters(spec, LAYOUT)
     batch = random_batch(700, LAYOUT)
     expected = loss_and_gradients(spec, parameters.astype(np.float64), batch, loss)
-    kernel, gradients = run_kernel(spec, parameters, batch, loss)
+    kernel, _, gradients = run_kernel(spec, parameters, batch, loss)
     assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
     frames = slice(0, spec.frame_size)
     assert_near(gradients.decoder[frames], expected.decoder[frames], 2e-4)
@@ -86,7 +90,7 @@ def test_several_pairs_of_directions_at_a_point_give_the_gradients_of_the_oracle
     for name in ("uv", "level", "material"):
         batch[name] = np.repeat(batch[name][::pairs], pairs, axis=0)
     expected = loss_and_gradients(spec, parameters.astype(np.float64), batch)
-    kernel, gradients = run_kernel(spec, parameters, batch, pairs=pairs)
+    kernel, _, gradients = run_kernel(spec, parameters, batch, pairs=pairs)
     assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
     assert_near(gradients.decoder, expected.decoder, 2e-4)
     assert_near(gradients.latents, expected.latents, 2e-4)
@@ -117,11 +121,11 @@ def test_a_response_that_is_no_number_counts_for_nothing():
     parameters = random_parameters(PRESETS["2x16"], LAYOUT)
     batch = random_batch(50, LAYOUT)
     batch["response"][7, 1] = np.nan
-    kernel, gradients = run_kernel(parameters.spec, parameters, batch)
+    _, preparation, gradients = run_kernel(parameters.spec, parameters, batch)
     batch["response"][7] = 0
     batch["weight"][7] = 0
-    _, expected = run_kernel(parameters.spec, parameters, batch)
-    assert kernel.rejected == 1
+    _, _, expected = run_kernel(parameters.spec, parameters, batch)
+    assert preparation.rejected == 1
     np.testing.assert_array_equal(gradients.decoder, expected.decoder)
     np.testing.assert_array_equal(gradients.latents, expected.latents)
 
@@ -130,8 +134,8 @@ def test_an_infinite_response_counts_as_the_largest():
     parameters = random_parameters(PRESETS["2x16"], LAYOUT)
     batch = random_batch(50, LAYOUT)
     batch["response"][7] = np.inf
-    kernel, gradients = run_kernel(parameters.spec, parameters, batch)
+    _, preparation, gradients = run_kernel(parameters.spec, parameters, batch)
     batch["response"][7] = 3e4
-    _, expected = run_kernel(parameters.spec, parameters, batch)
-    assert kernel.rejected == 0
+    _, _, expected = run_kernel(parameters.spec, parameters, batch)
+    assert preparation.rejected == 0
     np.testing.assert_array_equal(gradients.decoder, expected.decoder)

@@ -1,0 +1,135 @@
+"""What of a batch does not depend on the parameters, worked out before its step.
+
+Several batches are prepared at once: a thread that makes a few long calls of numpy does not hold
+up the one that trains, as one that makes many short calls does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from verdigris.core.network.parameters import FloatArray
+from verdigris.core.network.spec import LENGTH_EPSILON, OUTPUTS, LatentLayout
+from verdigris.core.network.texels import IndexArray, corners
+from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
+
+_WORDS = TRAINING_SAMPLE.itemsize // 4
+
+
+def _column(name: str) -> int:
+    fields: Any = TRAINING_SAMPLE.fields
+    return int(fields[name][1]) // 4
+
+
+_LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
+_UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
+
+
+class PreparedBatch(NamedTuple):
+    """Of a step. Samples are [pairs x points]: all points' first pairs come first."""
+
+    indices: IndexArray
+    """(4, points)"""
+    corner_weights: FloatArray
+    """(4, points)"""
+    directions: FloatArray
+    """(2, 3, samples): the half vector of the surface's frame and wi, which frames rotate."""
+    cosine: FloatArray
+    """(samples): between the two."""
+    response: FloatArray
+    """(3, samples)"""
+    weight: FloatArray
+    """(samples)"""
+
+
+class Preparation:
+    """Prepares some batches of `count` samples, of which each `pairs` in a row are at a point."""
+
+    def __init__(self, layout: LatentLayout, count: int, pairs: int = 1, batches: int = 1) -> None:
+        self.layout, self.pairs, self.points = layout, pairs, count // pairs
+        self._columns = np.empty((_WORDS, batches, count), np.float32)
+        self._indices: IndexArray = np.empty((batches, 4, self.points), np.int64)
+        self._corner_weights = np.empty((batches, 4, self.points), np.float32)
+        self._directions = np.empty((2, 3, batches, count), np.float32)
+        self._cosine = np.empty((batches, count), np.float32)
+        self.rejected = 0
+        """Samples that were left out, of the batches that were worked out last."""
+
+    def take(self, number: int, samples: SampleArray) -> None:
+        """Copies a batch: the samples may change afterwards."""
+        words = samples.view(np.float32).reshape(self.points, self.pairs, _WORDS)
+        by_pair = self._columns[:, number].reshape(_WORDS, self.pairs, self.points)
+        np.copyto(by_pair, words.transpose(2, 1, 0))
+
+    def work_out(self, batches: int = 1) -> None:
+        """Prepares the first so many batches, which were taken."""
+        columns = self._columns[:, :batches]
+        self._find_corners(columns[..., : self.points])
+        wi, wo = columns[_WI : _WI + 3], columns[_WO : _WO + 3]
+        half = self._directions[0, :, :batches]
+        np.add(wi, wo, out=half)
+        length = np.sqrt(np.einsum("cbn,cbn->bn", half, half))
+        half /= np.maximum(length, np.float32(LENGTH_EPSILON))
+        self._directions[1, :, :batches] = wi
+        np.einsum("cbn,cbn->bn", half, wi, out=self._cosine[:batches])
+        self._leave_out_what_is_no_number(columns)
+
+    def _find_corners(self, at_points: FloatArray) -> None:
+        batches = at_points.shape[1]
+        flat = at_points.reshape(_WORDS, -1)
+        level: IndexArray | int = 0
+        material: IndexArray | int = 0
+        if self.layout.levels > 1:
+            level = flat[_LEVEL].astype(np.int64)
+        if self.layout.materials > 1:
+            material = flat[_MATERIAL].view(np.uint32).astype(np.int64)
+        found = corners(self.layout, flat[_UV : _UV + 2], level, material)
+        for values, target in zip(found, (self._indices, self._corner_weights), strict=True):
+            target[:batches] = values.reshape(4, batches, self.points).swapaxes(0, 1)
+
+    def _leave_out_what_is_no_number(self, columns: FloatArray) -> None:
+        self.rejected = 0
+        response = columns[_RESPONSE : _RESPONSE + OUTPUTS]
+        if not np.isfinite(response.sum()):
+            wrong = np.isnan(response).any(0)
+            self.rejected = int(wrong.sum())
+            response[:, wrong] = 0
+            columns[_WEIGHT][wrong] = 0
+
+    def batch(self, number: int = 0) -> PreparedBatch:
+        """A view of what was worked out of a batch."""
+        return PreparedBatch(
+            self._indices[number],
+            self._corner_weights[number],
+            self._directions[:, :, number],
+            self._cosine[number],
+            self._columns[_RESPONSE : _RESPONSE + OUTPUTS, number],
+            self._columns[_WEIGHT, number],
+        )
+
+
+class TouchedTexels(NamedTuple):
+    """The texels of a batch."""
+
+    rows: IndexArray
+    """Each once."""
+    places: IndexArray
+    """Where among them each corner's is."""
+
+
+class TexelFinder:
+    """Finds the texels of batches, by a mark for each texel that there is."""
+
+    def __init__(self, layout: LatentLayout) -> None:
+        self._is_touched = np.zeros(layout.texel_count, bool)
+        self._place = np.zeros(layout.texel_count, np.int64)
+
+    def find(self, indices: IndexArray) -> TouchedTexels:
+        of_corners = indices.ravel()
+        self._is_touched[of_corners] = True
+        rows = np.flatnonzero(self._is_touched)
+        self._is_touched[rows] = False
+        self._place[rows] = np.arange(len(rows))
+        return TouchedTexels(rows, self._place[of_corners])
