@@ -154,9 +154,18 @@ def encode_reference(reference: Reference) -> bytes:
     for name in _COLUMNS:
         values = getattr(reference, name)
         if values is not None:
-            rows = ",\n  ".join(json.dumps(row) for row in np.asarray(values, np.float32).tolist())
+            rows = ",\n  ".join(json.dumps(row) for row in _decimals(name, values))
             columns.append(f' "{name}": [\n  {rows}\n ]')
     return ("{\n" + ",\n".join([f' "count": {len(reference)}', *columns]) + "\n}\n").encode()
+
+
+def _decimals(name: str, values: Floats) -> Any:
+    """Of uv all digits, because on far tiles they count for readers that compute in double
+    precision; of the others as few as single floats need, which are half as many."""
+    singles = np.asarray(values, np.float32)
+    if name == "uv":
+        return singles.tolist()
+    return np.array([float(str(each)) for each in singles.ravel()]).reshape(singles.shape).tolist()
 
 
 def parse_reference(data: bytes, count: int, file: str) -> Reference:

@@ -66,7 +66,7 @@ def instructions(code):
 def test_all_targets_are_there_and_small(files):
     assert {*TARGETS, *(f"{name}.comp" for name in PORTABLE)} < {*files}
     assert {"neural_material.slang", "neural_network.slang"} < {*files}
-    assert sum(map(len, files.values())) < 300_000
+    assert sum(map(len, files.values())) < 400_000
 
 
 def test_only_the_cooperative_binary_needs_cooperative_vectors(files):
