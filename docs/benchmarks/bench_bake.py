@@ -1,10 +1,10 @@
 """Error and seconds of bakes.
 
     python docs/benchmarks/bench_bake.py --preset standard [FILE ...] [--seeds N] [--corpus DIR]
-        [--device D] [--set resolution=256 ...]
+        [--device D] [--set resolution=256 ...] [--keep DIR]
 
 Without FILE: the six examples that are measured, and six documents of MaterialX's own below
---corpus. Seconds are those of training, compilation aside; the error measures are those of
+--corpus. With --keep their bundles are left there. Seconds are those of training, compilation aside; the error measures are those of
 `verdigris measure`.
 """
 
@@ -55,13 +55,15 @@ def files(options: argparse.Namespace) -> Iterator[Path]:
     yield from (EXAMPLES / f"{name}.mtlx" for name in OWN)
 
 
-def run(path: Path, settings: BakeSettings, device: str, name: str) -> dict[str, float]:
+def run(
+    path: Path, settings: BakeSettings, device: str, name: str, keep: Path | None
+) -> dict[str, float]:
     opened = open_device(device)
     teacher = Teacher(load_document(path, allow_outside=True), device=opened)
     begun = time.perf_counter()
     started = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        for event in bake([teacher], settings, BakeOptions(name, Path(folder))):
+        for event in bake([teacher], settings, BakeOptions(name, keep or Path(folder))):
             if isinstance(event, Started):
                 started = time.perf_counter() - begun
     assert isinstance(event, Finished)
@@ -83,6 +85,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("--corpus")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
     add_settings(parser)
     options = parser.parse_args()
     device = open_device(options.device)
@@ -91,14 +94,14 @@ def main() -> None:
     rows: list[dict[str, float]] = []
     for path in files(options):
         for seed in range(options.seeds):
-            row = run(path, replace(settings, seed=seed), options.device, path.stem)
+            name = f"{path.stem}_{seed}" if options.seeds > 1 else path.stem
+            chosen = replace(settings, seed=seed)
+            row = run(path, chosen, options.device, name, options.keep)
             if not rows:
                 print(f"| material | {' | '.join(row)} |\n{'| --- ' * (len(row) + 1)}|")
             rows.append(row)
             cells = " | ".join(f"{value:.4f}" for value in row.values())
-            print(
-                f"| {path.stem}{f' #{seed}' if options.seeds > 1 else ''} | {cells} |", flush=True
-            )
+            print(f"| {name} | {cells} |", flush=True)
     medians = (statistics.median(row[name] for row in rows) for name in rows[0])
     print(f"| median | {' | '.join(f'{value:.4f}' for value in medians)} |")
 
