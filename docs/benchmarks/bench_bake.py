@@ -4,8 +4,8 @@
         [--device D] [--set resolution=256 ...] [--keep DIR]
 
 Without FILE: the six examples that are measured, and six documents of MaterialX's own below
---corpus. With --keep their bundles are left there. Seconds are those of training, compilation aside; the error measures are those of
-`verdigris measure`.
+--corpus. With --keep their bundles are left there. Seconds are those of training, with the kernels
+that a first bake compiles; the error measures are those of `verdigris measure`.
 """
 
 from __future__ import annotations
