@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from analytic_material import AnalyticTeacher, respond
+from analytic_material import respond
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
 from verdigris.core.training.protocols import TRAINING_SAMPLE
@@ -13,14 +12,6 @@ from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 8000
-
-
-@pytest.fixture(scope="module")
-def teacher():
-    try:
-        return AnalyticTeacher(open_device("software"))
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 def draw(teacher, step=0, seed=0, layout=LAYOUT, importance=None, **settings):

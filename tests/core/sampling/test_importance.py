@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from analytic_material import AnalyticTeacher
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
 from verdigris.core.importance.directions import profile_table
 from verdigris.core.importance.distribution import distribution_of
 from verdigris.core.network.spec import LatentLayout
@@ -13,14 +10,6 @@ from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples, Draw
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 16_000
-
-
-@pytest.fixture(scope="module")
-def teacher():
-    try:
-        return AnalyticTeacher(open_device("software"))
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 def source(teacher, importance=None, **settings):

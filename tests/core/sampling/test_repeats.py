@@ -5,10 +5,8 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from analytic_material import AnalyticTeacher
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
 from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples, DrawSettings
@@ -19,14 +17,6 @@ from verdigris.core.training.trainers import open_trainer
 
 LAYOUT = LatentLayout(16, 16, levels=3)
 COUNT = 64
-
-
-@pytest.fixture(scope="module")
-def teacher():
-    try:
-        return AnalyticTeacher(open_device("software"))
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 def source(teacher, repeats, **settings):

@@ -1,0 +1,13 @@
+import pytest
+from analytic_material import AnalyticTeacher
+
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    try:
+        return AnalyticTeacher(open_device("software"))
+    except DeviceError as error:
+        pytest.skip(str(error))
