@@ -29,9 +29,9 @@ def view(cosine, azimuth=0.0):
     return np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine])
 
 
-def most_returned(teacher, uv, alphas, cosines=COSINES):
+def most_returned(teacher, uv, alphas, cosines=COSINES, count=1 << 15):
     """The largest share over directions and channels."""
-    return max(returned(teacher, uv, cosine, alphas).max() for cosine in cosines)
+    return max(returned(teacher, uv, cosine, alphas, count).max() for cosine in cosines)
 
 
 def sequence(count):

@@ -52,9 +52,9 @@ PEAKS = {
 }
 
 
-def over_white(category, inputs):
+def over_white(category, inputs, before=""):
     """A lobe as the upper layer of a white Lambertian surface."""
-    parts = node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
+    parts = before + node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
     parts += node(category, "above", "BSDF", inputs)
     return closure("layer", {"top": ("BSDF", "@above"), "base": ("BSDF", "@below")}, parts)
 
@@ -169,6 +169,47 @@ def test_white_under_a_dielectric_of_any_index_returns_most_and_no_more(under_an
                 )
                 assert got.max() < LIMIT, (alphas, cosine, degrees)
                 assert got.min() > least, (alphas, cosine, degrees)
+
+
+# what the film covers, the film's index, and the least that white below both returns under lobes
+# of one roughness and of two
+FILMS = {
+    "a dense base": ("2", "1.3", 0.92, 0.8),
+    "a denser base": ("3", "1.4", 0.92, 0.8),
+    "a denser base with a denser film": ("2.6", "1.7", 0.92, 0.8),
+    "a base below one": ("0.67", "1.3", 0.97, 0.95),
+    "a base somewhat below one": ("0.9", "1.5", 0.97, 0.95),
+}
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1], ids=["isotropic", "anisotropic"])
+@pytest.mark.parametrize("name", FILMS)
+def test_white_under_a_film_of_any_thickness_returns_most_and_no_more(name, share):
+    """The roughness is u one way and a share of it across; v is the thickness in micrometres."""
+    index, film_index, *least = FILMS[name]
+    kilo = {"in1": ("float", "@v"), "in2": ("float", "1000")}
+    parts = node("multiply", "thickness", "float", kilo)
+    less = {"in1": ("float", "@u"), "in2": ("float", str(share))}
+    parts += node("multiply", "less", "float", less)
+    both = {"in1": ("float", "@u"), "in2": ("float", "@less")}
+    parts += node("combine2", "alphas", "vector2", both)
+    inputs = {
+        "ior": ("float", index),
+        "thinfilm_thickness": ("float", "@thickness"),
+        "thinfilm_ior": ("float", film_index),
+        "roughness": ("vector2", "@alphas"),
+    }
+    teacher = Teacher(over_white("dielectric_bsdf", inputs, parts))
+    for micrometres in (0.1, 0.3, 0.4, 0.5, 0.6, 1.0):
+        for alpha in (0.03, 0.15, 0.4, 1.0) if share == 1 else (0.1, 0.15, 0.4, 1.0):
+            alphas = (alpha, share * alpha)
+            for cosine in (0.02, 0.1, 0.3, 0.6, 0.95):
+                degrees = 90 if cosine == 0.95 else 45
+                got = returned(
+                    teacher, [alpha, micrometres], cosine, [alphas], 1 << 12, np.radians(degrees)
+                )
+                assert got.max() < LIMIT, (micrometres, alpha, cosine)
+                assert got.min() > least[share < 1], (micrometres, alpha, cosine)
 
 
 @pytest.mark.parametrize("reflectance", ["0,0,0", "0.0001,0.0001,0.0001", "0.002,0.002,0.002"])
@@ -355,10 +396,10 @@ def test_a_white_model_returns_no_more_than_it_receives(category):
 
 @pytest.mark.parametrize("category", MODELS_OF_ANY_INDEX)
 def test_a_white_model_of_any_index_returns_no_more_than_it_receives(category):
-    assert_none_gains(category, *MODELS_OF_ANY_INDEX[category])
+    assert_none_gains(category, *MODELS_OF_ANY_INDEX[category], count=1 << 12)
 
 
-def assert_none_gains(category, base, rows):
+def assert_none_gains(category, base, rows, count=1 << 15):
     teacher = Teacher(variants(category, base, rows))
     found = {
         (name, roughness): most_returned(
@@ -366,6 +407,7 @@ def assert_none_gains(category, base, rows):
             [roughness, (at + 0.5) / SWITCHED],
             [max(roughness**2, 0.003), *COAT_ALPHAS],
             (0.03, 0.1, 0.2, 0.4, 1.0),
+            count,
         )
         for at, name in enumerate(rows)
         for roughness in MODEL_ROUGHNESSES
