@@ -154,7 +154,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         "draft": replace(_ON_PROCESSOR, iterations=4_000),
         "standard": replace(
             _ON_PROCESSOR,
-            iterations=30_000,
+            iterations=27_000,
             candidates=2,
             candidate_share=0.02,
             draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),

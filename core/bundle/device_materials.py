@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import weights_name
@@ -64,8 +65,8 @@ class RuntimeChoice:
     """Latents are computed instead of fetched: to see what the decoder costs by itself."""
     is_constant: bool = False
     """Plain layers come from a constant buffer, which holds one decoder."""
-    is_hasty: bool = False
-    """Cooperative vectors do the first layer, too: NEURAL_HASTY of neural_decoder.slang."""
+    is_careful: bool = False
+    """Plain code does the first layer, too: NEURAL_CAREFUL of neural_decoder.slang."""
     has_maps: bool = False
     """There are maps of emission or opacity."""
 
@@ -85,7 +86,7 @@ class RuntimeChoice:
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
             "NEURAL_CONSTANTS": self.is_constant,
-            "NEURAL_HASTY": self.is_hasty,
+            "NEURAL_CAREFUL": self.is_careful,
             "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_MAPS": self.has_maps,
             "NEURAL_FILTER": FILTERS[self.filter],
@@ -121,9 +122,18 @@ def as_shader_reads(
     return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
 
 
-def floats_of(weights: bytes) -> dict[str, Any]:
-    """NeuralFloats of neural_weights.slang: every half float as a float."""
-    floats = np.frombuffer(weights, "<f2").astype(np.float32)
+def floats_of(material: Stored) -> dict[str, Any]:
+    """NeuralFloats of neural_weights.slang: every half float as a float, and every second matrix
+    between hidden layers transposed."""
+    spec = material.spec
+    floats = np.frombuffer(material.weights, "<f2").astype(np.float32)
+    second = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
+    for tensor in plan_tensors(spec)[0]:
+        if tensor.name in second:
+            width, stride = spec.hidden_width, tensor.row_stride // 2
+            start = tensor.offset // 2
+            rows = as_strided(floats[start:], (width, width), (4 * stride, 4))
+            rows[:] = rows.T.copy()
     return {"quads": floats.reshape(-1, 4).tolist()}
 
 
@@ -163,7 +173,7 @@ class DeviceMaterials:
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
-        self.floats = floats_of(materials[0].weights) if self.choice.is_constant else None
+        self.floats = floats_of(materials[0]) if self.choice.is_constant else None
 
     def kernel(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get(sources, entry)

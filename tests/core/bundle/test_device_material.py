@@ -91,27 +91,27 @@ def processor():
         yield Device(gpu, "cpu", "processor", True, options)
 
 
-def cooperative_errors(exported, device, is_hasty):
+def cooperative_errors(exported, device, is_careful):
     points = choose_points(exported.parameters.layout)
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
     wanted = from_place(exported, uv, points.wi, points.wo)
-    choice = RuntimeChoice("cooperative", is_optimal=False, is_hasty=is_hasty)
+    choice = RuntimeChoice("cooperative", is_optimal=False, is_careful=is_careful)
     material = BundleMaterial(stored(exported), device, choice, from_registers=True)
     found = material.response(uv, points.wi, points.wo)
     return np.abs(found - wanted) / np.maximum(wanted, 0.01)
 
 
-@pytest.mark.parametrize("is_hasty", [False, True], ids=["as shipped", "hasty"])
-def test_cooperative_vectors_round_to_half_floats_and_no_more(processor, is_hasty):
+@pytest.mark.parametrize("is_careful", [False, True], ids=["as shipped", "careful"])
+def test_cooperative_vectors_round_to_half_floats_and_no_more(processor, is_careful):
     exported = made_up(replace(PRESETS["2x16"], activation="silu"))
     # a processor rounds every sum to half floats
-    assert 1e-4 < cooperative_errors(exported, processor, is_hasty).max() < 0.01
+    assert 1e-4 < cooperative_errors(exported, processor, is_careful).max() < 0.01
 
 
 def test_the_first_layer_loses_no_digit_of_its_inputs(processor):
     """Rows with a single power of two need no sums: what is lost is lost of the inputs."""
 
-    def worst(layers, is_hasty):
+    def worst(layers, is_careful):
         exported = made_up(NetworkSpec(24, layers, "silu"))
         parameters = exported.parameters
         for layer in parameters.spec.layers[:-1]:
@@ -120,11 +120,11 @@ def test_the_first_layer_loses_no_digit_of_its_inputs(processor):
             parameters.bias(layer)[:] = 0
         last = parameters.weights(parameters.spec.layers[-1])
         last[:] = np.where(np.arange(last.size).reshape(last.shape) % 2, 1.5, -1.5)
-        return cooperative_errors(exported, processor, is_hasty).max()
+        return cooperative_errors(exported, processor, is_careful).max()
 
-    assert worst(1, False) < 2e-5
-    assert worst(1, True) < 2e-3  # its sums are half floats, of two halves of each input
-    assert worst(2, False) > 5e-4  # as are the inputs of the layers behind it
+    assert worst(1, True) < 2e-5
+    assert worst(1, False) < 2e-3  # its sums are half floats, of two halves of each input
+    assert worst(2, True) > 5e-4  # as are the inputs of the layers behind it
 
 
 def test_emission_and_opacity_are_seen(software, tmp_path):

@@ -147,16 +147,16 @@ def test_the_texture_unit_is_close_to_exact_filtering(software):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("is_constant", [False, True], ids=["buffer", "constants"])
-@pytest.mark.parametrize("is_hasty", [False, True], ids=["", "hasty"])
+@pytest.mark.parametrize("is_careful", [False, True], ids=["", "careful"])
 @pytest.mark.parametrize("is_optimal", [False, True], ids=["row-major", "optimal"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(
-    gpu, name, is_optimal, is_hasty, is_constant
+    gpu, name, is_optimal, is_careful, is_constant
 ):
     exported = made_up(NETWORKS[name])
     points = choose_points(exported.parameters.layout)
     choice = RuntimeChoice(
-        "cooperative", is_optimal=is_optimal, is_constant=is_constant, is_hasty=is_hasty
+        "cooperative", is_optimal=is_optimal, is_constant=is_constant, is_careful=is_careful
     )
     evaluator = QueryEvaluator([stored(exported)], gpu, choice)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
