@@ -396,10 +396,10 @@ def test_a_white_model_returns_no_more_than_it_receives(category):
 
 @pytest.mark.parametrize("category", MODELS_OF_ANY_INDEX)
 def test_a_white_model_of_any_index_returns_no_more_than_it_receives(category):
-    assert_none_gains(category, *MODELS_OF_ANY_INDEX[category], count=1 << 12)
+    assert_none_gains(category, *MODELS_OF_ANY_INDEX[category])
 
 
-def assert_none_gains(category, base, rows, count=1 << 15):
+def assert_none_gains(category, base, rows):
     teacher = Teacher(variants(category, base, rows))
     found = {
         (name, roughness): most_returned(
@@ -407,7 +407,7 @@ def assert_none_gains(category, base, rows, count=1 << 15):
             [roughness, (at + 0.5) / SWITCHED],
             [max(roughness**2, 0.003), *COAT_ALPHAS],
             (0.03, 0.1, 0.2, 0.4, 1.0),
-            count,
+            count=1 << 12,
         )
         for at, name in enumerate(rows)
         for roughness in MODEL_ROUGHNESSES
