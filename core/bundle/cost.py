@@ -15,6 +15,7 @@ from verdigris.core.bundle.device_materials import (
     stored_of,
 )
 from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.timing import time_material
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.network.parameters import initialise
@@ -42,8 +43,8 @@ class Nanoseconds:
     """The plain decoder with exact trilinear latents."""
     sampler: float
     """The same, with latents from the texture unit."""
-    constants: float
-    """The same, with the decoder in a constant buffer."""
+    constants: float | None = None
+    """The same, with the decoder in a constant buffer, where it fits."""
     cooperative: float | None = None
     """Cooperative vectors, with exact trilinear latents."""
     cooperative_sampler: float | None = None
@@ -54,7 +55,7 @@ class Nanoseconds:
     """Cooperative vectors, with latents from the texture unit and the decoder in a constant
     buffer."""
     cooperative_registers: float | None = None
-    """The same, with latents that are computed instead of fetched."""
+    """The fastest of these, with latents that are computed instead of fetched."""
     teacher: float | None = None
     """The source's own graph."""
 
@@ -202,15 +203,18 @@ def measure(stored: Stored, device: Device, teacher: Teacher | None) -> Nanoseco
     found: dict[str, float] = {
         "portable": took(RuntimeChoice()),
         "sampler": took(RuntimeChoice(filter="sampler")),
-        "constants": took(RuntimeChoice(filter="sampler", is_constant=True)),
     }
+    has_constants = fits_in_constants(stored.spec)
+    if has_constants:
+        found["constants"] = took(RuntimeChoice(filter="sampler", is_constant=True))
     if has_cooperative_vectors(device):
         found["cooperative"] = took(RuntimeChoice("cooperative"))
         for filter in ("sampler", "stochastic"):
             found[f"cooperative_{filter}"] = took(RuntimeChoice("cooperative", filter))
-        constants = RuntimeChoice("cooperative", "sampler", is_constant=True)
-        found["cooperative_constants"] = took(constants)
-        found["cooperative_registers"] = took(constants, from_registers=True)
+        fastest = RuntimeChoice("cooperative", "sampler", is_constant=has_constants)
+        if has_constants:
+            found["cooperative_constants"] = took(fastest)
+        found["cooperative_registers"] = took(fastest, from_registers=True)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds
     return Nanoseconds(**found)

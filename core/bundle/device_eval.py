@@ -15,7 +15,7 @@ from verdigris.core.bundle.device_materials import (
     has_cooperative_vectors,
     stored_of,
 )
-from verdigris.core.bundle.runtime import ENTRY_POINT
+from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DeviceError
 
@@ -101,19 +101,17 @@ class BundleEvaluator(QueryEvaluator):
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
     """Every way in which this device can decode a bundle exactly, by name."""
     stored = [stored_of(bundle)]
-    return [
-        (name, QueryEvaluator(stored, device, choice).response)
-        for name, choice in exact_choices(device, has_one_decoder=True)
-    ]
+    choices = exact_choices(device, with_constants=fits_in_constants(bundle.spec))
+    return [(name, QueryEvaluator(stored, device, choice).response) for name, choice in choices]
 
 
-def exact_choices(device: Device, has_one_decoder: bool = False) -> list[tuple[str, RuntimeChoice]]:
+def exact_choices(device: Device, with_constants: bool = False) -> list[tuple[str, RuntimeChoice]]:
     """The decoders that this device can run, with exact filtering, by name."""
     found = [("portable", RuntimeChoice())]
     if has_cooperative_vectors(device):
         found.append(("cooperative", RuntimeChoice("cooperative")))
         found.append(("cooperative, row-major", RuntimeChoice("cooperative", is_optimal=False)))
-    if has_one_decoder:
+    if with_constants:
         which = [each for each in found if each[1].is_optimal]
         found += [(f"{name}, constants", replace(way, is_constant=True)) for name, way in which]
     return found

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import weights_name
-from verdigris.core.bundle.runtime import NETWORK_MODULE, network_source
-from verdigris.core.bundle.weights import align, pack_weights, plan_tensors, unpack_weights
+from verdigris.core.bundle.runtime import (
+    MOST_CONSTANT_BYTES,
+    NETWORK_MODULE,
+    fits_in_constants,
+    network_source,
+)
+from verdigris.core.bundle.weights import (
+    align,
+    pack_weights,
+    plan_tensors,
+    tensor_rows,
+    unpack_weights,
+)
 from verdigris.core.device import Device, Kernels, Source
 from verdigris.core.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.network.parameters import Parameters
@@ -126,14 +136,13 @@ def floats_of(material: Stored) -> dict[str, Any]:
     """NeuralFloats of neural_weights.slang: every half float as a float, and every second matrix
     between hidden layers transposed."""
     spec = material.spec
-    floats = np.frombuffer(material.weights, "<f2").astype(np.float32)
+    data = np.frombuffer(material.weights, np.uint8).copy()
     second = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
     for tensor in plan_tensors(spec)[0]:
         if tensor.name in second:
-            width, stride = spec.hidden_width, tensor.row_stride // 2
-            start = tensor.offset // 2
-            rows = as_strided(floats[start:], (width, width), (4 * stride, 4))
+            rows = tensor_rows(data, tensor)
             rows[:] = rows.T.copy()
+    floats = data.view("<f2").astype(np.float32)
     return {"quads": floats.reshape(-1, 4).tolist()}
 
 
@@ -156,12 +165,8 @@ class DeviceMaterials:
         self.spec = materials[0].spec
         if any(each.spec != self.spec for each in materials):
             raise BundleError("the materials have several networks: evaluate them one by one")
-        decoders = {each.weights for each in materials}
-        if self.choice.is_constant and len(decoders) > 1:
-            raise BundleError(
-                f"the materials have {len(decoders)} decoders: a constant buffer holds one; "
-                "evaluate them one by one or without it"
-            )
+        if self.choice.is_constant:
+            self._check_constants(materials)
         if self.choice.is_cooperative and not has_cooperative_vectors(device):
             raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
         self._kernels: Kernels = device.new_kernels(self.choice.defines(device, len(materials)))
@@ -174,6 +179,19 @@ class DeviceMaterials:
             self._fill_record(index, each.latents)
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
         self.floats = floats_of(materials[0]) if self.choice.is_constant else None
+
+    def _check_constants(self, materials: Sequence[Stored]) -> None:
+        decoders = len({each.weights for each in materials})
+        if decoders > 1:
+            raise BundleError(
+                f"the materials have {decoders} decoders: a constant buffer holds one; "
+                "evaluate them one by one or without it"
+            )
+        if not fits_in_constants(self.spec):
+            raise BundleError(
+                f"a decoder {self.spec.name} is too large for a constant buffer, which ends at "
+                f"{MOST_CONSTANT_BYTES} bytes: evaluate it without one"
+            )
 
     def kernel(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get(sources, entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
@@ -32,6 +32,8 @@ TEXTS = (".hlsl", ".glsl")
 _HALVES = 2
 # NEURAL_ROLLED for compilers that unroll what they are told to: a third of the text.
 _LEFT_ROLLED = 2
+# What a shader may see of a constant buffer, on any device.
+MOST_CONSTANT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,23 @@ TARGETS: dict[str, Target] = {
         (*_SPIRV, "-profile", "spirv_1_6"), is_cooperative=True, is_constant=True
     ),
 }
+
+
+def fits_in_constants(spec: NetworkSpec) -> bool:
+    """Whether NeuralFloats of this network may be a constant buffer."""
+    floats = plan_tensors(spec)[1] // _HALVES
+    return 4 * floats <= MOST_CONSTANT_BYTES
+
+
+def targets_of(spec: NetworkSpec) -> dict[str, Target]:
+    """Without those that a network is too large for; cooperative ones can do without constants."""
+    if fits_in_constants(spec):
+        return TARGETS
+    return {
+        name: replace(target, is_constant=False)
+        for name, target in TARGETS.items()
+        if target.is_cooperative or not target.is_constant
+    }
 
 
 def network_source(spec: NetworkSpec) -> str:
@@ -137,10 +156,10 @@ def runtime_files(spec: NetworkSpec) -> dict[str, bytes]:
     sources = slang_files(spec)
     kept = _kept_folder(sources)
     result = dict(sources)
-    for name in TARGETS:
+    for name, target in targets_of(spec).items():
         data = _read_kept(kept, name)
         if data is None:
-            data = _compile(sources, name)
+            data = _compile(sources, name, target)
             _keep(kept, name, data)
         result[name] = data
         if name.endswith(".glsl"):
@@ -148,8 +167,7 @@ def runtime_files(spec: NetworkSpec) -> dict[str, bytes]:
     return result
 
 
-def _compile(sources: dict[str, bytes], name: str) -> bytes:
-    target = TARGETS[name]
+def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         for file, data in sources.items():
             (Path(folder) / file).write_bytes(data)

@@ -66,7 +66,7 @@ def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
     values = _views(parameters.spec, rounded)
     data = np.zeros(size, np.uint8)
     for tensor in tensors:
-        _rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
+        tensor_rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
     return data.tobytes(), tensors
 
 
@@ -136,7 +136,7 @@ def unpack_weights(
     for tensor in tensors:
         if tensor.name not in views:
             continue
-        values = _rows(raw, tensor)
+        values = tensor_rows(raw, tensor)
         if not np.isfinite(values).all():
             raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
         views[tensor.name][:] = values.reshape(tensor.shape)
@@ -154,7 +154,7 @@ def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return views
 
 
-def _rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
+def tensor_rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
     """View of a tensor's rows in the file, without their padding."""
     rows = data[tensor.offset : tensor.end].view(_HALF).reshape(-1, tensor.row_stride // 2)
     return rows[:, : tensor.shape[-1]]

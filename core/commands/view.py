@@ -43,6 +43,7 @@ def view(
     from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.device_materials import RuntimeChoice, has_cooperative_vectors
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.bundle.runtime import fits_in_constants
     from verdigris.core.commands.opening import open_teacher
     from verdigris.core.device import open_device
     from verdigris.core.errors import DeviceError
@@ -61,7 +62,10 @@ def view(
             "`verdigris compare` draw without one; --device software opens a slow window"
         )
     has_cooperative = has_cooperative_vectors(on)
-    choice = RuntimeChoice("cooperative" if has_cooperative else "portable", is_constant=True)
+    choice = RuntimeChoice(
+        "cooperative" if has_cooperative else "portable",
+        is_constant=fits_in_constants(opened.spec),
+    )
     reference = None
     if source:
         name = material or opened.source_name

@@ -76,7 +76,8 @@ class DrawSettings:
 
     repeats: int = 1
     """How often the numpy trainer trains a drawn sample, some steps apart and each time beside
-    others. Where drawing is what takes the time, more steps with repeats beat fewer without."""
+    others. Where drawing is what takes the time, steps take up to half as long, and teach a few
+    percent less."""
 
     importance_in_loss: float = 0.0
     """The loss is weighed by the density of painted importance to this power, beside being drawn

@@ -257,6 +257,15 @@ def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
         assert re.search(rf"binding = {number}\)\s+(layout\(std140\) )?{kind}", text)
 
 
+def test_a_network_too_large_for_constants_does_without():
+    assert runtime.targets_of(NETWORKS["2x32 silu"]) is TARGETS
+    # 64 KB is what Direct3D and most of Vulkan let a shader see: 16,384 floats
+    wide = runtime.targets_of(NetworkSpec(128, 2, "silu"))
+    assert {*TARGETS} - {*wide} == {"portable_constants.hlsl", "portable_constants.glsl"}
+    assert not any(target.is_constant for target in wide.values())
+    assert wide["cooperative.spv"].is_cooperative
+
+
 def test_the_constants_are_the_places_in_the_file():
     spec = NETWORKS["2x5 leaky_smelu"]
     tensors, size = plan_tensors(spec)

@@ -28,6 +28,8 @@ NETWORKS = {
     # layers are evaluated in pairs, and units by fours
     "4x6 silu": NetworkSpec(6, 4, "silu"),
     "5x7 silu": NetworkSpec(7, 5, "silu"),
+    # as wide as the last layer
+    "3x3 silu": NetworkSpec(3, 3, "silu"),
 }
 # In the order of float sums alone; an activation or an offset that is wrong is off by percents.
 ROUNDING = 1e-5
@@ -185,6 +187,9 @@ def test_what_cannot_be_evaluated_is_refused(software):
     two = [stored(made_up(PRESETS["2x16"], seed=seed)) for seed in (1, 2)]
     with pytest.raises(BundleError, match="have 2 decoders: a constant buffer holds one"):
         QueryEvaluator(two, software, RuntimeChoice(is_constant=True))
+    wide = [stored(made_up(NetworkSpec(128, 2, "relu")))]
+    with pytest.raises(BundleError, match="2x128 is too large for a constant buffer"):
+        QueryEvaluator(wide, software, RuntimeChoice(is_constant=True))
 
 
 def test_padding_in_the_buffer_of_weights_is_not_used(software):
