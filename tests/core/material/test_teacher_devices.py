@@ -1,7 +1,8 @@
 """The same material is the same on every device.
 
-`stored_responses.npz` holds what lavapipe gave for the materials of examples/, so that a machine
-with a GPU and without lavapipe can compare. After an example changed, write it anew:
+`stored_responses.npz` holds what lavapipe gave for the materials of examples/, and for lobes that
+none of them has, so that a machine with a GPU and without lavapipe can compare. After one of them
+changed, write it anew:
 
     VERDIGRIS_STORE_RESPONSES=1 pytest tests/core/material/test_teacher_devices.py
 """
@@ -20,8 +21,12 @@ from verdigris.core.material.teacher import Teacher
 
 from .surfaces import hemisphere
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mtlx"))
-STORED = Path(__file__).parent / "data" / "stored_responses.npz"
+DATA = Path(__file__).parent / "data"
+DOCUMENTS = [
+    *sorted((Path(__file__).parents[3] / "examples").glob("*.mtlx")),
+    DATA / "rare_lobes.mtlx",
+]
+STORED = DATA / "stored_responses.npz"
 STORE = "VERDIGRIS_STORE_RESPONSES"
 COUNT = 2000
 TOLERANCE, VISIBLE = 1e-3, 1e-3
@@ -77,7 +82,7 @@ def hardware_device():
 def test_store_what_the_software_device_gives():
     device, samples = open_device(SOFTWARE), drawn_samples()
     stored = {f"samples#{part}": x for part, x in zip(("uv", "wi", "wo"), samples, strict=True)}
-    for path in EXAMPLES:
+    for path in DOCUMENTS:
         stored[f"{path.stem}#document"] = np.array(digest(path))
         stored |= {
             name: values.astype(np.float32) for name, values in evaluate(path, device, samples)
@@ -86,7 +91,7 @@ def test_store_what_the_software_device_gives():
     np.savez_compressed(STORED, **stored)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_the_software_device_gives_what_is_stored(path, samples):
     """Tells when the stored values are of another document or another teacher."""
     try:
@@ -97,13 +102,13 @@ def test_the_software_device_gives_what_is_stored(path, samples):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_a_gpu_gives_what_the_software_device_gave(path, samples):
     compare_with_stored(path, hardware_device(), samples)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_a_gpu_and_the_software_device_agree(path, samples):
     device = hardware_device()
     try:
