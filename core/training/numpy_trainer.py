@@ -25,7 +25,7 @@ from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
-from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
+from verdigris.core.training.optimiser import DECODER_BETA_2, LazyAdam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.prepared_batch import (
     Preparation,
@@ -34,6 +34,7 @@ from verdigris.core.training.prepared_batch import (
     TouchedTexels,
 )
 from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.rotated_adam import RotatedAdam
 from verdigris.core.training.schedule import HARD, TrainingSettings
 
 # Steps that are drawn and prepared together.
@@ -74,7 +75,7 @@ class NumpyTrainer:
         self._start = parameters.astype(np.float32)
         self._decoder = PackedDecoder(spec)
         self._decoder.pack(self._start)
-        self._m, self._v = np.zeros_like(self._decoder.vector), np.zeros_like(self._decoder.vector)
+        self._adam = RotatedAdam(self._decoder)
         self._latents = LazyAdam(self._start.latents)
         self._step = 0
         self._grid: LatentGrid | None = None
@@ -157,13 +158,14 @@ class NumpyTrainer:
         kernel.scatter(batch, texels.places, g_latents)
 
         schedule = self._settings.schedule
-        rate = adam_rate(schedule.factor(step), step)
-        adam(self._decoder.vector, self._m, self._v, gradient, rate * schedule.decoder_rate)
+        factor = schedule.factor(step)
+        decoder_rate = adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2)
+        self._adam.update(kernel.gradients, decoder_rate, step)
         by_texel = np.ascontiguousarray(g_latents.T)
         latents = self._latents.values
         if grid and rounding:
             by_texel *= grid.derivative(latents[rows], rows, rounding)
-        self._latents.update(rows, by_texel, rate * schedule.latent_rate)
+        self._latents.update(rows, by_texel, adam_rate(factor * schedule.latent_rate, step))
         if grid:
             moved = latents[rows]
             grid.limit(moved, rows)
@@ -196,8 +198,9 @@ class NumpyTrainer:
     def state(self) -> dict[str, NDArray[Any]]:
         return {
             "step": np.array(self._step),
-            "decoder_m": self._m.copy(),
-            "decoder_v": self._v.copy(),
+            "decoder_m": self._adam.m.copy(),
+            "decoder_v": self._adam.v.copy(),
+            "decoder_bases": self._adam.bases.copy(),
             "latents_m": self._latents.m.copy(),
             "latents_v": self._latents.v.copy(),
             **state_of(self._grid),
@@ -205,8 +208,9 @@ class NumpyTrainer:
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
         targets = {
-            "decoder_m": self._m,
-            "decoder_v": self._v,
+            "decoder_m": self._adam.m,
+            "decoder_v": self._adam.v,
+            "decoder_bases": self._adam.bases,
             "latents_m": self._latents.m,
             "latents_v": self._latents.v,
         }

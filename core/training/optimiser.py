@@ -1,4 +1,4 @@
-"""Adam, dense for the decoder and lazy for the latents.
+"""Adam, lazy for the latents; the decoder's is in rotated_adam.py.
 
 Lazy means that texels without a sample in a step keep their moments. At 4,096 samples a step most
 texels are untouched, so this is what makes a step cheap; it trains as well as the dense form.
@@ -17,23 +17,33 @@ from verdigris.core.network.texels import IndexArray
 
 BETA_1 = 0.9
 BETA_2 = 0.999
+# Of the decoder, whose every number has a gradient in every step.
+DECODER_BETA_2 = 0.99
 # Tiny: gradients of dark, smooth materials are, too.
 EPSILON = 1e-15
 
 
-def adam_rate(rate: float, step: int) -> float:
+def adam_rate(rate: float, step: int, beta_2: float = BETA_2) -> float:
     """The rate with both bias corrections folded in; the first step is 0."""
-    return rate * math.sqrt(1 - BETA_2 ** (step + 1)) / (1 - BETA_1 ** (step + 1))
+    return rate * math.sqrt(1 - beta_2 ** (step + 1)) / (1 - BETA_1 ** (step + 1))
 
 
 def adam(
     values: FloatArray, m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float
 ) -> None:
     """One update in place; `rate` comes from adam_rate. The gradient's array is used up."""
-    dtype = values.dtype.type
+    adam_change(m, v, gradient, rate, BETA_2)
+    values -= gradient
+
+
+def adam_change(
+    m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float, beta_2: float
+) -> None:
+    """Replaces the gradient by what is to be taken off the values."""
+    dtype = gradient.dtype.type
     square = np.multiply(gradient, gradient)
-    square *= dtype(1 - BETA_2)
-    v *= dtype(BETA_2)
+    square *= dtype(1 - beta_2)
+    v *= dtype(beta_2)
     v += square
     m *= dtype(BETA_1)
     gradient *= dtype(1 - BETA_1)
@@ -42,7 +52,6 @@ def adam(
     square += dtype(EPSILON)
     np.divide(m, square, out=gradient)
     gradient *= dtype(rate)
-    values -= gradient
 
 
 class LazyAdam:

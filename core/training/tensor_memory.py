@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.rotated_adam import turned_side
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
 
@@ -36,6 +37,8 @@ class TensorMemory:
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
+    gradients: slangpy.Buffer
+    bases: slangpy.Buffer
     weights: slangpy.Buffer
     biases: slangpy.Buffer
     texels: slangpy.Buffer
@@ -59,6 +62,7 @@ class TensorMemory:
         parameters: Parameters,
         moments: NDArray[Any],
         latent_moments: Sequence[NDArray[Any]],
+        bases: NDArray[Any],
         step: int,
     ) -> None:
         """Sets everything that a run goes on from."""
@@ -70,6 +74,7 @@ class TensorMemory:
         state[[TRAIN_STEP, UPDATE_STEP]] = step
         self.decoder.copy_from_numpy(parameters.decoder.astype(np.float32))
         self.moments.copy_from_numpy(np.ascontiguousarray(moments, np.float32))
+        self.bases.copy_from_numpy(np.ascontiguousarray(bases, np.float32))
         self.texels.copy_from_numpy(records)
         self.visits.copy_from_numpy(np.zeros(texels, np.uint32))
         self.state.copy_from_numpy(state)
@@ -92,6 +97,8 @@ def buffer_sizes(
     return {
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
+        "gradients": 4 * spec.parameter_count,
+        "bases": first_bases(spec).nbytes,
         "weights": plan.element_bytes * slots,
         "biases": 4 * slots,
         "texels": 4 * len(RECORD_PARTS) * latents,
@@ -103,6 +110,16 @@ def buffer_sizes(
         "samples": TRAINING_SAMPLE.itemsize * batch * CHUNK_STEPS,
         "state": 32,
     }
+
+
+def first_bases(spec: NetworkSpec) -> NDArray[np.float32]:
+    """What rotated_adam.slang begins with: of each matrix mean and basis on the left; mean, basis and
+    transposed basis on the right."""
+    side = turned_side(spec)
+    nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
+    squares = np.stack([nothing, axes, nothing, axes, axes])
+    # a buffer is never empty
+    return np.concatenate([*[squares.ravel()] * (1 + len(spec.layers)), np.zeros(1, np.float32)])
 
 
 def require_array(

@@ -1,4 +1,4 @@
-"""Trains on the device: many steps a submission, two dispatches a step, no wait for Python.
+"""Trains on the device: many steps a submission, three dispatches a step, no wait for Python.
 
 Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed
 gives the same bits on the same device, resumed or not.
@@ -16,16 +16,23 @@ from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import LentBuffers
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
-from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
+from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.rotated_adam import (
+    BASIS_BETA,
+    BASIS_FLOOR,
+    BASIS_STEPS,
+    turned_side,
+)
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
+from verdigris.core.training.tensor_kernels import Bound, StudentKernels, read_buffer
 from verdigris.core.training.tensor_memory import (
     CHUNK_STEPS,
     RECORD_PARTS,
     REJECTED,
     SKIPPED,
     TensorMemory,
+    first_bases,
     require_array,
 )
 from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
@@ -42,6 +49,7 @@ LOSS_SCALE = 1.0
 # A submission is this many steps, so that the device starts while Python records the next.
 SUBMISSION_STEPS = 16
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
+_ROTATE = Source("training/rotated_adam")
 # As in update.slang.
 _UPDATE_THREADS = 256
 _PARAMETERS_PER_GROUP = 8
@@ -90,12 +98,13 @@ class TensorTrainer:
         self._bind_kernels(device)
         nothing = np.zeros_like(parameters.latents)
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
-        self._store(parameters, moments, (nothing, nothing), 0)
+        self._store(parameters, moments, (nothing, nothing), first_bases(self._spec), 0)
 
     def _bind_kernels(self, device: Device) -> None:
         memory, batch = self._memory, self._settings.batch
+        constants = {**self.plan.constants(), "kTurnedSide": turned_side(self._spec)}
         kernels = StudentKernels(
-            device, self._spec, self._settings.loss, self.plan.constants(), self.plan.defines()
+            device, self._spec, self._settings.loss, constants, self.plan.defines()
         )
         layout, quantisation = self._layout, self._settings.quantisation
         arguments = {
@@ -130,12 +139,19 @@ class TensorTrainer:
             "updateStep",
             {
                 **shared,
-                "adamArguments": {"beta1": BETA_1, "beta2": BETA_2, "epsilon": EPSILON},
+                "adamArguments": {
+                    "beta1": BETA_1,
+                    "beta2": BETA_2,
+                    "decoderBeta2": DECODER_BETA_2,
+                    "epsilon": EPSILON,
+                },
                 "moments": memory.moments,
+                "gradients": memory.gradients,
                 "visits": memory.visits,
                 "losses": memory.losses,
             },
         )
+        self._rotate = self._bind_rotation(kernels, shared)
         self._copy = kernels.bind(
             _UPDATE,
             "copyDecoder",
@@ -145,6 +161,29 @@ class TensorTrainer:
             self._spec.parameter_count // _PARAMETERS_PER_GROUP
             + 1
             + -(-batch * self._spec.latent_channels // _UPDATE_THREADS)
+        )
+
+    def _bind_rotation(self, kernels: StudentKernels, shared: dict[str, Any]) -> Bound | None:
+        if not turned_side(self._spec):
+            return None
+        names = ("arguments", "rates", "decoder", "weights", "biases", "state")
+        return kernels.bind(
+            _ROTATE,
+            "rotatedStep",
+            {
+                **{name: shared[name] for name in names},
+                "rotation": {
+                    "beta1": BETA_1,
+                    "beta2": DECODER_BETA_2,
+                    "epsilon": EPSILON,
+                    "basisBeta": BASIS_BETA,
+                    "basisFloor": BASIS_FLOOR,
+                    "basisSteps": BASIS_STEPS,
+                },
+                "moments": self._memory.moments,
+                "gradients": self._memory.gradients,
+                "bases": self._memory.bases,
+            },
         )
 
     @property
@@ -202,12 +241,17 @@ class TensorTrainer:
             for _ in range(steps):
                 self._train.record(compute, groups)
                 self._update.record(compute, self._update_groups)
+                if self._rotate:
+                    self._rotate.record(compute, 1 + len(self._spec.layers))
 
     def _rates(self, step: int) -> tuple[float, ...]:
         """StepRates of trainer_state.slang."""
         schedule, rounding = self._settings.schedule, self._settings.rounding(step)
-        rate = adam_rate(schedule.factor(step), step)
-        rates = rate * schedule.decoder_rate, rate * schedule.latent_rate
+        factor = schedule.factor(step)
+        rates = (
+            adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2),
+            adam_rate(factor * schedule.latent_rate, step),
+        )
         return (*rates, *((rounding.sharpness, rounding.is_straight) if rounding else (0, 0)))
 
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
@@ -248,6 +292,7 @@ class TensorTrainer:
             "step": np.array(self._step),
             "decoder_m": np.ascontiguousarray(moments[:, 0]),
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
+            "decoder_bases": read_buffer(self._memory.bases, np.float32),
             "latents_m": np.ascontiguousarray(records[:, 1]),
             "latents_v": np.ascontiguousarray(records[:, 2]),
             **state_of(self._grid),
@@ -263,17 +308,19 @@ class TensorTrainer:
         latents = [
             require_array(state, f"latents_{name}", parameters.latents.shape) for name in "mv"
         ]
+        bases = require_array(state, "decoder_bases", first_bases(self._spec).shape)
         self._set_grid(find_grid(state, self._layout, self._spec.latent_channels, self._settings))
-        self._store(parameters, np.stack(decoder, 1), latents, step)
+        self._store(parameters, np.stack(decoder, 1), latents, bases, step)
 
     def _store(
         self,
         parameters: Parameters,
         moments: NDArray[Any],
         latent_moments: Sequence[NDArray[Any]],
+        bases: NDArray[Any],
         step: int,
     ) -> None:
-        self._memory.store(parameters, moments, latent_moments, step)
+        self._memory.store(parameters, moments, latent_moments, bases, step)
         encoder = self._gpu.create_command_encoder()
         with encoder.begin_compute_pass() as compute:
             self._copy.record(compute, -(-self._spec.parameter_count // _UPDATE_THREADS))
@@ -283,5 +330,5 @@ class TensorTrainer:
 
     def close(self) -> None:
         self._gpu.wait_for_idle()
-        for name in ("_train", "_update", "_copy", "_memory", "_source"):
+        for name in ("_train", "_update", "_rotate", "_copy", "_memory", "_source"):
             self.__dict__.pop(name, None)

@@ -14,6 +14,7 @@ from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayo
 from verdigris.core.network.student import Student
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.training.rotated_adam import BASIS_STEPS, turned_side
 from verdigris.core.training.schedule import Schedule, TrainingSettings
 from verdigris.core.training.tensor_kernels import StudentKernels, create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import (
@@ -212,12 +213,13 @@ def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracl
 
 def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
     parameters = random_parameters(SMALL)
-    settings = TrainingSettings(64, schedule=Schedule(steps=40, warm_up=2))
+    settings = TrainingSettings(64, schedule=Schedule(steps=100, warm_up=2))
     expected, found = (
         NumpyTrainer(parameters, Samples(), settings),
         open_trainer(device, parameters, Samples(), settings),
     )
-    for steps in (1, 9):
+    # the bases are turned twice
+    for steps in (1, 9, 2 * BASIS_STEPS):
         assert found.step_many(steps).loss == pytest.approx(
             expected.step_many(steps).loss, rel=1e-3
         )
@@ -370,6 +372,7 @@ def test_given_a_network_that_no_group_holds_when_planning_then_the_error_names_
 
 def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(device):
     plan = GroupPlan(False, 8)
-    kernels = StudentKernels(device, SMALL, "l1", plan.constants(), plan.defines())
+    constants = {**plan.constants(), "kTurnedSide": turned_side(SMALL)}
+    kernels = StudentKernels(device, SMALL, "l1", constants, plan.defines())
     with pytest.raises(KeyError, match="nonsense"):
         kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
