@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import NetworkSpec, pad_to_tile
+from verdigris.core.network.spec import TILE, NetworkSpec
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change
 from verdigris.core.training.packed_decoder import PackedDecoder
 
 # Of the running means of G G^T and G^T G.
-BASIS_BETA = 0.98
+BASIS_BETA = 0.95
 # Steps from one turn of the bases to the next.
-BASIS_STEPS = 20
+BASIS_STEPS = 5
 # Keeps directions with hardly a gradient apart: a part of the mean eigenvalue, added to each.
 BASIS_FLOOR = 1e-4
 # The largest side of a matrix that is turned: more does not fit into a group's memory on a GPU.
@@ -29,11 +29,13 @@ MOST_TURNED = 64
 
 
 def turned_side(spec: NetworkSpec) -> int:
-    """Side of the square that holds each matrix on a GPU, or 0 where the decoder is too large to be
-    turned and has plain Adam."""
+    """Side of the square that holds each matrix on a GPU, a power of two.
+
+    It is 0 where the decoder is too large to be turned and has plain Adam.
+    """
     sides = [spec.frame_rows, spec.latent_channels]
     sides += [side for layer in spec.layers for side in (layer.outputs, layer.inputs)]
-    widest = pad_to_tile(max(sides))
+    widest = 1 << (max(*sides, TILE) - 1).bit_length()
     return widest if widest <= MOST_TURNED else 0
 
 

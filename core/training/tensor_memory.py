@@ -113,13 +113,11 @@ def buffer_sizes(
 
 
 def first_bases(spec: NetworkSpec) -> NDArray[np.float32]:
-    """What rotated_adam.slang begins with: of each matrix mean and basis on the left; mean, basis and
-    transposed basis on the right."""
+    """What rotated_adam.slang begins with: mean and basis of each matrix, on the left and right."""
     side = turned_side(spec)
     nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
-    squares = np.stack([nothing, axes, nothing, axes, axes])
-    # a buffer is never empty
-    return np.concatenate([*[squares.ravel()] * (1 + len(spec.layers)), np.zeros(1, np.float32)])
+    squares = np.stack([nothing, axes, nothing, axes]).ravel()
+    return np.tile(squares, 1 + len(spec.layers)) if side else np.zeros(1, np.float32)
 
 
 def require_array(

@@ -117,7 +117,7 @@ def test_correlated_inputs_are_learnt_in_fewer_steps_than_adam_takes():
                 adam(decoder.vector, m, v, gradients.vector, adam_rate(rate, step))
         return float((difference**2).mean())
 
-    assert loss_after(1500, True) < 0.1 * loss_after(1500, False)
+    assert loss_after(1500, True) < 0.25 * loss_after(1500, False)
 
 
 @pytest.mark.parametrize(("name", "side"), [("2x16", 32), ("2x32", 32), ("3x64", 64)])
