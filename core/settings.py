@@ -145,16 +145,16 @@ _ON_PROCESSOR = BakeSettings(
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
         "draft": BakeSettings(iterations=10_000),
-        "standard": BakeSettings(iterations=80_000, candidates=2, candidate_share=0.03),
+        "standard": BakeSettings(iterations=64_000, candidates=2, candidate_share=0.03),
         "final": BakeSettings(
             network="3x64", resolution=1024, iterations=120_000, candidates=4, candidate_share=0.03
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=4_000),
+        "draft": replace(_ON_PROCESSOR, iterations=3_600),
         "standard": replace(
             _ON_PROCESSOR,
-            iterations=27_000,
+            iterations=24_000,
             candidates=2,
             candidate_share=0.02,
             draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),

@@ -19,13 +19,13 @@ from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change
 from verdigris.core.training.packed_decoder import PackedDecoder
 
 # Of the running means of G G^T and G^T G.
-BASIS_BETA = 0.95
+BASIS_BETA = 0.98
 # Steps from one turn of the bases to the next.
-BASIS_STEPS = 5
+BASIS_STEPS = 20
 # Keeps directions with hardly a gradient apart: a part of the mean eigenvalue, added to each.
 BASIS_FLOOR = 1e-4
-# The largest side of a matrix that is turned: more does not fit into a group's memory on a GPU.
-MOST_TURNED = 64
+# The largest side of a matrix that is turned: on a GPU, more takes longer than it gains.
+MOST_TURNED = 32
 
 
 def turned_side(spec: NetworkSpec) -> int:

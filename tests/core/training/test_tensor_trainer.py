@@ -14,7 +14,7 @@ from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayo
 from verdigris.core.network.student import Student
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
-from verdigris.core.training.rotated_adam import turned_side
+from verdigris.core.training.rotated_adam import BASIS_STEPS, turned_side
 from verdigris.core.training.schedule import Schedule, TrainingSettings
 from verdigris.core.training.tensor_kernels import StudentKernels, create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import (
@@ -218,8 +218,8 @@ def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
         NumpyTrainer(parameters, Samples(), settings),
         open_trainer(device, parameters, Samples(), settings),
     )
-    # the bases are turned from the fifth step on
-    for steps in (1, 9, 20):
+    # the bases are turned twice
+    for steps in (1, 9, 2 * BASIS_STEPS):
         assert found.step_many(steps).loss == pytest.approx(
             expected.step_many(steps).loss, rel=1e-3
         )
