@@ -151,7 +151,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=3_600),
+        "draft": replace(_ON_PROCESSOR, iterations=3_200),
         "standard": replace(
             _ON_PROCESSOR,
             iterations=24_000,
