@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import TILE, NetworkSpec
+from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change
 from verdigris.core.training.packed_decoder import PackedDecoder
 
@@ -24,19 +24,17 @@ BASIS_BETA = 0.98
 BASIS_STEPS = 20
 # Keeps directions with hardly a gradient apart: a part of the mean eigenvalue, added to each.
 BASIS_FLOOR = 1e-4
-# The largest side of a matrix that is turned: on a GPU, more takes longer than it gains.
+# The largest side of a matrix that is turned, and of the square that holds it on a GPU: there, more
+# takes longer than it gains.
 MOST_TURNED = 32
 
 
 def turned_side(spec: NetworkSpec) -> int:
-    """Side of the square that holds each matrix on a GPU, a power of two.
-
-    It is 0 where the decoder is too large to be turned and has plain Adam.
-    """
+    """Side of the squares on a GPU, or 0 where the decoder is too large to be turned: it has plain
+    Adam."""
     sides = [spec.frame_rows, spec.latent_channels]
     sides += [side for layer in spec.layers for side in (layer.outputs, layer.inputs)]
-    widest = 1 << (max(*sides, TILE) - 1).bit_length()
-    return widest if widest <= MOST_TURNED else 0
+    return MOST_TURNED if max(sides) <= MOST_TURNED else 0
 
 
 @dataclass(frozen=True)

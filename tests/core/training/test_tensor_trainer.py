@@ -28,6 +28,7 @@ from verdigris.core.training.tensor_trainer import TensorTrainer
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 SMALL = NetworkSpec(hidden_width=16)
+TINY = NetworkSpec(16, 2, "silu", latent_channels=4, frame_count=1)
 # No group of any plan is full with it.
 ODD_BATCH = 230
 FP32, FP16 = 1e-3, 1e-2
@@ -211,8 +212,9 @@ def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracl
     assert relative_error(state["latents_m"] * 10, expected.latents) < FP16 / 4
 
 
-def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device):
-    parameters = random_parameters(SMALL)
+@pytest.mark.parametrize("spec", [SMALL, TINY], ids=["small", "tiny"])
+def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device, spec):
+    parameters = random_parameters(spec)
     settings = TrainingSettings(64, schedule=Schedule(steps=100, warm_up=2))
     expected, found = (
         NumpyTrainer(parameters, Samples(), settings),
