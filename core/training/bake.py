@@ -10,16 +10,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.parameters import Parameters, initialise
-from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
+from verdigris.core.training.candidates import choose_candidate
 from verdigris.core.training.events import Event, Phase, Started, Step, Warning
 from verdigris.core.training.finish import bundle_paths, check_paths, document_facts, finish
 from verdigris.core.training.lock import locked
@@ -39,12 +37,11 @@ from verdigris.core.training.resume import (
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
-from verdigris.core.training.trainers import choose_trainer, open_trainer
+from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
+from verdigris.core.training.trainers import choose_trainer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from verdigris.core.training.protocols import StepReport, Trainer
+    pass
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 
@@ -52,11 +49,7 @@ __all__ = ["BakeControl", "BakeOptions", "bake"]
 _PHASES = 4
 # Held-out samples that a running bake is measured on; software devices take a fraction of them.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
-_FIRST_RUN = 20
 _CALIBRATION_SECONDS = 1.0
-_CANDIDATE_STEPS_JUDGED = 0.25
-# Far enough apart that neighbouring seeds of bakes try different starts.
-_CANDIDATE_SEED_STEP = 7919
 # Mean log difference inside a texel -> places that are averaged.
 _PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
 
@@ -83,7 +76,7 @@ def bake(
         settings = saved.settings if saved else with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
-        trainer, source = _open(teachers, settings, options, kind, settings.seed)
+        trainer, source = open_start(teachers, settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
         run = Run(teachers, settings, options, control, kind, trainer, source, names, [])
         run.digest = source_digest(teachers, options.importance)
@@ -104,7 +97,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     if saved:
         run.trainer.restore(saved.parameters, saved.state)
         run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
-        run.checkpoint_step = run.trainer.step
+        run.checkpoint_step, run.trial = run.trainer.step, saved.trial
     yield _started(run)
     if run.options.resume and saved is None:
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")
@@ -117,9 +110,9 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
         draw_held_out(teacher, quick_samples, footprint=footprint) for teacher in run.teachers
     ]
     run.started = time.monotonic()
-    if saved is None and settings.candidates > 1:
+    if run.trial or (saved is None and settings.candidates > 1):
         yield Phase("candidates", 1, _PHASES)
-        yield from _choose_candidate(run)
+        yield from choose_candidate(run)
     yield from _train(run)
     run.ended = time.monotonic()
     yield Phase("measuring", 4, _PHASES)
@@ -152,20 +145,6 @@ def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSett
     return replace(settings, draw=replace(settings.draw, finest_places=places))
 
 
-def _open(
-    teachers: Sequence[Teacher],
-    settings: BakeSettings,
-    options: BakeOptions,
-    kind: str,
-    seed: int,
-) -> tuple[Trainer, DrawnSamples]:
-    layout = settings.layout(len(teachers))
-    source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
-    parameters = initialise(settings.spec, layout, seed)
-    trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
-    return trainer, source
-
-
 def _started(run: Run) -> Started:
     settings = run.settings
     return Started(
@@ -184,63 +163,18 @@ def _fit_to_time(
 ) -> BakeSettings:
     """As many steps as the time allows, so that the rates fall to their end within it."""
     assert options.time_limit is not None
-    trainer, _ = _open(teachers, settings, options, kind, settings.seed)
+    trainer, _ = open_start(teachers, settings, options, kind, settings.seed)
     try:
-        trainer.step_many(_FIRST_RUN)
+        trainer.step_many(FIRST_RUN)
         begun, steps = time.monotonic(), 0
         while time.monotonic() - begun < min(_CALIBRATION_SECONDS, options.time_limit / 10):
-            steps += trainer.step_many(_FIRST_RUN).samples // settings.batch
+            steps += trainer.step_many(FIRST_RUN).samples // settings.batch
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
     spent = 1.0 + (settings.candidates - 1) * settings.candidate_share
     steps = int(rate * options.time_limit / spent)
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
-
-
-def _choose_candidate(run: Run) -> Iterator[Event]:
-    """Trains a few starts for a while and goes on with the one whose loss is lowest."""
-    settings = run.settings
-    share = settings.candidate_steps
-    judged = max(1, int(share * _CANDIDATE_STEPS_JUDGED))
-    best: tuple[float, Parameters, dict[str, NDArray[Any]]] | None = None
-    for number in range(settings.candidates):
-        if run.control.stop_requested:
-            break
-        if number:
-            run.trainer.close()
-            seed = settings.seed + _CANDIDATE_SEED_STEP * number
-            run.trainer, run.source = _open(
-                run.teachers, settings, run.options, run.trainer_kind, seed
-            )
-        loss, total = 0.0, settings.iterations + (settings.candidates - 1) * share
-        warm_up, trial = _in_runs(run, share - judged), _in_runs(run, judged)
-        for steps, report, took in chain(warm_up, trial):
-            done = number * share + run.trainer.step
-            if run.trainer.step > share - judged:
-                loss += report.loss * steps if np.isfinite(report.loss) else float("inf")
-            rate, rest = report.samples / took, (total - done) * took / steps
-            yield Step(done, total, report.loss, rate, run.seconds, rest)
-        if best is not None and run.control.stop_requested:
-            break
-        if best is None or loss < best[0]:
-            best = (loss, run.trainer.parameters(), run.trainer.state())
-    if best is not None:
-        run.trainer.restore(best[1], best[2])
-
-
-def _in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
-    """Does some steps, a moment's worth at a time, so that whoever drives the bake can act: how
-    many, what they did, how long they took. Ends early if the bake is asked to stop."""
-    size, end = _FIRST_RUN, run.trainer.step + steps
-    while run.trainer.step < end and not run.control.stop_requested:
-        run.take_importance()
-        count = min(size, end - run.trainer.step)
-        begun = time.monotonic()
-        report = run.trainer.step_many(count)
-        took = max(time.monotonic() - begun, 1e-9)
-        size = max(1, min(4 * size, int(count * run.options.run_seconds / took) or 1))
-        yield count, report, took
 
 
 def _train(run: Run) -> Iterator[Event]:
@@ -264,7 +198,7 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step, or until something ends the bake sooner."""
     settings, options = run.settings, run.options
     last_metrics = last_checkpoint = last_preview = time.monotonic()
-    for steps, report, took in _in_runs(run, end - run.trainer.step):
+    for steps, report, took in in_runs(run, end - run.trainer.step):
         left = (settings.iterations - run.trainer.step) * took / steps
         rate = report.samples / took
         yield Step(run.trainer.step, settings.iterations, report.loss, rate, run.seconds, left)

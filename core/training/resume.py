@@ -14,6 +14,7 @@ from verdigris.core.training.events import Checkpointed
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
+from verdigris.core.training.trial import Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class SavedState:
     settings: BakeSettings
     seconds: float
     rounding: dict[str, Any]
+    trial: Trial | None
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -42,13 +44,15 @@ def facts_of(run: Run) -> dict[str, Any]:
         "step": run.trainer.step,
         "seconds": run.seconds,
         "rounding": run.rounding,
+        **({"trial": run.trial.facts()} if run.trial else {}),
     }
 
 
 def write_state(run: Run) -> Checkpointed:
     """Writes the checkpoint that a bake which is cut off goes on from."""
     path = checkpoint.state_path(run.options.folder, run.options.name)
-    checkpoint.save(path, run.trainer.parameters(), facts_of(run), run.trainer.state())
+    state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}
+    checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
     run.checkpoint_step = run.trainer.step
     return Checkpointed(run.trainer.step, str(path))
 
@@ -78,4 +82,8 @@ def find_state(
             "use the same, or bake without --resume"
         )
     seconds, rounding = float(facts.get("seconds", 0.0)), facts.get("rounding", {})
-    return SavedState(saved.parameters, saved.state, stored, seconds, rounding)
+    try:
+        trial = Trial.from_saved(facts, saved.state, saved.parameters, stored.candidates)
+    except CheckpointError as failure:
+        raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
+    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial)

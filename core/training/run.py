@@ -20,6 +20,7 @@ from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Lender, Trainer
 from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
+from verdigris.core.training.trial import Trial
 
 
 @dataclass
@@ -44,6 +45,8 @@ class Run:
     digest: str = ""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
+    trial: Trial | None = None
+    """While starts are tried."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
 

@@ -9,6 +9,8 @@ from verdigris.core.training import finish
 from verdigris.core.training.measure import draw_sphere
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
+from .bakes import plain_teacher
+
 
 def hemisphere(random, count, least=0.05):
     """Uniform directions [count, 3] with cosines of at least `least`."""
@@ -111,3 +113,8 @@ def analytic_source():
 @pytest.fixture
 def pool_source():
     return PoolSource
+
+
+@pytest.fixture(scope="module")
+def clay():
+    return plain_teacher()

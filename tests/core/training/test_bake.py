@@ -14,7 +14,7 @@ import pytest
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
-from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import PRESETS, BakeSettings
 from verdigris.core.training import checkpoint
@@ -23,12 +23,7 @@ from verdigris.core.training.events import Checkpointed, Finished, Metrics, Phas
 from verdigris.core.training.measure import draw_held_out
 from verdigris.core.training.memory import check_memory, needed_bytes
 
-TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
-TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
-<input name="base_color" type="color3" value="{colour}"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
-<surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
-nodename="s"/></surfacematerial></materialx>"""
+from .bakes import TINY, plain_teacher, run
 
 # Little to compile.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
@@ -38,26 +33,11 @@ CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSD
 nodename="s"/></surfacematerial></materialx>"""
 
 
-def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
-    document = parse_document(TEXT.format(colour=colour, name=name), name=name)
-    return Teacher(document, device=open_device("software"))
-
-
-@pytest.fixture(scope="module")
-def clay():
-    return plain_teacher()
-
-
 @pytest.fixture
 def chalk(tmp_path):
     path = tmp_path / "chalk.mtlx"
     path.write_text(CHALK)
     return path
-
-
-def run(teachers, folder, settings=TINY, control=None, **options):
-    options = {"name": "out", "folder": folder, "trainer": "numpy", **options}
-    return list(bake(teachers, settings, BakeOptions(**options), control))
 
 
 def of_kind(events, kind):
@@ -89,7 +69,7 @@ def test_the_result_holds_what_was_trained(clay, tmp_path):
     from verdigris.core.network.numpy_mlp import evaluate
     from verdigris.core.training.metrics import measure_samples
 
-    held_out = draw_held_out(clay, 4096)
+    held_out = draw_held_out(clay, 1 << 16)
     values = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
     # the numpy oracle of the file agrees with what the device measured on other samples
     assert measure_samples(np.asarray(values), held_out.response).log_mae == pytest.approx(

@@ -1,0 +1,65 @@
+"""Tries a few starts for a while, and goes on with the one whose loss is lowest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from verdigris.core.training.events import Event, Step
+from verdigris.core.training.resume import write_state
+from verdigris.core.training.run import Run
+from verdigris.core.training.stepping import in_runs, open_start
+from verdigris.core.training.trial import Best, Trial
+
+# The last part of a start's steps, whose losses count.
+_JUDGED = 0.25
+# Far enough apart that neighbouring seeds of bakes try different starts.
+_SEED_STEP = 7919
+
+
+def choose_candidate(run: Run) -> Iterator[Event]:
+    """Leaves the best start in the run's trainer; goes on with the run's trial if there is one."""
+    settings = run.settings
+    trial = run.trial = run.trial or Trial()
+    while trial.number < settings.candidates and not run.control.stop_requested:
+        yield from _try(run, trial)
+        if trial.best is not None and run.control.stop_requested:
+            break
+        if trial.best is None or trial.loss < trial.best.loss:
+            trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
+        trial.number, trial.loss = trial.number + 1, 0.0
+        if trial.number < settings.candidates and not run.control.stop_requested:
+            _open_next(run, trial.number)
+    if trial.best is not None:
+        run.trainer.restore(trial.best.parameters, trial.best.state)
+    run.trial = None
+
+
+def _open_next(run: Run, number: int) -> None:
+    run.trainer.close()
+    seed = run.settings.seed + _SEED_STEP * number
+    run.trainer, run.source = open_start(
+        run.teachers, run.settings, run.options, run.trainer_kind, seed
+    )
+
+
+def _try(run: Run, trial: Trial) -> Iterator[Event]:
+    """Trains the present start to the end of its share."""
+    share = run.settings.candidate_steps
+    total = run.settings.iterations + (run.settings.candidates - 1) * share
+    unjudged = share - max(1, int(share * _JUDGED))
+    last_checkpoint = time.monotonic()
+    warm_up = in_runs(run, max(0, unjudged - run.trainer.step))
+    judged = in_runs(run, share - max(unjudged, run.trainer.step))
+    for steps, report, took in chain(warm_up, judged):
+        if run.trainer.step > unjudged:
+            trial.loss += report.loss * steps if np.isfinite(report.loss) else float("inf")
+        done = trial.number * share + run.trainer.step
+        rate, rest = report.samples / took, (total - done) * took / steps
+        yield Step(done, total, report.loss, rate, run.seconds, rest)
+        if time.monotonic() - last_checkpoint > run.options.checkpoint_seconds:
+            yield write_state(run)
+            last_checkpoint = time.monotonic()

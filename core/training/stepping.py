@@ -1,0 +1,50 @@
+"""Opens a start of a bake, and does its steps a moment's worth at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import initialise
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.options import BakeOptions
+from verdigris.core.training.run import Run
+from verdigris.core.training.trainers import open_trainer
+
+if TYPE_CHECKING:
+    from verdigris.core.training.protocols import StepReport, Trainer
+
+# Steps that are done before it is known how long they take.
+FIRST_RUN = 20
+
+
+def open_start(
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    options: BakeOptions,
+    kind: str,
+    seed: int,
+) -> tuple[Trainer, DrawnSamples]:
+    """A trainer with fresh parameters; its samples are those of every start of the bake."""
+    layout = settings.layout(len(teachers))
+    source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
+    parameters = initialise(settings.spec, layout, seed)
+    trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+    return trainer, source
+
+
+def in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
+    """Does some steps, a moment's worth at a time, so that whoever drives the bake can act: how
+    many, what they did, how long they took. Ends early if the bake is asked to stop."""
+    size, end = FIRST_RUN, run.trainer.step + steps
+    while run.trainer.step < end and not run.control.stop_requested:
+        run.take_importance()
+        count = min(size, end - run.trainer.step)
+        begun = time.monotonic()
+        report = run.trainer.step_many(count)
+        took = max(time.monotonic() - begun, 1e-9)
+        size = max(1, min(4 * size, int(count * run.options.run_seconds / took) or 1))
+        yield count, report, took

@@ -1,0 +1,24 @@
+"""Bakes that take a moment."""
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.bake import BakeOptions, bake
+
+TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
+<input name="base_color" type="color3" value="{colour}"/>
+<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+<surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+
+
+def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
+    document = parse_document(TEXT.format(colour=colour, name=name), name=name)
+    return Teacher(document, device=open_device("software"))
+
+
+def run(teachers, folder, settings=TINY, control=None, **options):
+    options = {"name": "out", "folder": folder, "trainer": "numpy", **options}
+    return list(bake(teachers, settings, BakeOptions(**options), control))

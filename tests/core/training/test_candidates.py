@@ -1,0 +1,86 @@
+"""Several starts of a bake, cut off while they are tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.training import checkpoint
+from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Phase
+
+from .bakes import TINY, run
+
+# sixty steps of each start, in three runs
+SETTINGS = replace(TINY, candidates=2, candidate_share=0.5)
+RUNS = 3
+
+
+def cut_off(teacher, folder, checkpoints):
+    """A bake that was killed after so many checkpoints."""
+    options = BakeOptions("out", folder, "numpy", checkpoint_seconds=0.0)
+    events = bake([teacher], SETTINGS, options)
+    written = (event for event in events if isinstance(event, Checkpointed))
+    for _ in range(checkpoints):
+        last = next(written)
+    events.close()
+    return last
+
+
+@pytest.mark.parametrize("checkpoints", [1, RUNS, RUNS + 1, 2 * RUNS])
+def test_a_bake_cut_off_while_it_tries_starts_ends_as_an_uninterrupted_one(
+    clay, tmp_path, checkpoints
+):
+    run([clay], tmp_path / "whole", SETTINGS)
+    last = cut_off(clay, tmp_path / "cut", checkpoints)
+    facts = checkpoint.load(tmp_path / "cut" / "out.bake.npz").facts
+    assert facts["trial"]["number"] == (checkpoints - 1) // RUNS
+    events = run([clay], tmp_path / "cut", SETTINGS, resume=True)
+    assert events[0].step == last.step
+    assert next(event.name for event in events if isinstance(event, Phase)) == "candidates"
+    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    np.testing.assert_array_equal(whole.decoder, cut.decoder)
+    np.testing.assert_array_equal(whole.latents, cut.latents)
+
+
+def test_once_a_start_is_chosen_the_others_are_forgotten(clay, tmp_path):
+    cut_off(clay, tmp_path, 2 * RUNS + 1)
+    saved = checkpoint.load(tmp_path / "out.bake.npz")
+    assert "trial" not in saved.facts
+    assert not [name for name in saved.state if name.startswith("best_")]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"number": 2}, "start 2.0 of 2"),
+        ({"number": 0.5}, "start 0.5"),
+        ({"number": "one"}, "number of the trial of starts is 'one'"),
+        ({"loss": None}, "loss of the trial of starts is None"),
+        ({"best_loss": True}, "best_loss of the trial"),
+    ],
+)
+def test_a_trial_that_no_bake_has_written_is_refused_by_name(clay, tmp_path, change, told):
+    cut_off(clay, tmp_path, RUNS + 1)
+    path = tmp_path / "out.bake.npz"
+    saved = checkpoint.load(path)
+    facts = {**saved.facts, "trial": {**saved.facts["trial"], **change}}
+    checkpoint.save(path, saved.parameters, facts, saved.state)
+    with pytest.raises(VerdigrisError, match=told) as caught:
+        run([clay], tmp_path, SETTINGS, resume=True)
+    assert str(path) in str(caught.value)
+
+
+def test_a_best_start_without_its_latents_is_refused(clay, tmp_path):
+    cut_off(clay, tmp_path, RUNS + 1)
+    path = tmp_path / "out.bake.npz"
+    saved = checkpoint.load(path)
+    for state in (
+        {name: array for name, array in saved.state.items() if name != "best_latents"},
+        {**saved.state, "best_latents": saved.state["best_latents"][1:]},
+    ):
+        checkpoint.save(path, saved.parameters, saved.facts, state)
+        with pytest.raises(VerdigrisError, match="the best start is damaged"):
+            run([clay], tmp_path, SETTINGS, resume=True)
