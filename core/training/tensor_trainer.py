@@ -11,21 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.device import Device, Source
+from verdigris.core.device import Device
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import LentBuffers
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
-from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON, adam_rate
+from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
-from verdigris.core.training.rotated_adam import (
-    BASIS_BETA,
-    BASIS_FLOOR,
-    BASIS_STEPS,
-    turned_side,
-)
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import Bound, StudentKernels, read_buffer
+from verdigris.core.training.tensor_kernels import read_buffer
 from verdigris.core.training.tensor_memory import (
     CHUNK_STEPS,
     RECORD_PARTS,
@@ -36,23 +30,15 @@ from verdigris.core.training.tensor_memory import (
     require_array,
 )
 from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor_step import StepKernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import slangpy
 
-# Brings the gradients of single samples, which are not yet divided by the batch, to the middle of
-# the range of half floats: on sharp highlights they reach some hundreds, in dark places a
-# thousandth. The published 128 is for gradients of a mean; here it overflowed.
-LOSS_SCALE = 1.0
 # A submission is this many steps, so that the device starts while Python records the next.
 SUBMISSION_STEPS = 16
-_TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
-_ROTATE = Source("training/rotated_adam")
-# As in update.slang.
-_UPDATE_THREADS = 256
-_PARAMETERS_PER_GROUP = 8
 
 
 @runtime_checkable
@@ -95,96 +81,10 @@ class TensorTrainer:
         self._step, self._drawn = 0, (-1, -1)
         self._grid: LatentGrid | None = None
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
-        self._bind_kernels(device)
+        self._kernels = StepKernels.bind(device, parameters, settings, self.plan, self._memory)
         nothing = np.zeros_like(parameters.latents)
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
         self._store(parameters, moments, (nothing, nothing), first_bases(self._spec), 0)
-
-    def _bind_kernels(self, device: Device) -> None:
-        memory, batch = self._memory, self._settings.batch
-        constants = {**self.plan.constants(), "kTurnedSide": turned_side(self._spec)}
-        kernels = StudentKernels(
-            device, self._spec, self._settings.loss, constants, self.plan.defines()
-        )
-        layout, quantisation = self._layout, self._settings.quantisation
-        arguments = {
-            "batch": batch,
-            "chunkSteps": CHUNK_STEPS,
-            "groups": self.plan.group_count(batch),
-            "lossScale": LOSS_SCALE,
-            "codes": float(quantisation.codes if quantisation else 0),
-            "layout": {
-                "width": layout.width,
-                "height": layout.height,
-                "levels": layout.levels,
-                "materials": layout.materials,
-            },
-        }
-        shared = {
-            "arguments": arguments,
-            "decoder": memory.decoder,
-            "weights": memory.weights,
-            "biases": memory.biases,
-            "texels": memory.texels,
-            "texelGradients": memory.texels,
-            "ranges": memory.ranges,
-            "partials": memory.partials,
-            "rates": memory.rates,
-            "samples": memory.samples,
-            "state": memory.state,
-        }
-        self._train = kernels.bind(_TRAIN, "trainStep", shared)
-        self._update = kernels.bind(
-            _UPDATE,
-            "updateStep",
-            {
-                **shared,
-                "adamArguments": {
-                    "beta1": BETA_1,
-                    "beta2": BETA_2,
-                    "decoderBeta2": DECODER_BETA_2,
-                    "epsilon": EPSILON,
-                },
-                "moments": memory.moments,
-                "gradients": memory.gradients,
-                "visits": memory.visits,
-                "losses": memory.losses,
-            },
-        )
-        self._rotate = self._bind_rotation(kernels, shared)
-        self._copy = kernels.bind(
-            _UPDATE,
-            "copyDecoder",
-            {name: shared[name] for name in ("decoder", "weights", "biases")},
-        )
-        self._update_groups = (
-            self._spec.parameter_count // _PARAMETERS_PER_GROUP
-            + 1
-            + -(-batch * self._spec.latent_channels // _UPDATE_THREADS)
-        )
-
-    def _bind_rotation(self, kernels: StudentKernels, shared: dict[str, Any]) -> Bound | None:
-        if not turned_side(self._spec):
-            return None
-        names = ("arguments", "rates", "decoder", "weights", "biases", "state")
-        return kernels.bind(
-            _ROTATE,
-            "rotatedStep",
-            {
-                **{name: shared[name] for name in names},
-                "rotation": {
-                    "beta1": BETA_1,
-                    "beta2": DECODER_BETA_2,
-                    "epsilon": EPSILON,
-                    "basisBeta": BASIS_BETA,
-                    "basisFloor": BASIS_FLOOR,
-                    "basisSteps": BASIS_STEPS,
-                },
-                "moments": self._memory.moments,
-                "gradients": self._memory.gradients,
-                "bases": self._memory.bases,
-            },
-        )
 
     @property
     def step(self) -> int:
@@ -236,13 +136,9 @@ class TensorTrainer:
         )
         encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
         self._record_samples(encoder, steps)
-        groups = self.plan.group_count(self._settings.batch)
         with encoder.begin_compute_pass() as compute:
             for _ in range(steps):
-                self._train.record(compute, groups)
-                self._update.record(compute, self._update_groups)
-                if self._rotate:
-                    self._rotate.record(compute, 1 + len(self._spec.layers))
+                self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
         """StepRates of trainer_state.slang."""
@@ -323,12 +219,12 @@ class TensorTrainer:
         self._memory.store(parameters, moments, latent_moments, bases, step)
         encoder = self._gpu.create_command_encoder()
         with encoder.begin_compute_pass() as compute:
-            self._copy.record(compute, -(-self._spec.parameter_count // _UPDATE_THREADS))
+            self._kernels.record_copies(compute)
         self._gpu.submit_command_buffer(encoder.finish())
         self._step, self._drawn = step, (-1, -1)
         self._counts = np.zeros(8, np.uint32)
 
     def close(self) -> None:
         self._gpu.wait_for_idle()
-        for name in ("_train", "_update", "_rotate", "_copy", "_memory", "_source"):
+        for name in ("_kernels", "_memory", "_source"):
             self.__dict__.pop(name, None)

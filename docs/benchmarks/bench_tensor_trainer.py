@@ -61,24 +61,22 @@ def check_gradients(device, spec, plan):
 
 
 def split_times(trainer, gpu):
-    """Median microseconds of (train, update) by timestamps between dispatches."""
-    steps = 64
-    queries = gpu.create_query_pool(type=slangpy.QueryType.timestamp, count=2 * steps + 1)
-    memory_groups = trainer.plan.group_count(trainer._settings.batch)
+    """Median microseconds of each kernel of a step, by timestamps between dispatches."""
+    steps, launches = 64, trainer._kernels.step
+    count = steps * len(launches) + 1
+    queries = gpu.create_query_pool(type=slangpy.QueryType.timestamp, count=count)
     for _ in range(2):
         queries.reset()
         encoder = gpu.create_command_encoder()
         with encoder.begin_compute_pass() as compute:
             compute.write_timestamp(queries, 0)
-            for step in range(steps):
-                trainer._train.record(compute, memory_groups)
-                compute.write_timestamp(queries, 2 * step + 1)
-                trainer._update.record(compute, trainer._update_groups)
-                compute.write_timestamp(queries, 2 * step + 2)
+            for number in range(1, count):
+                launches[(number - 1) % len(launches)].record(compute)
+                compute.write_timestamp(queries, number)
         gpu.submit_command_buffer(encoder.finish())
         gpu.wait_for_idle()
-    times = np.diff(np.array(queries.get_timestamp_results(0, 2 * steps + 1))) * 1e6
-    return float(np.median(times[0::2])), float(np.median(times[1::2]))
+    times = np.diff(np.array(queries.get_timestamp_results(0, count))) * 1e6
+    return [float(np.median(times[kernel :: len(launches)])) for kernel in range(len(launches))]
 
 
 def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None):
@@ -111,12 +109,13 @@ def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None)
         device.gpu.submit_command_buffer(encoder.finish())
     device.gpu.wait_for_idle()
     drawing = (time.perf_counter() - start) / 128 * 1e3
-    train, update = split_times(trainer, device.gpu)
+    train, update, *rotate = split_times(trainer, device.gpu)
     result = {
         "ms": float(np.median(times)),
         "all_ms": times,
         "train_us": train,
         "update_us": update,
+        "rotate_us": sum(rotate),
         "draw_us": drawing * 1e3,
         "record_us": recording * 1e3,
         "compile_s": compile_seconds,

@@ -1,0 +1,150 @@
+"""The kernels of a training step on the device, with their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.device import Device, Source
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
+from verdigris.core.training.rotated_adam import (
+    BASIS_BETA,
+    BASIS_FLOOR,
+    BASIS_STEPS,
+    turned_side,
+)
+from verdigris.core.training.schedule import TrainingSettings
+from verdigris.core.training.tensor_kernels import Bound, StudentKernels
+from verdigris.core.training.tensor_memory import CHUNK_STEPS, TensorMemory
+from verdigris.core.training.tensor_plan import GroupPlan
+
+if TYPE_CHECKING:
+    import slangpy
+
+# Brings the gradients of single samples, which are not yet divided by the batch, to the middle of
+# the range of half floats: on sharp highlights they reach some hundreds, in dark places a
+# thousandth. The published 128 is for gradients of a mean; here it overflowed.
+LOSS_SCALE = 1.0
+_TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
+_ROTATE = Source("training/rotated_adam")
+# As in update.slang.
+_UPDATE_THREADS = 256
+_PARAMETERS_PER_GROUP = 8
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """A kernel and how many groups it takes."""
+
+    kernel: Bound
+    groups: int
+
+    def record(self, compute: slangpy.ComputePassEncoder) -> None:
+        self.kernel.record(compute, self.groups)
+
+
+@dataclass(frozen=True)
+class StepKernels:
+    """What is launched for a step, one after the other, and once for new parameters."""
+
+    step: tuple[_Launch, ...]
+    copies: _Launch
+
+    @classmethod
+    def bind(
+        cls,
+        device: Device,
+        parameters: Parameters,
+        settings: TrainingSettings,
+        plan: GroupPlan,
+        memory: TensorMemory,
+    ) -> StepKernels:
+        spec, batch = parameters.spec, settings.batch
+        constants = {**plan.constants(), "kTurnedSide": turned_side(spec)}
+        kernels = StudentKernels(device, spec, settings.loss, constants, plan.defines())
+        network = {
+            "decoder": memory.decoder,
+            "weights": memory.weights,
+            "biases": memory.biases,
+        }
+        shared = {
+            **network,
+            "arguments": _arguments(parameters, settings, plan),
+            "rates": memory.rates,
+            "state": memory.state,
+        }
+        texels = {
+            "texels": memory.texels,
+            "texelGradients": memory.texels,
+            "ranges": memory.ranges,
+            "partials": memory.partials,
+            "samples": memory.samples,
+        }
+        gradients = {"moments": memory.moments, "gradients": memory.gradients}
+        train = kernels.bind(_TRAIN, "trainStep", {**shared, **texels})
+        update = kernels.bind(
+            _UPDATE,
+            "updateStep",
+            {
+                **shared,
+                **texels,
+                **gradients,
+                "adamArguments": {
+                    "beta1": BETA_1,
+                    "beta2": BETA_2,
+                    "decoderBeta2": DECODER_BETA_2,
+                    "epsilon": EPSILON,
+                },
+                "visits": memory.visits,
+                "losses": memory.losses,
+            },
+        )
+        update_groups = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
+        update_groups += -(-batch * spec.latent_channels // _UPDATE_THREADS)
+        step = [_Launch(train, plan.group_count(batch)), _Launch(update, update_groups)]
+        if turned_side(spec):
+            rotate = _bind_rotation(kernels, {**shared, **gradients, "bases": memory.bases})
+            step.append(_Launch(rotate, 1 + len(spec.layers)))
+        copies = kernels.bind(_UPDATE, "copyDecoder", network)
+        return cls(tuple(step), _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
+
+    def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
+        for launch in self.step:
+            launch.record(compute)
+
+    def record_copies(self, compute: slangpy.ComputePassEncoder) -> None:
+        """Fills what the matrix kernels read from the decoder."""
+        self.copies.record(compute)
+
+
+def _arguments(
+    parameters: Parameters, settings: TrainingSettings, plan: GroupPlan
+) -> dict[str, Any]:
+    """TrainArguments of trainer_state.slang."""
+    layout, quantisation = parameters.layout, settings.quantisation
+    return {
+        "batch": settings.batch,
+        "chunkSteps": CHUNK_STEPS,
+        "groups": plan.group_count(settings.batch),
+        "lossScale": LOSS_SCALE,
+        "codes": float(quantisation.codes if quantisation else 0),
+        "layout": {
+            "width": layout.width,
+            "height": layout.height,
+            "levels": layout.levels,
+            "materials": layout.materials,
+        },
+    }
+
+
+def _bind_rotation(kernels: StudentKernels, arguments: dict[str, Any]) -> Bound:
+    rotation = {
+        "beta1": BETA_1,
+        "beta2": DECODER_BETA_2,
+        "epsilon": EPSILON,
+        "basisBeta": BASIS_BETA,
+        "basisFloor": BASIS_FLOOR,
+        "basisSteps": BASIS_STEPS,
+    }
+    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, "rotation": rotation})
