@@ -13,7 +13,7 @@ from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training import bake as bake_module
+from verdigris.core.training import stepping
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Warning
 from verdigris.core.training.notices import unique_names
@@ -199,12 +199,12 @@ class FailingTrainer:
 
 
 def lose_device_after(steps, monkeypatch):
-    open_trainer = bake_module.open_trainer
+    open_trainer = stepping.open_trainer
 
     def failing(*arguments):
         return FailingTrainer(open_trainer(*arguments), steps)
 
-    monkeypatch.setattr(bake_module, "open_trainer", failing)
+    monkeypatch.setattr(stepping, "open_trainer", failing)
 
 
 def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
