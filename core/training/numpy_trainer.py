@@ -216,7 +216,7 @@ class NumpyTrainer:
         }
         for name in ("step", *targets):
             if name not in state:
-                raise CheckpointError(f"trainer state lacks {name}")
+                raise CheckpointError(f"trainer state lacks {name}: bake without --resume")
             shape = targets[name].shape if name in targets else ()
             if state[name].shape != shape or not np.isfinite(state[name]).all():
                 raise CheckpointError(f"trainer state: {name} is damaged or of another network")

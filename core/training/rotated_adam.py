@@ -80,12 +80,17 @@ class RotatedAdam:
 
 
 def turn(basis: FloatArray, mean: FloatArray) -> None:
-    """Brings a basis nearer to the eigenvectors, largest first, by one step of power iteration."""
-    floor = np.float32(BASIS_FLOOR / len(mean)) * np.trace(mean)
+    """Brings a basis nearer to the eigenvectors, largest first, by one step of power iteration.
+
+    Without gradients, or after one beyond all numbers, it stays as it is.
+    """
+    trace = np.trace(mean)
+    if not 0 < trace < np.inf:
+        return
+    floor = np.float32(BASIS_FLOOR / len(mean)) * trace
     orthogonal, triangular = np.linalg.qr(mean @ basis + floor * basis)
     # QR leaves signs open, and moments belong to an axis with its sign
-    if np.isfinite(orthogonal).all():
-        basis[:] = orthogonal * np.where(np.diag(triangular) < 0, np.float32(-1), np.float32(1))
+    basis[:] = orthogonal * np.where(np.diag(triangular) < 0, np.float32(-1), np.float32(1))
 
 
 def _follow(mean: FloatArray, new: FloatArray) -> None:
