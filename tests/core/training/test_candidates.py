@@ -29,18 +29,25 @@ def cut_off(teacher, folder, checkpoints):
     return last
 
 
+@pytest.fixture(scope="module")
+def whole(clay, tmp_path_factory):
+    """Parameters of a bake that was not cut off."""
+    folder = tmp_path_factory.mktemp("whole")
+    run([clay], folder, SETTINGS)
+    return open_bundle(folder / "out.vdg").parameters()
+
+
 @pytest.mark.parametrize("checkpoints", [1, RUNS, RUNS + 1, 2 * RUNS])
 def test_a_bake_cut_off_while_it_tries_starts_ends_as_an_uninterrupted_one(
-    clay, tmp_path, checkpoints
+    clay, whole, tmp_path, checkpoints
 ):
-    run([clay], tmp_path / "whole", SETTINGS)
-    last = cut_off(clay, tmp_path / "cut", checkpoints)
-    facts = checkpoint.load(tmp_path / "cut" / "out.bake.npz").facts
+    last = cut_off(clay, tmp_path, checkpoints)
+    facts = checkpoint.load(tmp_path / "out.bake.npz").facts
     assert facts["trial"]["number"] == (checkpoints - 1) // RUNS
-    events = run([clay], tmp_path / "cut", SETTINGS, resume=True)
+    events = run([clay], tmp_path, SETTINGS, resume=True)
     assert events[0].step == last.step
     assert next(event.name for event in events if isinstance(event, Phase)) == "candidates"
-    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    cut = open_bundle(tmp_path / "out.vdg").parameters()
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
     np.testing.assert_array_equal(whole.latents, cut.latents)
 
