@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,9 +38,6 @@ from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
 from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 

@@ -53,12 +53,11 @@ class RotatedAdam:
     def __init__(self, decoder: PackedDecoder) -> None:
         self._decoder = decoder
         self.m, self.v = np.zeros_like(decoder.vector), np.zeros_like(decoder.vector)
-        shapes = [(len(matrix), matrix.shape[1] - 1) for matrix in decoder.matrices]
-        self.bases = np.zeros(sum(2 * side * side for shape in shapes for side in shape), "f4")
-        self._parts: list[_Bases] = []
-        if turned_side(decoder.spec):
-            views = _squares(self.bases, [side for shape in shapes for side in shape])
-            self._parts = [_Bases(*next(views), *next(views)) for _ in shapes]
+        turned = decoder.matrices if turned_side(decoder.spec) else []
+        sides = [side for matrix in turned for side in (len(matrix), matrix.shape[1] - 1)]
+        self.bases = np.zeros(sum(2 * side * side for side in sides), np.float32)
+        squares = _squares(self.bases, sides)
+        self._parts = [_Bases(*next(squares), *next(squares)) for _ in turned]
         for part in self._parts:
             part.left[:], part.right[:] = np.eye(len(part.left)), np.eye(len(part.right))
 

@@ -1,4 +1,4 @@
-"""Trains on the device: many steps a submission, three dispatches a step, no wait for Python.
+"""Trains on the device: many steps a submission, no wait for Python.
 
 Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed
 gives the same bits on the same device, resumed or not.

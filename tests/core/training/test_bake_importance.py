@@ -11,8 +11,6 @@ from analytic_material import AnalyticTeacher
 from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.importance.fill import live_texels
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
 from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
@@ -24,12 +22,9 @@ from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_plan import GroupPlan
 from verdigris.core.training.tensor_trainer import TensorTrainer
 
+from .bakes import plain_teacher
+
 SETTINGS = BakeSettings(network="2x16", resolution=16, iterations=60, batch=256)
-TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
-<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
-<surfacematerial name="clay" type="material"><input name="surfaceshader" type="surfaceshader"
-nodename="s"/></surfacematerial></materialx>"""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +37,7 @@ def device():
 
 @pytest.fixture(scope="module")
 def clay(device):
-    return Teacher(parse_document(TEXT, name="clay"), device=device)
+    return plain_teacher()
 
 
 def trained(teacher, folder, settings=SETTINGS, control=None, **options):

@@ -12,14 +12,14 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
 from verdigris.core.training import stepping
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Warning
 from verdigris.core.training.notices import unique_names
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 
-TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+from .bakes import TINY
+
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">{inputs}
 </standard_surface><surfacematerial name="{name}" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
