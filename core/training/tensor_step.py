@@ -90,12 +90,8 @@ class StepKernels:
                 **shared,
                 **texels,
                 **gradients,
-                "adamArguments": {
-                    "beta1": BETA_1,
-                    "beta2": BETA_2,
-                    "decoderBeta2": DECODER_BETA_2,
-                    "epsilon": EPSILON,
-                },
+                "decoderAdam": _adam(DECODER_BETA_2),
+                "latentAdam": _adam(BETA_2),
                 "visits": memory.visits,
                 "losses": memory.losses,
             },
@@ -138,13 +134,12 @@ def _arguments(
     }
 
 
+def _adam(beta_2: float) -> dict[str, float]:
+    """AdamArguments of adam.slang."""
+    return {"beta1": BETA_1, "beta2": beta_2, "epsilon": EPSILON}
+
+
 def _bind_rotation(kernels: StudentKernels, arguments: dict[str, Any]) -> Bound:
-    rotation = {
-        "beta1": BETA_1,
-        "beta2": DECODER_BETA_2,
-        "epsilon": EPSILON,
-        "basisBeta": BASIS_BETA,
-        "basisFloor": BASIS_FLOOR,
-        "basisSteps": BASIS_STEPS,
-    }
-    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, "rotation": rotation})
+    rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
+    chosen = {"decoderAdam": _adam(DECODER_BETA_2), "rotation": rotation}
+    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})
