@@ -110,16 +110,16 @@ def verify(
     none is named and none is found, it is held alone."""
     import warnings
 
-    from verdigris.core.bundle.device_eval import device_decoders, find_device
+    from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.material.teacher import Teacher
 
     on = find_device(device, warnings.warn, is_needed=source is not None)
-    shipped = device_decoders(bundle, on) if on else []
+    shipped, notes = (device_decoders(bundle, on), device_notes(bundle, on)) if on else ([], [])
     teacher = None
     if source and on:
         teacher = Teacher(source, source.require_material(bundle.source_name), on)
-    return prove(bundle, [*shipped, *decoders], teacher)
+    return prove(bundle, [*shipped, *decoders], teacher, notes)
 
 
 def evaluate(bundle: Bundle, device: str | None = None) -> Student:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.bundle.arithmetic import IN_WORDS
+
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
 
@@ -17,6 +19,8 @@ def print_bundle(bundle: Bundle) -> None:
     print(f"  decoder   {manifest.spec.name} {manifest.spec.activation}")
     size = f"{latents.layout.width} x {latents.layout.height}"
     print(f"  latents   {size}, {latents.layout.levels} levels, {bits} a channel")
+    if manifest.arithmetic:
+        print(f"  decode    {IN_WORDS[manifest.arithmetic.advised]}")
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):
         if facts:
             print(f"  {name:<8}  {facts.width} x {facts.height}, {facts.levels} levels")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import PORTABLE
 from verdigris.core.bundle.device_materials import (
     DeviceMaterials,
     RuntimeChoice,
     Stored,
-    has_cooperative_vectors,
+    fastest_advised,
     stored_of,
 )
 from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.arithmetic import Arithmetic
+    from verdigris.core.bundle.manifest import Bounds
     from verdigris.core.bundle.read import Bundle
 
     Floats = NDArray[np.float32]
@@ -99,18 +102,41 @@ class BundleEvaluator(QueryEvaluator):
 
 
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
-    """Every way in which this device can decode a bundle exactly, by name."""
+    """Every way in which this device can decode a bundle exactly and the bundle asks for, by
+    name."""
     stored = [stored_of(bundle)]
-    choices = exact_choices(device, with_constants=fits_in_constants(bundle.spec))
+    choices = exact_choices(device, fits_in_constants(bundle.spec), bundle.advised)
     return [(name, QueryEvaluator(stored, device, choice).response) for name, choice in choices]
 
 
-def exact_choices(device: Device, with_constants: bool = False) -> list[tuple[str, RuntimeChoice]]:
-    """The decoders that this device can run, with exact filtering, by name."""
+def device_notes(bundle: Bundle, device: Device) -> list[str]:
+    """What is left out of these ways, and why."""
+    manifest = bundle.manifest
+    return left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
+
+
+def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]) -> list[str]:
+    """A line for each part, by name, that keeps a device from its cooperative vectors."""
+    if not fastest_advised(device, None).is_cooperative:
+        return []
+    return [
+        f"cooperative vectors are not checked: {arithmetic.against_halves(name, bounds)}"
+        for name, arithmetic, bounds in parts
+        if arithmetic and arithmetic.advised == PORTABLE
+    ]
+
+
+def exact_choices(
+    device: Device, with_constants: bool = False, advised: str | None = None
+) -> list[tuple[str, RuntimeChoice]]:
+    """The decoders that this device can run and `advised` allows, with exact filtering, by
+    name."""
     found = [("portable", RuntimeChoice())]
-    if has_cooperative_vectors(device):
-        found.append(("cooperative", RuntimeChoice("cooperative")))
-        found.append(("cooperative, row-major", RuntimeChoice("cooperative", is_optimal=False)))
+    fastest = fastest_advised(device, advised)
+    if fastest.is_cooperative:
+        name = "cooperative, careful" if fastest.is_careful else "cooperative"
+        found.append((name, fastest))
+        found.append((f"{name}, row-major", replace(fastest, is_optimal=False)))
     if with_constants:
         which = [each for each in found if each[1].is_optimal]
         found += [(f"{name}, constants", replace(way, is_constant=True)) for name, way in which]

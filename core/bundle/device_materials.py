@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import weights_name
 from verdigris.core.bundle.runtime import (
@@ -150,6 +151,14 @@ def has_cooperative_vectors(device: Device) -> bool:
     import slangpy
 
     return bool(device.gpu.has_feature(slangpy.Feature.cooperative_vector))
+
+
+def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
+    """Cooperative vectors, as the advice of a bundle has them, or plain code where it has none or
+    the device has none. Without advice they are tried as shipped."""
+    if advised == PORTABLE or not has_cooperative_vectors(device):
+        return RuntimeChoice()
+    return RuntimeChoice("cooperative", is_careful=is_careful(advised))
 
 
 class DeviceMaterials:

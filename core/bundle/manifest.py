@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from verdigris.core.bundle.arithmetic import Arithmetic, parse_arithmetic
 from verdigris.core.bundle.fields import Fields, parse_json
 from verdigris.core.bundle.network import network_json, parse_network
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 FORMAT = "verdigris.material"
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 MANIFEST_FILE = "manifest.json"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_WEIGHTS = 16 << 20
@@ -172,6 +173,8 @@ class Manifest:
     """How many."""
     bounds: Bounds = field(default_factory=Bounds)
     """How close it must come."""
+    arithmetic: Arithmetic | None = None
+    """Which arithmetic it asks for; version 1.0 did not say."""
     emission: MapFacts | None = None
     """Light that the material gives off, where it does."""
     opacity: MapFacts | None = None
@@ -235,6 +238,8 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
         document["runtime"] = [record.as_json() for record in manifest.runtime]
     document["response"] = RESPONSE
     document["bounds"] = manifest.bounds.as_json()
+    if manifest.arithmetic:
+        document["arithmetic"] = manifest.arithmetic.as_json()
     for name in ("source", "report", "errors", "cost"):
         document[name] = dict(getattr(manifest, name))
     return document
@@ -243,7 +248,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 def parse_manifest(data: bytes, file: str) -> Manifest:
     """Reads what encode() writes; everything that is wrong is an error with its field."""
     fields = parse_json(data, file)
-    require_format(fields, FORMAT, "a bundle's")
+    is_newer = require_format(fields, FORMAT, "a bundle's")
     name = fields.text("name")
     fields.require(bool(name.strip()) and name.isprintable(), "name", "it must be a plain text")
     try:
@@ -253,6 +258,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     weights = fields.table("weights")
     reference = fields.table("reference")
     preview = fields.table("preview") if "preview" in fields else None
+    bounds = parse_bounds(fields.table("bounds"))
     manifest = Manifest(
         name=name,
         spec=spec,
@@ -261,7 +267,8 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         latents=parse_latents(fields.table("latents")),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=reference.whole("count", 1, MOST_REFERENCES),
-        bounds=parse_bounds(fields.table("bounds")),
+        bounds=bounds,
+        arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission", EMISSION_FORMATS),
         opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
         preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
@@ -274,14 +281,15 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     return manifest
 
 
-def require_format(fields: Fields, name: str, whose: str) -> None:
-    """The kind of file, and a version that this can read."""
+def require_format(fields: Fields, name: str, whose: str) -> bool:
+    """The kind of file, and a version that this can read; whether its minor one is beyond this."""
     fields.require(fields.text("format") == name, "format", f"{whose} is {name!r}")
     version = _VERSION.fullmatch(fields.text("version"))
     if version is None:
         fields.refuse("version", "it must be MAJOR.MINOR")
     if int(version[1]) != MAJOR:
         fields.refuse("version", f"this reads {MAJOR}.x: take a Verdigris that knows it")
+    return int(version[2]) > MINOR
 
 
 def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:

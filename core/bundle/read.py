@@ -56,6 +56,11 @@ class Bundle:
         return name if isinstance(name, str) else self.manifest.name
 
     @property
+    def advised(self) -> str | None:
+        """The arithmetic that it asks for; version 1.0 did not say."""
+        return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
+
+    @property
     def is_quantised(self) -> bool:
         return self.manifest.latents.format == UNORM
 

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.runtime_text import WHOLE_SHADER, as_include
 from verdigris.core.bundle.slang_compiler import compile_entry_point, compiler_version
@@ -48,6 +49,8 @@ class Target:
     """The texture unit filters, in the place of exact code."""
     is_constant: bool = False
     """Plain layers come from a constant buffer, which holds one decoder."""
+    is_careful: bool = False
+    """Plain code does the first layer of cooperative vectors."""
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -55,6 +58,7 @@ class Target:
             f"-DNEURAL_COOPERATIVE={int(self.is_cooperative)}",
             f"-DNEURAL_FILTER={int(self.is_sampled)}",
             f"-DNEURAL_CONSTANTS={int(self.is_constant)}",
+            f"-DNEURAL_CAREFUL={int(self.is_careful)}",
             f"-DNEURAL_ROLLED={_LEFT_ROLLED if 'hlsl' in self.arguments else 0}",
         )
 
@@ -90,14 +94,22 @@ def fits_in_constants(spec: NetworkSpec) -> bool:
     return 4 * floats <= MOST_CONSTANT_BYTES
 
 
-def targets_of(spec: NetworkSpec) -> dict[str, Target]:
-    """Without those that a network is too large for; cooperative ones can do without constants."""
-    if fits_in_constants(spec):
-        return TARGETS
+def targets_of(spec: NetworkSpec, advised: str | None = None) -> dict[str, Target]:
+    """Without those that a network is too large for, or that the advice of its numbers forbids;
+    cooperative ones can do without constants."""
+    found = dict(TARGETS)
+    if not fits_in_constants(spec):
+        found = {
+            name: replace(target, is_constant=False)
+            for name, target in TARGETS.items()
+            if target.is_cooperative or not target.is_constant
+        }
+    if advised == PORTABLE:
+        # what is not there cannot be taken by mistake
+        return {name: target for name, target in found.items() if not target.is_cooperative}
     return {
-        name: replace(target, is_constant=False)
-        for name, target in TARGETS.items()
-        if target.is_cooperative or not target.is_constant
+        name: replace(target, is_careful=target.is_cooperative and is_careful(advised))
+        for name, target in found.items()
     }
 
 
@@ -151,12 +163,13 @@ def slang_files(spec: NetworkSpec) -> dict[str, bytes]:
     return {**files, f"{NETWORK_MODULE}.slang": network_source(spec).encode()}
 
 
-def runtime_files(spec: NetworkSpec) -> dict[str, bytes]:
-    """Everything that goes into runtime/. Compiled once for a network, then kept."""
+def runtime_files(spec: NetworkSpec, advised: str | None = None) -> dict[str, bytes]:
+    """Everything that goes into runtime/, by the advice of the numbers that it will decode.
+    Compiled once for a network, then kept."""
     sources = slang_files(spec)
-    kept = _kept_folder(sources)
     result = dict(sources)
-    for name, target in targets_of(spec).items():
+    for name, target in targets_of(spec, advised).items():
+        kept = _kept_folder(sources, name, target)
         data = _read_kept(kept, name)
         if data is None:
             data = _compile(sources, name, target)
@@ -183,14 +196,15 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     return as_include(code, suffix, compiler_version()) if suffix in TEXTS else code
 
 
-def _kept_folder(sources: dict[str, bytes]) -> Path | None:
+def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path | None:
+    """One for each way to compile a file, so that bundles of other advice share most of them."""
     folder = cache_folder()
     if folder is None:
         return None
     digest = hashlib.sha256()
-    how = [*sources.items(), *((name, repr(value).encode()) for name, value in TARGETS.items())]
-    for name, data in (*how, ("compiler", compiler_version().encode())):
-        digest.update(f"{name} {len(data)} ".encode() + data)
+    how = [(name, repr(target).encode()), ("compiler", compiler_version().encode())]
+    for each, data in (*sources.items(), *how):
+        digest.update(f"{each} {len(data)} ".encode() + data)
     return folder / "runtime" / digest.hexdigest()[:32]
 
 

@@ -15,6 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import (
+    Arithmetic,
+    judge,
+    most_careful,
+    parse_arithmetic,
+    parse_scene_advice,
+)
 from verdigris.core.bundle.device_materials import Stored, as_shader_reads, stored_of
 from verdigris.core.bundle.fields import Fields, parse_json
 from verdigris.core.bundle.files import read_recorded, read_whole, record_of, size_inside
@@ -90,6 +97,8 @@ class SceneMaterial:
     """Coverage, where it is not 1 everywhere."""
     bounds: Bounds = field(default_factory=Bounds)
     """How close a decoder must come to the reference."""
+    arithmetic: Arithmetic | None = None
+    """Which arithmetic it asks for; version 1.0 did not say."""
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -105,6 +114,7 @@ class SceneMaterial:
             **{name: facts.as_json() for name, facts in maps.items() if facts},
             "reference": {**self.reference.as_json(), "count": self.reference_count},
             "bounds": self.bounds.as_json(),
+            **({"arithmetic": self.arithmetic.as_json()} if self.arithmetic else {}),
         }
 
 
@@ -119,6 +129,8 @@ class Scene:
     decoder_bytes: int
     materials: tuple[SceneMaterial, ...]
     runtime: tuple[FileRecord, ...] = ()
+    advised: str | None = None
+    """The arithmetic that suits every material; version 1.0 did not say."""
 
     def stored(self) -> list[Stored]:
         """Every material's numbers, in the order of the manifest."""
@@ -207,11 +219,15 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 take(manifest.reference, "reference.json"),
                 manifest.reference_count,
                 bounds=manifest.bounds,
+                # of version 1.0
+                arithmetic=manifest.arithmetic
+                or judge(bundle.parameters(), bundle.reference(), manifest.bounds),
                 **maps,
             )
         )
     files[WEIGHTS_FILE] = b"".join(places)
-    shaders = runtime_files(spec)
+    advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
+    shaders = runtime_files(spec, advised)
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
     tensors, size = plan_tensors(spec)
     scene = Scene(
@@ -222,6 +238,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
         size,
         tuple(materials),
         tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
+        advised,
     )
     files[MANIFEST_FILE] = _encode(scene)
     # what would not be read back is not written
@@ -276,7 +293,7 @@ def _shape(facts: MapFacts) -> tuple[int, int, int, str]:
 
 
 def _encode(scene: Scene) -> bytes:
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "version": f"{MAJOR}.{MINOR}",
         "network": network_json(scene.spec),
@@ -286,6 +303,7 @@ def _encode(scene: Scene) -> bytes:
             "tensors": [tensor.as_json() for tensor in scene.tensors],
         },
         "materials": [material.as_json() for material in scene.materials],
+        **({"arithmetic": {"advised": scene.advised}} if scene.advised else {}),
         "runtime": [record.as_json() for record in scene.runtime],
         "response": RESPONSE,
     }
@@ -323,7 +341,7 @@ def is_scene(path: Path) -> bool:
 
 def _parse(data: bytes, file: str, folder: Path) -> Scene:
     fields = parse_json(data, file)
-    require_format(fields, FORMAT, "a scene's")
+    is_newer = require_format(fields, FORMAT, "a scene's")
     try:
         spec = parse_network(fields.table("network"))
     except SettingsError as failure:
@@ -336,9 +354,11 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     tensors = tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS))
     check_tensors(spec, tensors, size, file)
     materials = tuple(
-        _material(each, record.bytes - size) for each in fields.tables("materials", MOST_MATERIALS)
+        _material(each, record.bytes - size, is_newer)
+        for each in fields.tables("materials", MOST_MATERIALS)
     )
-    scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields))
+    advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
+    scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields), advised)
     files = [each.file.lower() for material in materials for each in material.records]
     files += [each.file.lower() for each in (record, *scene.runtime)] + [MANIFEST_FILE]
     fields.require(len({*files}) == len(files), "materials", "each file must be of one thing alone")
@@ -347,10 +367,12 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     return scene
 
 
-def _material(fields: Fields, last: int) -> SceneMaterial:
+def _material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     place = fields.whole("weights_offset", 0, max(last, 0))
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", "it must be a multiple of 128")
     reference = fields.table("reference")
+    # scenes had none at first
+    bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
     return SceneMaterial(
         fields.text("name"),
         place,
@@ -359,6 +381,6 @@ def _material(fields: Fields, last: int) -> SceneMaterial:
         reference.whole("count", 1, MOST_REFERENCES),
         parse_map(fields, "emission", EMISSION_FORMATS),
         parse_map(fields, "opacity", OPACITY_FORMATS),
-        # scenes had none at first
-        parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds(),
+        bounds,
+        parse_arithmetic(fields, bounds, is_newer),
     )

@@ -54,6 +54,8 @@ class Verification:
 
     bundle: str
     rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    """What was not compared, and why."""
 
     @property
     def holds(self) -> bool:
@@ -75,7 +77,7 @@ class Verification:
             {name: _plain(value) for name, value in asdict(row).items()} | {"holds": row.holds}
             for row in self.rows
         ]
-        return {"bundle": self.bundle, "holds": self.holds, "rows": rows}
+        return {"bundle": self.bundle, "holds": self.holds, "rows": rows, "notes": [*self.notes]}
 
 
 def numpy_decoder(bundle: Bundle) -> Decoder:
@@ -96,14 +98,16 @@ def verify(
     bundle: Bundle,
     decoders: Sequence[tuple[str, Decoder]] = (),
     teacher: DeviceMaterial | None = None,
+    notes: Sequence[str] = (),
 ) -> Verification:
     """Checks every file, then numpy and each of `decoders` on the reference, and what is known of
-    the source's own graph; `teacher` is that graph, alive."""
+    the source's own graph; `teacher` is that graph, alive. `notes` say what decoders are left
+    out."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
-    return Verification(str(bundle.folder), tuple(rows))
+    return Verification(str(bundle.folder), tuple(rows), tuple(notes))
 
 
 def decoder_rows(
@@ -188,5 +192,5 @@ def print_verification(result: Verification) -> None:
         )
     failed = sum(not row.holds for row in result.rows)
     print(f"  {failed} of {len(result.rows)} disagree" if failed else "  all agree")
-    if result.advice:
-        print(f"  {result.advice}")
+    for line in (*result.notes, *([result.advice] if result.advice else [])):
+        print(f"  {line}")

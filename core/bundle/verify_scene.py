@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices
+from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices, left_out
 from verdigris.core.bundle.verify import (
     Decoder,
     Verification,
@@ -37,7 +37,9 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
         found = decoder_rows(decoders, reference, material.bounds)
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
-    return Verification(str(scene.folder), tuple(rows))
+    parts = [(each.name, each.arithmetic, each.bounds) for each in scene.materials]
+    notes = left_out(device, parts) if device else []
+    return Verification(str(scene.folder), tuple(rows), tuple(notes))
 
 
 def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decoder]]]:
@@ -46,7 +48,7 @@ def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decod
     found: list[list[tuple[str, Decoder]]] = [[] for _ in stored]
     for begin in range(0, len(stored), _AT_ONCE):
         together = stored[begin : begin + _AT_ONCE]
-        for name, choice in exact_choices(device):
+        for name, choice in exact_choices(device, advised=scene.advised):
             evaluator = QueryEvaluator(together, device, choice)
             for index in range(len(together)):
                 found[begin + index].append((name, _decoder(evaluator, index)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import Arithmetic
 from verdigris.core.bundle.files import record_of
 from verdigris.core.bundle.ktx2 import write_ktx2
 from verdigris.core.bundle.latents import LatentTexture, store_latents
@@ -74,6 +75,8 @@ class Contents:
     """As measured on the exported numbers."""
     bounds: Bounds = field(default_factory=Bounds)
     """How close a decoder must come to the reference."""
+    arithmetic: Arithmetic | None = None
+    """Which arithmetic it asks for; the shaders in `runtime` are those of its advice."""
     reference: Reference | None = None
     """By default made of the exported numbers alone."""
     preview: bytes | None = None
@@ -170,6 +173,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         reference=records[REFERENCE_FILE],
         reference_count=len(reference),
         bounds=contents.bounds,
+        arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
         preview=records.get(PREVIEW_FILE),

@@ -33,7 +33,7 @@ def verify(
     """Proves a bundle: decodes its bytes and compares with its reference values, and with the
     material's own graph when the source is given; or every material of a scene. Exit 1 where
     anything is beyond its bounds."""
-    from verdigris.core.bundle.device_eval import device_decoders, find_device
+    from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.scene import is_scene, open_scene
     from verdigris.core.bundle.verify import print_verification
@@ -56,7 +56,8 @@ def verify(
         if source and on:
             name = material or opened.source_name
             teacher = open_teacher(source, name, search, allow_outside, on)
-        result = prove(opened, device_decoders(opened, on) if on else (), teacher)
+        decoders = device_decoders(opened, on) if on else []
+        result = prove(opened, decoders, teacher, device_notes(opened, on) if on else ())
     if as_json:
         print(json.dumps(result.as_json(), indent=2))
     else:

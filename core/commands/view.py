@@ -40,8 +40,10 @@ def view(
 ) -> None:
     """Shows a bundle in a window, decoded by the shader that ships: orbit, turn the light, wipe
     between reference and neural or their heat map, choose mip and exposure."""
+    from dataclasses import replace
+
     from verdigris.core.bundle.bundle_material import BundleMaterial
-    from verdigris.core.bundle.device_materials import RuntimeChoice, has_cooperative_vectors
+    from verdigris.core.bundle.device_materials import fastest_advised
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.runtime import fits_in_constants
     from verdigris.core.commands.opening import open_teacher
@@ -61,10 +63,8 @@ def view(
             f"view needs a graphics card, and there is only {on}: `verdigris render` and "
             "`verdigris compare` draw without one; --device software opens a slow window"
         )
-    has_cooperative = has_cooperative_vectors(on)
-    choice = RuntimeChoice(
-        "cooperative" if has_cooperative else "portable",
-        is_constant=fits_in_constants(opened.spec),
+    choice = replace(
+        fastest_advised(on, opened.advised), is_constant=fits_in_constants(opened.spec)
     )
     reference = None
     if source:

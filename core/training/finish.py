@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import judge
 from verdigris.core.bundle.manifest import MANIFEST_FILE, Bounds
 from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.read import SUFFIX
@@ -39,7 +40,7 @@ from verdigris.core.training.measure import (
     measure_student,
     texel_footprint,
 )
-from verdigris.core.training.notices import lost_light, unique_names
+from verdigris.core.training.notices import coarse_halves, lost_light, unique_names
 from verdigris.core.training.provenance import source_facts
 from verdigris.core.training.rounding import facts_by_material
 
@@ -107,6 +108,9 @@ def finish(run: Run) -> Iterator[Event]:
         samples.append(on_samples)
         pictures.append(on_sphere)
         reference = make_reference(exported.parameters, teacher)
+        bounds = _bounds(reference)
+        arithmetic = judge(exported.parameters, reference, bounds)
+        yield from coarse_halves(arithmetic, bounds, name)
         glow = emission_map(teacher, run.settings.resolution)
         coverage = opacity_map(teacher, run.settings.resolution)
         contents = Contents(
@@ -118,12 +122,13 @@ def finish(run: Run) -> Iterator[Event]:
                 "sphere": asdict(on_sphere),
                 **({"quantisation": facts_by_material(run)[number]} if run.rounding else {}),
             },
-            bounds=_bounds(reference),
+            bounds=bounds,
+            arithmetic=arithmetic,
             reference=reference,
             preview=_preview(teacher, student),
             emission=None if glow is None else emission_levels(glow),
             opacity=None if coverage is None else opacity_levels(coverage),
-            runtime=runtime_files(exported.parameters.spec),
+            runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
         )
         write_bundle(path, exported, contents)
         if run.options.viewport_textures:

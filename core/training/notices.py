@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
 from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
@@ -12,6 +13,8 @@ from verdigris.core.material.report import describe_material
 from verdigris.core.training.events import Warning
 
 if TYPE_CHECKING:
+    from verdigris.core.bundle.arithmetic import Arithmetic
+    from verdigris.core.bundle.manifest import Bounds
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
 
@@ -50,6 +53,17 @@ def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
         yield Warning(
             f"{name}: emission or opacity vary by {100 * varies:.0f}% with the view: their maps "
             "hold what is seen from straight ahead"
+        )
+
+
+def coarse_halves(arithmetic: Arithmetic, bounds: Bounds, name: str) -> Iterator[Warning]:
+    """A warning if half floats are too coarse for what was learnt."""
+    if arithmetic.advised == PORTABLE:
+        error = 100 * arithmetic.errors["cooperative"]
+        yield Warning(
+            f"{name}: is decoded in plain code, which takes longer than cooperative vectors on "
+            f"cards that have them: their half floats would be off by {error:.2g}%, and "
+            f"{100 * let_pass(bounds):.2g}% is let pass"
         )
 
 

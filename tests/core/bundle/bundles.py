@@ -23,6 +23,22 @@ def lively_parameters(spec=None, layout=SMALL, seed=3):
     return parameters
 
 
+def with_sums_of(size, layer=0, width=32):
+    """A decoder whose hidden layer begins with a bias of -`size` and gets it back from an input
+    behind the first sixteen, so that little is left of large sums: what narrow highlights do."""
+    parameters = lively_parameters(NetworkSpec(width, 2, "silu"))
+    first, second = parameters.spec.layers[:2]
+    parameters.bias((first, second)[layer])[:] -= size
+    if layer == 0:
+        half_z = parameters.spec.latent_channels + 6 + 2  # of the second frame
+        parameters.weights(first)[:, half_z] += size
+    else:
+        # a unit that is 2 everywhere, but for what silu leaves of it
+        parameters.weights(first)[-1], parameters.bias(first)[-1] = 0, 2.2178
+        parameters.weights(second)[:, -1] = size / 2
+    return export_numbers(parameters).parameters
+
+
 def make_bundle(path, parameters=None, quantised=True, **contents):
     """Writes and opens a bundle."""
     exported = export_numbers(parameters or lively_parameters(), quantised=quantised)

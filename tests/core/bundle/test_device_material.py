@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import cli
-from verdigris.core.bundle import device_materials
+from verdigris.core.bundle import device_materials, halves
 from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.cost import (
     Cost,
@@ -23,8 +23,11 @@ from verdigris.core.bundle.cost import (
 from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
 from verdigris.core.bundle.device_materials import RuntimeChoice
 from verdigris.core.bundle.evaluate import evaluate_at_lod
+from verdigris.core.bundle.halves import WAYS, latent_errors
+from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.verify import verify
+from verdigris.core.bundle.write import export_numbers
 from verdigris.core.device import Device, open_device
 from verdigris.core.errors import DeviceError
 from verdigris.core.material.document import load_document
@@ -34,7 +37,7 @@ from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 from verdigris.core.settings import BakeSettings
 
-from .bundles import make_bundle
+from .bundles import make_bundle, with_sums_of
 from .exported import made_up, stored
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -50,14 +53,17 @@ def bundle(tmp_path_factory):
     return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
 
 
+def placed_latent(uv):
+    channel = np.arange(8)[:, None]
+    u, v = uv.T.astype(np.float64)
+    return (u - 0.5) * (1 + 0.25 * channel) + v * (0.5 - 0.125 * channel)
+
+
 def from_place(exported, uv, wi, wo):
     """The response with the latents that bundle_material.slang computes from uv."""
     parameters = exported.parameters.astype(np.float64)
-    channel = np.arange(parameters.spec.latent_channels)[:, None]
-    u, v = uv.T.astype(np.float64)
-    latent = (u - 0.5) * (1 + 0.25 * channel) + v * (0.5 - 0.125 * channel)
     raw = decode_latents(
-        parameters.spec, parameters, latent, wi.T.astype(float), wo.T.astype(float)
+        parameters.spec, parameters, placed_latent(uv), wi.T.astype(float), wo.T.astype(float)
     )
     response = np.exp(losses.limited_exponent(parameters.spec, raw)).T
     response[(wi[:, 2] <= 0) | (wo[:, 2] <= 0)] = 0
@@ -87,7 +93,7 @@ def processor():
     options = open_device("software").compiler_options
     gpu = slangpy.Device(type=slangpy.DeviceType.cpu, compiler_options=dict(options))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device_materials, "has_cooperative_vectors", lambda _: True)
+        patch.setattr(device_materials, "has_cooperative_vectors", lambda device: device.gpu is gpu)
         yield Device(gpu, "cpu", "processor", True, options)
 
 
@@ -106,6 +112,27 @@ def test_cooperative_vectors_round_to_half_floats_and_no_more(processor, is_care
     exported = made_up(replace(PRESETS["2x16"], activation="silu"))
     # a processor rounds every sum to half floats
     assert 1e-4 < cooperative_errors(exported, processor, is_careful).max() < 0.01
+
+
+@pytest.mark.parametrize(("size", "way"), [(0, "cooperative"), (20, "careful")])
+def test_a_compiler_that_emulates_cooperative_vectors_agrees_with_what_is_advised(
+    processor, size, way, monkeypatch
+):
+    """Slang's own loops, which round after every product, against the emulation that a bake
+    chooses by."""
+    exported = export_numbers(with_sums_of(size))
+    found = {
+        name: cooperative_errors(exported, processor, is_careful).max()
+        for name, is_careful in WAYS.items()
+    }
+    points = choose_points(exported.parameters.layout)
+    monkeypatch.setattr(halves, "EXACT_PRODUCTS", (1,))
+    numbers = exported.parameters.astype(np.float64)
+    uv = points.uv - np.floor(points.uv)
+    emulated = latent_errors(numbers, placed_latent(uv), points.wi.T, points.wo.T, 0.01)
+    assert found[way] < Bounds().relative
+    for name, is_careful in WAYS.items():
+        assert 0.7 < found[name] / emulated[is_careful, 1] < 1.4
 
 
 def test_the_first_layer_loses_no_digit_of_its_inputs(processor):

@@ -258,12 +258,25 @@ def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
 
 
 def test_a_network_too_large_for_constants_does_without():
-    assert runtime.targets_of(NETWORKS["2x32 silu"]) is TARGETS
+    assert runtime.targets_of(NETWORKS["2x32 silu"]) == TARGETS
     # 64 KB is what Direct3D and most of Vulkan let a shader see: 16,384 floats
     wide = runtime.targets_of(NetworkSpec(128, 2, "silu"))
     assert {*TARGETS} - {*wide} == {"portable_constants.hlsl", "portable_constants.glsl"}
     assert not any(target.is_constant for target in wide.values())
     assert wide["cooperative.spv"].is_cooperative
+
+
+def test_what_is_advised_against_is_not_there():
+    spec = NETWORKS["2x32 silu"]
+    cooperative = {name for name, target in TARGETS.items() if target.is_cooperative}
+    assert cooperative == {"cooperative.hlsl", "cooperative.spv"}
+    assert runtime.targets_of(spec, "cooperative") == TARGETS
+    assert {*runtime.targets_of(spec, "portable")} == {*TARGETS} - cooperative
+    careful = runtime.targets_of(spec, "careful")
+    assert {name for name, target in careful.items() if target != TARGETS[name]} == cooperative
+    for name in cooperative:
+        assert "-DNEURAL_CAREFUL=1" in careful[name].defines
+        assert "-DNEURAL_CAREFUL=0" in TARGETS[name].defines
 
 
 def test_the_constants_are_the_places_in_the_file():
@@ -295,6 +308,26 @@ def test_compiled_shaders_are_kept_and_a_cache_that_cannot_be_written_costs_only
         assert runtime_files(spec) == first
     monkeypatch.setattr(runtime, "cache_folder", lambda: None)
     assert runtime_files(spec) == first  # the same bytes from the same sources
+
+
+def test_bundles_of_other_advice_share_what_is_the_same_and_nothing_else(tmp_path, monkeypatch):
+    names = ("portable_sampled.glsl", "cooperative.hlsl")
+    monkeypatch.setattr(runtime, "TARGETS", {name: TARGETS[name] for name in names})
+    monkeypatch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path))
+    found = {
+        advised: runtime_files(NETWORKS["2x5 leaky_smelu"], advised)
+        for advised in ("cooperative", "careful", "portable")
+    }
+    assert len([*tmp_path.glob("runtime/*")]) == 3
+    assert len({files["portable_sampled.glsl"] for files in found.values()}) == 1
+    assert "cooperative.hlsl" not in found["portable"]
+    products = {
+        name: files["cooperative.hlsl"].count(b"MulAdd<") + files["cooperative.hlsl"].count(b"Mul<")
+        for name, files in found.items()
+        if name != "portable"
+    }
+    # two halves of each input of the first layer, and the second layer; then the second alone
+    assert products == {"cooperative": 3, "careful": 1}
 
 
 def test_what_the_compiler_says_is_in_the_error(tmp_path):

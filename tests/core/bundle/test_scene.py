@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import cli
+from verdigris.core.bundle.arithmetic import Arithmetic, judge, most_careful
 from verdigris.core.bundle.device_eval import QueryEvaluator
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
@@ -21,6 +22,8 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from .bundles import lively_parameters, make_bundle
 
 WIDE = LatentLayout(16, 2, 5)
+TAME = Arithmetic("cooperative", {"cooperative": 0.004, "careful": 0.003})
+COARSE = Arithmetic("portable", {"cooperative": 0.02, "careful": 0.01})
 LOOSE = Bounds(relative=0.02, floor=0.1, absolute=0.001)
 
 
@@ -68,6 +71,38 @@ def test_bounds_are_those_of_the_bundles(scene, tmp_path):
     assert [material.bounds for material in scene.materials] == [Bounds(), Bounds(), LOOSE]
     old = damaged_copy(scene, tmp_path, ("materials", 2), None, forget="bounds")
     assert open_scene(old).materials[2].bounds == Bounds()
+
+
+def test_the_most_careful_material_counts(bundles, scene, tmp_path):
+    """The bundles of the other tests say nothing, as in version 1.0, and are judged here."""
+    found = [material.arithmetic for material in scene.materials]
+    assert found == [
+        judge(bundle.parameters(), bundle.reference(), bundle.manifest.bounds) for bundle in bundles
+    ]
+    assert scene.advised == most_careful(each.advised for each in found)
+    mixed = [
+        make_bundle(tmp_path / f"{name}.vdg", lively_parameters(seed=seed), arithmetic=arithmetic)
+        for seed, (name, arithmetic) in enumerate({"tame": TAME, "coarse": COARSE}.items())
+    ]
+    for chosen, advised in ((mixed[:1], "cooperative"), (mixed, "portable")):
+        packed = pack(chosen, tmp_path / f"{advised}.vdg")
+        document = json.loads((packed.folder / "manifest.json").read_text())
+        assert (document["version"], document["arithmetic"]) == ("1.1", {"advised": advised})
+        assert document["materials"][-1]["arithmetic"]["advised"] == advised
+        names = {path.name for path in (packed.folder / "runtime").iterdir()}
+        assert ("cooperative.spv" in names) == (advised == "cooperative")
+        assert "portable.spv" in names
+
+
+def test_a_scene_of_version_1_0_is_tried_as_shipped(scene, tmp_path):
+    copy = damaged_copy(scene, tmp_path, ("version",), "1.0")
+    document = json.loads((copy / "manifest.json").read_text())
+    for table in (document, *document["materials"]):
+        del table["arithmetic"]
+    (copy / "manifest.json").write_text(json.dumps(document))
+    opened = open_scene(copy)
+    assert opened.advised is None
+    assert [material.arithmetic for material in opened.materials] == [None] * 3
 
 
 def test_a_scene_is_proven_material_by_material(scene):
@@ -167,6 +202,13 @@ def test_packing_again_replaces_the_scene(bundles, tmp_path):
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
         (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
         (("version",), "2.0", "this reads 1.x"),
+        (("arithmetic", "advised"), "split", "arithmetic.advised is 'split': this reads"),
+        (("materials", 1, "arithmetic", "advised"), 1, r"materials\[1\].arithmetic.advised is 1"),
+        (
+            ("materials", 0, "arithmetic", "advised"),
+            "portable",
+            r"json: arithmetic.advised is '\w+': one of its materials asks for portable",
+        ),
         (("materials",), [], "it must be a list of 1 to 4096 objects"),
     ],
 )

@@ -3,12 +3,15 @@
 import hashlib
 import re
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.arithmetic import judge
+from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.verify import verify
 from verdigris.core.device import open_device
@@ -17,6 +20,7 @@ from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.settings import BakeSettings
+from verdigris.core.training import finish
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.finish import bundle_paths, final_samples
 from verdigris.core.training.lock import locked
@@ -91,6 +95,30 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "reference against the graph now",
     ]
     assert bundle.is_quantised
+
+
+def test_the_bundle_asks_for_what_its_own_numbers_are_judged_to_need(finished):
+    bundle = open_bundle(Path(finished.result))
+    manifest = bundle.manifest
+    assert manifest.arithmetic == judge(bundle.parameters(), bundle.reference(), manifest.bounds)
+    is_there = (bundle.folder / "runtime" / "cooperative.spv").is_file()
+    assert is_there == (bundle.advised != "portable")
+
+
+def test_a_bundle_that_half_floats_are_too_coarse_for_has_no_shader_with_them(
+    lamp, tmp_path, monkeypatch
+):
+    """A bound that no half float keeps: as a bake judges a narrow highlight."""
+    narrow = partial(Bounds, relative=1e-5)
+    monkeypatch.setattr(finish, "Bounds", narrow)
+    quick = replace(TINY, iterations=20)
+    events = list(bake([lamp], quick, BakeOptions("lamp", tmp_path)))
+    (told,) = [each.text for each in events if "cooperative" in getattr(each, "text", "")]
+    assert told.startswith("lamp: is decoded in plain code") and "0.0008% is let pass" in told
+    bundle = open_bundle(Path(events[-1].result))
+    assert bundle.advised == "portable"
+    names = {path.name for path in (bundle.folder / "runtime").iterdir()}
+    assert "portable.spv" in names and not any("cooperative" in name for name in names)
 
 
 def test_emission_and_opacity_are_beside_the_latents(finished, lamp):

@@ -1,0 +1,111 @@
+"""Which arithmetic a bundle asks for: half floats are too coarse for some materials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.bundle.halves import LARGEST_ERROR, WAYS, half_errors
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.fields import Fields
+    from verdigris.core.bundle.manifest import Bounds
+    from verdigris.core.bundle.reference import Points
+    from verdigris.core.network.parameters import Parameters
+
+PORTABLE = "portable"
+# From the fastest to the one that is right for every material.
+ADVICE = (*WAYS, PORTABLE)
+IN_WORDS = {
+    "cooperative": "with cooperative vectors, where a device has them",
+    "careful": "with cooperative vectors and a plain first layer",
+    "portable": "in plain code: half floats are too coarse for it",
+}
+# The part of the bound that is let pass: other devices may round in other ways.
+_MARGIN = 0.8
+# A plain first layer that is wider takes longer than plain code throughout: docs/BENCHMARKS.md.
+_WIDEST_CAREFUL = 32
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """What was judged of a bundle's numbers."""
+
+    advised: str
+    """One of ADVICE."""
+    errors: Mapping[str, float]
+    """The largest relative error with cooperative vectors on the reference, by way, emulated."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"advised": self.advised, "errors": dict(self.errors)}
+
+    def against_halves(self, whose: str, bounds: Bounds) -> str:
+        """Why plain code is asked for, in a sentence of a table's kind."""
+        cooperative, careful = (self.errors[name] for name in WAYS)
+        return (
+            f"{whose} asks for plain code (their emulated error {cooperative:.3g}, with a plain "
+            f"first layer {careful:.3g}, bound {bounds.relative:g})"
+        )
+
+
+def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
+    """The fastest arithmetic that stays well within the bounds on these points."""
+    errors = half_errors(parameters, points, bounds.floor)
+    is_narrow = parameters.spec.hidden_width <= _WIDEST_CAREFUL
+    names = [name for name in WAYS if is_narrow or not is_careful(name)]
+    fits = (name for name in names if errors[name] <= let_pass(bounds))
+    return Arithmetic(next(fits, PORTABLE), errors)
+
+
+def is_careful(advised: str | None) -> bool:
+    """Whether plain code does the first layer of cooperative vectors."""
+    return advised is not None and WAYS.get(advised, False)
+
+
+def let_pass(bounds: Bounds) -> float:
+    """The largest emulated error with which cooperative vectors are advised."""
+    return _MARGIN * bounds.relative
+
+
+def most_careful(advice: Iterable[str]) -> str:
+    """What suits all of these."""
+    return max(advice, key=ADVICE.index)
+
+
+def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmetic | None:
+    """None where there is none, as in version 1.0; `is_newer` says that the file's minor version
+    is beyond the one that this knows."""
+    if "arithmetic" not in fields:
+        return None
+    table = fields.table("arithmetic")
+    advised = _parse_advised(table, is_newer)
+    given = table.table("errors")
+    errors = {name: given.number(name) for name in WAYS}
+    for name, error in errors.items():
+        holds = 0 <= error <= LARGEST_ERROR
+        given.require(holds, name, f"it must be from 0 to {LARGEST_ERROR:g}")
+    holds = advised == PORTABLE or errors[advised] <= bounds.relative
+    remedy = f"its error is beyond bounds.relative, {bounds.relative:g}"
+    table.require(holds, "advised", remedy)
+    return Arithmetic(advised, errors)
+
+
+def parse_scene_advice(
+    fields: Fields, parts: Iterable[Arithmetic | None], is_newer: bool
+) -> str | None:
+    """What a scene asks for, which is no faster than what any of its materials does."""
+    if "arithmetic" not in fields:
+        return None
+    table = fields.table("arithmetic")
+    advised = _parse_advised(table, is_newer)
+    needed = most_careful([advised, *(part.advised for part in parts if part)])
+    table.require(advised == needed, "advised", f"one of its materials asks for {needed}")
+    return advised
+
+
+def _parse_advised(table: Fields, is_newer: bool) -> str:
+    """Of a newer minor version, a word that is not known is plain code, which is always right."""
+    if is_newer and table.text("advised") not in ADVICE:
+        return PORTABLE
+    return table.chosen("advised", ADVICE)

@@ -1,0 +1,221 @@
+"""The arithmetic that a bundle asks for: judged, written, read with distrust, and followed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle import device_materials
+from verdigris.core.bundle.arithmetic import ADVICE, Arithmetic, judge, most_careful
+from verdigris.core.bundle.device_eval import QueryEvaluator, device_notes, exact_choices, left_out
+from verdigris.core.bundle.device_materials import fastest_advised
+from verdigris.core.bundle.evaluate import evaluate_at_lod
+from verdigris.core.bundle.halves import half_errors
+from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.reference import choose_points
+from verdigris.core.bundle.verify import verify
+from verdigris.core.bundle.write import export_numbers
+from verdigris.core.device import open_device
+from verdigris.core.errors import BundleError, DeviceError
+from verdigris.core.training.notices import coarse_halves
+
+from .bundles import SMALL, make_bundle, with_sums_of
+from .exported import stored
+
+COARSE = Arithmetic("portable", {"cooperative": 0.023, "careful": 0.012})
+CAREFUL = Arithmetic("careful", {"cooperative": 0.023, "careful": 0.006})
+TAME = Arithmetic("cooperative", {"cooperative": 0.004, "careful": 0.003})
+POINTS = choose_points(SMALL)
+
+
+@pytest.mark.parametrize(
+    ("size", "layer", "advised"), [(0, 0, "cooperative"), (20, 0, "careful"), (200, 1, "portable")]
+)
+def test_large_sums_are_kept_from_half_floats(size, layer, advised):
+    found = judge(with_sums_of(size, layer), POINTS, Bounds())
+    within = [name for name, error in found.errors.items() if error < 0.008]
+    assert (found.advised, [*within, "portable"][0]) == (advised, advised)
+
+
+def test_four_fifths_of_the_bound_are_let_pass():
+    parameters = with_sums_of(20)
+    errors = half_errors(parameters, POINTS, 0.01)
+
+    def advised(relative):
+        found = judge(parameters, POINTS, Bounds(relative=relative))
+        assert found.errors == errors
+        return found.advised
+
+    assert advised(errors["cooperative"] / 0.79) == "cooperative"
+    assert advised(errors["cooperative"] / 0.81) == "careful"
+    assert advised(errors["careful"] / 0.79) == "careful"
+    assert advised(errors["careful"] / 0.81) == "portable"
+
+
+def test_a_wide_decoder_is_never_careful():
+    """A plain first layer that is 64 wide takes longer than plain code throughout."""
+    wide = with_sums_of(20, width=64)
+    errors = half_errors(wide, POINTS, 0.01)
+    between = Bounds(relative=(errors["cooperative"] + errors["careful"]) / 2 / 0.8)
+    assert errors["careful"] < 0.8 * between.relative < errors["cooperative"]
+    assert judge(wide, POINTS, between).advised == "portable"
+
+
+def test_the_most_careful_counts():
+    assert ADVICE == ("cooperative", "careful", "portable")
+    assert most_careful(["careful", "cooperative"]) == "careful"
+    assert most_careful(["portable", "careful"]) == "portable"
+
+
+@pytest.fixture(scope="module")
+def software():
+    return open_device("software")
+
+
+@pytest.fixture
+def card(software, monkeypatch):
+    """The same device as one that says it has cooperative vectors: what is chosen for it."""
+    monkeypatch.setattr(
+        device_materials, "has_cooperative_vectors", lambda device: device is software
+    )
+    return software
+
+
+def test_a_bundle_says_what_it_asks_for(tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
+    assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
+    document = json.loads((bundle.folder / "manifest.json").read_text())
+    assert document["version"] == "1.1"
+    assert document["arithmetic"] == {
+        "advised": "careful",
+        "errors": {"cooperative": 0.023, "careful": 0.006},
+    }
+
+
+def edited(folder, **changes):
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, **changes}))
+    return open_bundle(folder)
+
+
+def test_version_1_0_did_not_say_and_is_tried_as_shipped(tmp_path, card):
+    bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="1.0")
+    assert bundle.advised is None and "arithmetic" not in json.loads(bundle.manifest.encode())
+    names = [name for name, _ in exact_choices(card, advised=bundle.advised)]
+    assert names == ["portable", "cooperative", "cooperative, row-major"]
+    assert device_notes(bundle, card) == []
+
+
+ERRORS = {"cooperative": 0.004, "careful": 0.003}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([], r"arithmetic is \[\]: it must be an object"),
+        ({"errors": ERRORS}, "arithmetic.advised is missing"),
+        ({"advised": "cooperative"}, "arithmetic.errors is missing"),
+        ({"advised": "split", "errors": ERRORS}, "advised is 'split': this reads cooperative or"),
+        ({"advised": 3, "errors": ERRORS}, "arithmetic.advised is 3: it must be a text"),
+        (
+            {"advised": "careful", "errors": {"cooperative": 0.1}},
+            "arithmetic.errors.careful is missing",
+        ),
+        (
+            {"advised": "portable", "errors": {**ERRORS, "careful": -1}},
+            "arithmetic.errors.careful is -1: it must be from 0 to 1000",
+        ),
+        (
+            {"advised": "portable", "errors": {**ERRORS, "careful": True}},
+            "arithmetic.errors.careful is True: it must be a finite number",
+        ),
+        (
+            {"advised": "cooperative", "errors": {"cooperative": 0.02, "careful": 0.003}},
+            "arithmetic.advised is 'cooperative': its error is beyond bounds.relative, 0.01",
+        ),
+    ],
+)
+def test_a_table_that_is_wrong_or_lies_is_refused_by_its_field(table, message, tmp_path):
+    folder = make_bundle(tmp_path / "a.vdg").folder
+    with pytest.raises(BundleError, match=message) as failure:
+        edited(folder, arithmetic=table)
+    assert str(failure.value).startswith(str(folder))
+
+
+def test_a_word_of_a_newer_minor_version_is_plain_code(tmp_path):
+    folder = make_bundle(tmp_path / "a.vdg", arithmetic=TAME).folder
+    table = {"advised": "bfloat16", "errors": {**ERRORS, "bfloat16": 0.1}, "why": "new"}
+    bundle = edited(folder, version="1.2", arithmetic=table)
+    assert bundle.manifest.arithmetic == Arithmetic("portable", ERRORS)
+    # words that are known are still held to what they mean
+    with pytest.raises(BundleError, match=r"arithmetic.advised is 7"):
+        edited(folder, arithmetic={**table, "advised": 7})
+
+
+def test_a_device_with_cooperative_vectors_follows_the_advice(card):
+    ways = {name: fastest_advised(card, name) for name in ADVICE}
+    assert {name: (way.decoder, way.is_careful) for name, way in ways.items()} == {
+        "cooperative": ("cooperative", False),
+        "careful": ("cooperative", True),
+        "portable": ("portable", False),
+    }
+    assert {name: [each for each, _ in exact_choices(card, True, name)] for name in ADVICE} == {
+        "cooperative": [
+            *("portable", "cooperative", "cooperative, row-major"),
+            *("portable, constants", "cooperative, constants"),
+        ],
+        "careful": [
+            *("portable", "cooperative, careful", "cooperative, careful, row-major"),
+            *("portable, constants", "cooperative, careful, constants"),
+        ],
+        "portable": ["portable", "portable, constants"],
+    }
+
+
+def test_one_without_them_has_plain_code_whatever_is_asked_for(software):
+    assert not any(fastest_advised(software, name).is_cooperative for name in (None, *ADVICE))
+    assert left_out(software, [("copper", COARSE, Bounds())]) == []
+
+
+def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
+    bundle = make_bundle(tmp_path / "a.vdg", arithmetic=COARSE)
+    (line,) = device_notes(bundle, card)
+    assert line == (
+        "cooperative vectors are not checked: the bundle asks for plain code (their emulated "
+        "error 0.023, with a plain first layer 0.012, bound 0.01)"
+    )
+    result = verify(bundle, notes=[line])
+    assert result.holds and result.as_json()["notes"] == [line]
+    parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds()), ("lace", COARSE, Bounds())]
+    (line,) = left_out(card, parts)
+    assert line.startswith("cooperative vectors are not checked: lace asks for plain code")
+
+
+def test_the_artist_hears_of_plain_code_alone():
+    assert [*coarse_halves(TAME, Bounds(), "clay"), *coarse_halves(CAREFUL, Bounds(), "clay")] == []
+    (warning,) = coarse_halves(COARSE, Bounds(), "clay")
+    assert warning.text == (
+        "clay: is decoded in plain code, which takes longer than cooperative vectors on cards that "
+        "have them: their half floats would be off by 2.3%, and 0.8% is let pass"
+    )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("size", "layer"), [(0, 0), (20, 0), (200, 1)])
+def test_what_is_advised_agrees_on_a_gpu(size, layer):
+    try:
+        device = open_device("vulkan")
+    except DeviceError:
+        pytest.skip("there is no GPU")
+    if device.is_software or not device_materials.has_cooperative_vectors(device):
+        pytest.skip("there is no GPU with cooperative vectors")
+    exported = export_numbers(with_sums_of(size, layer))
+    parameters = exported.parameters
+    advised = judge(parameters, POINTS, Bounds()).advised
+    asked = POINTS.uv, POINTS.lod, POINTS.wi, POINTS.wo
+    wanted = evaluate_at_lod(parameters.astype(np.float64), *asked)
+    for _, choice in exact_choices(device, True, advised):
+        found = QueryEvaluator([stored(exported)], device, choice).response(*asked)
+        assert (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max() < 0.01
