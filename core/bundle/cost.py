@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import IN_WORDS
 from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.device_materials import (
     RuntimeChoice,
     Stored,
-    has_cooperative_vectors,
+    fastest_advised,
     stored_of,
 )
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.timing import time_material
 from verdigris.core.bundle.weights import pack_weights, round_decoder
+from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 WORTHWHILE = 1.2
 # Of a level and all that are coarser, in quarters.
 _MIPS = 4 / 3
+# More places than any bake averages are not measured.
+_MOST_PLACES = 256
 _KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
 
 
@@ -57,13 +62,16 @@ class Nanoseconds:
     cooperative_registers: float | None = None
     """The fastest of these, with latents that are computed instead of fetched."""
     teacher: float | None = None
-    """The source's own graph."""
+    """The source's own graph, at a point."""
+    teacher_filtered: float | None = None
+    """The same, averaged over as many places of a texel as the bake was taught with: what the
+    neural material answers. None where that is one place, or unknown."""
 
     @property
     def way(self) -> str:
         """The fastest one that filters latents without noise."""
-        noisy = ("cooperative_stochastic", "cooperative_registers", "teacher")
-        names = [each.name for each in fields(self) if each.name not in noisy]
+        others = ("cooperative_stochastic", "cooperative_registers", "teacher", "teacher_filtered")
+        names = [each.name for each in fields(self) if each.name not in others]
         found = {name: getattr(self, name) for name in names}
         return min(
             (name for name in names if found[name] is not None), key=lambda name: found[name]
@@ -76,8 +84,13 @@ class Nanoseconds:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than the graph."""
+        """How many times faster than the graph at a point."""
         return None if self.teacher is None else self.teacher / self.neural
+
+    @property
+    def filtered_ratio(self) -> float | None:
+        """How many times faster than the graph averaged over a texel."""
+        return None if self.teacher_filtered is None else self.teacher_filtered / self.neural
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,10 @@ class Cost:
     """Of them with mips, in the channels and bits that their files have."""
     textures_compressed_bytes: int | None = None
     """Of them with mips, at a byte a texel, as block compression stores most."""
+    places: int | None = None
+    """Of a texel, which the graph was averaged over for `teacher_filtered`."""
+    advised: str | None = None
+    """The arithmetic that the bundle asks for; cooperative vectors were measured accordingly."""
 
     @property
     def loaded_bytes(self) -> int:
@@ -123,13 +140,23 @@ class Cost:
         ratio = self.nanoseconds.ratio
         if ratio is None:
             return "name the document with --source to compare with its graph"
+        filtered = self.nanoseconds.filtered_ratio
         here = " on this processor; measure on the graphics card" if self.is_software else ""
-        if ratio < 1:
-            slower = f"{1 / ratio:.1f} times slower"
-            return f"the source graph is cheap: baking it would make it {slower}{here}"
+        here = f",{here}" if here and filtered is not None else here
+        texel = f"averaged over {self.places} places of a texel, which is what"
         if ratio < WORTHWHILE:
-            return f"the source graph is cheap: baking it would make it no faster{here}"
-        return f"the neural material is {ratio:.1f} times faster than its graph{here}"
+            result = f"{1 / ratio:.1f} times slower" if ratio < 1 else "no faster"
+            text = f"the source graph is cheap: baking it would make it {result}"
+            if filtered is not None:
+                text += (
+                    f"; {texel} the neural material answers, the graph takes {filtered:.1f} times "
+                    "as long as the decoder"
+                )
+            return text + here
+        text = f"the neural material is {ratio:.1f} times faster than its graph"
+        if filtered is not None:
+            text += f" at a point, and {filtered:.1f} times faster than it {texel} it answers"
+        return text + here
 
     def as_json(self) -> dict[str, Any]:
         nanoseconds = asdict(self.nanoseconds)
@@ -138,21 +165,38 @@ class Cost:
             "nanoseconds": nanoseconds,
             "loaded_bytes": self.loaded_bytes,
             "ratio": self.nanoseconds.ratio,
+            "filtered_ratio": self.nanoseconds.filtered_ratio,
             "verdict": self.verdict,
         }
 
 
 def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
     maps = (bundle.manifest.emission, bundle.manifest.opacity)
-    cost = _cost(bundle.manifest.name, stored_of(bundle), device, teacher)
+    footprint = _taught_with(bundle.manifest.source, bundle.layout.width)
+    name = bundle.manifest.name
+    cost = _cost(name, stored_of(bundle), device, teacher, footprint, bundle.advised)
     return replace(cost, maps_bytes=sum(facts.record.bytes for facts in maps if facts))
 
 
 def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
     """Before a bake: what it would cost, whatever the numbers turn out to be."""
     stored = untrained(settings)
-    cost = _cost(teacher.material.name, stored, teacher.device, teacher)
+    footprint = _footprint(settings.draw.finest_places, settings.resolution)
+    cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
     return replace(cost, is_forecast=True)
+
+
+def _taught_with(source: Mapping[str, Any], width: int) -> Footprint:
+    """The texel that a bundle says it was taught with; its source may say anything, or nothing."""
+    places: Any = source
+    for name in ("settings", "draw", "finest_places"):
+        places = places.get(name) if isinstance(places, Mapping) else None
+    return _footprint(places, width)
+
+
+def _footprint(places: Any, width: int) -> Footprint:
+    is_known = type(places) is int and 1 <= places <= _MOST_PLACES
+    return Footprint(1 / width, places) if is_known else POINT
 
 
 def untrained(settings: BakeSettings) -> Stored:
@@ -169,7 +213,14 @@ def untrained(settings: BakeSettings) -> Stored:
     return Stored(settings.spec, weights, LatentTexture(levels, scale, offset))
 
 
-def _cost(name: str, stored: Stored, device: Device, teacher: Teacher | None) -> Cost:
+def _cost(
+    name: str,
+    stored: Stored,
+    device: Device,
+    teacher: Teacher | None,
+    footprint: Footprint,
+    advised: str | None = None,
+) -> Cost:
     spec = stored.spec
     cost = Cost(
         name=name,
@@ -182,20 +233,30 @@ def _cost(name: str, stored: Stored, device: Device, teacher: Teacher | None) ->
         maps_bytes=0,
         multiply_adds=spec.multiply_adds,
         activations=spec.hidden_layers * spec.hidden_width,
-        nanoseconds=measure(stored, device, teacher),
+        nanoseconds=measure(stored, device, teacher, footprint, advised),
+        advised=advised,
     )
     if teacher is None:
         return cost
     sizes = texture_sizes(teacher.document, teacher.material.name)
     return replace(
         cost,
+        places=footprint.places if footprint.places > 1 else None,
         textures=len(sizes),
         textures_bytes=round(sum(texels * each for texels, each in sizes) * _MIPS),
         textures_compressed_bytes=round(sum(texels for texels, _ in sizes) * _MIPS),
     )
 
 
-def measure(stored: Stored, device: Device, teacher: Teacher | None) -> Nanoseconds:
+def measure(
+    stored: Stored,
+    device: Device,
+    teacher: Teacher | None,
+    footprint: Footprint = POINT,
+    advised: str | None = None,
+) -> Nanoseconds:
+    """Every way that `advised` allows, and the graph at a point and over the footprint."""
+
     def took(choice: RuntimeChoice, from_registers: bool = False) -> float:
         material = BundleMaterial(stored, device, choice, from_registers=from_registers)
         return time_material(material).nanoseconds
@@ -207,16 +268,20 @@ def measure(stored: Stored, device: Device, teacher: Teacher | None) -> Nanoseco
     has_constants = fits_in_constants(stored.spec)
     if has_constants:
         found["constants"] = took(RuntimeChoice(filter="sampler", is_constant=True))
-    if has_cooperative_vectors(device):
-        found["cooperative"] = took(RuntimeChoice("cooperative"))
+    cooperative = fastest_advised(device, advised)
+    if cooperative.is_cooperative:
+        found["cooperative"] = took(cooperative)
         for filter in ("sampler", "stochastic"):
-            found[f"cooperative_{filter}"] = took(RuntimeChoice("cooperative", filter))
-        fastest = RuntimeChoice("cooperative", "sampler", is_constant=has_constants)
+            found[f"cooperative_{filter}"] = took(replace(cooperative, filter=filter))
+        fastest = replace(cooperative, filter="sampler", is_constant=has_constants)
         if has_constants:
             found["cooperative_constants"] = took(fastest)
         found["cooperative_registers"] = took(fastest, from_registers=True)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds
+        if footprint.places > 1:
+            taken = time_material(teacher, footprint=footprint)
+            found["teacher_filtered"] = taken.nanoseconds
     return Nanoseconds(**found)
 
 
@@ -245,6 +310,8 @@ def print_cost(cost: Cost) -> None:
             f"{_size(cost.textures_compressed_bytes)} block-compressed"
         )
     print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")
+    if cost.advised:
+        print(f"  decode    {IN_WORDS[cost.advised]}")
     for name, value in asdict(cost.nanoseconds).items():
         if value is not None:
             print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.device import Source
 from verdigris.core.errors import DeviceError
-from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
 
 if TYPE_CHECKING:
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 
 _TIMING = Source("bundle/time_responses")
 _ROUNDS = 16
@@ -30,38 +30,43 @@ class Timing:
     """In each run."""
 
 
-def time_material(material: DeviceMaterial, seconds: float = 0.02) -> Timing:
-    """Times evaluations in one dispatch that takes about so many seconds.
+def time_material(
+    material: DeviceMaterial, seconds: float = 0.02, footprint: Footprint = POINT
+) -> Timing:
+    """Times evaluations in one dispatch that takes about so many seconds; with several places in
+    the footprint each is the mean over them.
 
     A material that takes four threads for a sample is charged for one of them: on a screen, the
     others are its neighbours' own evaluations.
     """
     threads = _FIRST_THREADS[material.device.is_software]
-    _run(material, threads)  # compiles
+    _run(material, threads, footprint)  # compiles
     while True:
-        took = _run(material, threads)
+        took = _run(material, threads, footprint)
         if took >= seconds / 2 or 2 * threads * material.lanes_per_sample > _MOST_THREADS:
             break
         grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
         threads = min(int(threads * grow), _MOST_THREADS // material.lanes_per_sample)
-    took = min([took, *(_run(material, threads) for _ in range(_REPEATS - 1))])
+    took = min([took, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
     count = threads * _ROUNDS
     return Timing(took / count / material.lanes_per_sample * 1e9, count)
 
 
-def _run(material: DeviceMaterial, threads: int) -> float:
+def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
     """Seconds of one dispatch, by the device's own clock where it has one."""
     import slangpy
 
     device = material.device
     lanes = threads * material.lanes_per_sample
-    kernel = material.kernel(_TIMING, "timeResponses")
+    entry = "timeResponses" if footprint.places == 1 else "timeFilteredResponses"
+    kernel = material.kernel(_TIMING, entry)
     variables = {
         "gTiming": {
             "count": threads,
             "rounds": _ROUNDS,
             "seed": 1,
             "slopeStep": DEFAULT_SLOPE_STEP,
+            "footprint": footprint.uniform(),
         },
         "gSum": material.buffer(lanes, None),
         **material.bindings(),

@@ -45,6 +45,7 @@ def cost(
     from verdigris.core.commands.opening import open_teacher
     from verdigris.core.device import open_device
     from verdigris.core.settings import default_preset, require_settings
+    from verdigris.core.training.bake import with_places
     from verdigris.core.training.trainers import choose_trainer
 
     opened = open_device(device)
@@ -61,7 +62,7 @@ def cost(
         if resolution:
             settings = replace(settings, resolution=resolution)
         teacher = open_teacher(file, material, search, allow_outside, opened)
-        found = forecast(teacher, settings)
+        found = forecast(teacher, with_places([teacher], settings))
     if as_json:
         print(json.dumps(found.as_json(), indent=2))
     else:

@@ -3,28 +3,34 @@
     python docs/benchmarks/bench_runtime.py [FILE ...] [--device D] [--resolution N] [--bundle B]
 
 Nanoseconds of an evaluation at random places and directions, inputs made in the shader, with
-untrained numbers of the given size: speed does not depend on them. For each bundle, the largest
-error of every decoder of the device on its reference values, and what filtering by the texture
-unit costs. Without FILE, the tray.
+untrained numbers of the given size: speed does not depend on them. The graphs are timed at a point,
+and averaged over as many places of a texel as a bake would be taught with. For each bundle, the
+largest error of every decoder of the device on its reference values, whatever the bundle asks for,
+and what filtering by the texture unit costs. Without FILE, the tray.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from verdigris.core.bundle.arithmetic import ADVICE
 from verdigris.core.bundle.cost import measure, untrained
-from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
-from verdigris.core.bundle.device_materials import has_cooperative_vectors
+from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices
+from verdigris.core.bundle.device_materials import fastest_advised, stored_of
 from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.timing import time_material
 from verdigris.core.device import Device, open_device
 from verdigris.core.material.document import load_document
+from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.spec import PRESETS
 from verdigris.core.settings import BakeSettings
+from verdigris.core.training.bake import with_places
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
 WAYS = (
@@ -47,6 +53,9 @@ def speed(device: Device, files: list[str], resolution: int) -> None:
     print(f"| ns an evaluation | {' | '.join(heads)} | " + " | ".join(names) + " |")
     print("| --- " * (1 + len(WAYS) + len(names)) + "|")
     print("| the graph |" + " |" * len(WAYS) + "".join(f" {each:.3f} |" for each in took))
+    averaged = [over_a_texel(teacher, resolution) for teacher in teachers]
+    cells = "".join(f" {each} |" for each in averaged)
+    print("| averaged over a texel |" + " |" * len(WAYS) + cells)
     for name in PRESETS:
         settings = BakeSettings(network=name, resolution=resolution)
         found = measure(untrained(settings), device, None)
@@ -60,21 +69,35 @@ def speed(device: Device, files: list[str], resolution: int) -> None:
             print(f"  {name}: fetched by the texture unit / from registers {share:.2f}")
 
 
+def over_a_texel(teacher: Teacher, resolution: int) -> str:
+    """Of the mean that a bake's samples are, as the finest level has them."""
+    places = with_places([teacher], BakeSettings(resolution=resolution)).draw.finest_places
+    taken = time_material(teacher, footprint=Footprint(1 / resolution, places))
+    return f"{taken.nanoseconds:.3f}, {places} places"
+
+
 def agreement(device: Device, path: str) -> None:
     bundle = open_bundle(Path(path))
     reference = bundle.reference()
     points = reference.uv, reference.lod, reference.wi, reference.wo
     wanted = reference.exported.astype(np.float64)
-    decoders = device_decoders(bundle, device)
-    decoder = "cooperative" if has_cooperative_vectors(device) else "portable"
-    sampled = BundleEvaluator(bundle, device, decoder, "sampler")
-    print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points")
-    for name, decode in (*decoders, (f"{decoder}, sampler", sampled.response)):
+    has_constants = fits_in_constants(bundle.spec)
+    choices = {
+        name: choice
+        for advised in ADVICE
+        for name, choice in exact_choices(device, has_constants, advised)
+    }
+    fastest = fastest_advised(device, bundle.advised)
+    choices[f"{fastest.decoder}, sampler"] = replace(fastest, filter="sampler")
+    asked = f", asks for {bundle.advised}" if bundle.advised else ""
+    print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points{asked}")
+    for name, choice in choices.items():
+        decode = QueryEvaluator([stored_of(bundle)], device, choice).response
         relative = np.abs(decode(*points) - wanted) / np.maximum(wanted, 0.01)
         beyond = int((relative > 0.01).sum())
         parts = np.percentile(relative, [50, 99])
         print(
-            f"  {name:<24} largest {relative.max():.5f}  99% {parts[1]:.5f}  "
+            f"  {name:<32} largest {relative.max():.5f}  99% {parts[1]:.5f}  "
             f"median {parts[0]:.6f}  above 1%: {beyond} of {relative.size}"
         )
 
