@@ -58,6 +58,19 @@ class BakeSettings:
     quantise_share: float = 0.1
     """The part of all steps, at the end, in which latents are trained as they will be rounded."""
 
+    encode_from: int = 1024
+    """From this resolution on a small texture is trained first, and an encoder makes the large one
+    of it; 0 never."""
+
+    small_resolution: int = 256
+    """Texels a side of that small texture."""
+
+    small_share: float = 0.25
+    """The part of all steps that trains it."""
+
+    encoded_latent_rate: float = 3e-3
+    """Peak learning rate of latents that were encoded."""
+
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are drawn."""
 
@@ -66,10 +79,16 @@ class BakeSettings:
 
     def __post_init__(self) -> None:
         require_preset(self.network)
-        size = self.resolution
-        if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
+        for name in ("resolution", "small_resolution"):
+            size = getattr(self, name)
+            if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
+                raise SettingsError(
+                    f"{name} is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"
+                )
+        if self.encode_from and self.encode_from <= self.small_resolution:
             raise SettingsError(
-                f"resolution is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"
+                f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
+                f"{self.small_resolution}"
             )
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
@@ -83,6 +102,8 @@ class BakeSettings:
             raise SettingsError(f"latent_bits is {self.latent_bits}: use one of {known}")
         if not 0 < self.quantise_share <= 0.5:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
+        if not 0 < self.small_share < 1:
+            raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
         if self.batch % self.draw.pairs:
             raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
 
@@ -99,6 +120,16 @@ class BakeSettings:
     def candidate_steps(self) -> int:
         """Of each start that is tried."""
         return max(2, int(self.iterations * self.candidate_share))
+
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the texture is made of a smaller one."""
+        return 0 < self.encode_from <= self.resolution and self.iterations > 1
+
+    @property
+    def small_steps(self) -> int:
+        """Of those in all, that train the smaller texture first."""
+        return min(self.iterations - 1, max(1, int(self.iterations * self.small_share)))
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(
@@ -133,25 +164,42 @@ class BakeSettings:
         return json.dumps(self.to_json(), sort_keys=True)
 
 
+# With many steps less of a start is needed, and the large texture has time to learn what it gave.
+_LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3)
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
 _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
     most_places=2,
+    encode_from=512,
+    small_resolution=128,
+    encoded_latent_rate=2e-3,
     draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
         "draft": BakeSettings(iterations=10_000),
-        "standard": BakeSettings(iterations=64_000, candidates=2, candidate_share=0.03),
-        "final": BakeSettings(
-            network="3x64", resolution=1024, iterations=120_000, candidates=4, candidate_share=0.03
+        "standard": replace(
+            _LONG,
+            iterations=64_000,
+            candidates=2,
+            candidate_share=0.03,
+            encode_from=512,
+            small_resolution=128,
+        ),
+        "final": replace(
+            _LONG,
+            network="3x64",
+            resolution=1024,
+            iterations=120_000,
+            candidates=4,
+            candidate_share=0.03,
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=3_200),
+        "draft": replace(_ON_PROCESSOR, iterations=3_200, encode_from=256),
         "standard": replace(
             _ON_PROCESSOR,
             iterations=24_000,

@@ -17,7 +17,7 @@ import numpy as np
 from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
 from verdigris.core.hosts.painted import Painted, read_painted
-from verdigris.core.training.events import FLATTENING
+from verdigris.core.training.events import FLATTENING, SMALL_TEXTURE
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -33,6 +33,8 @@ INFO, WARNING, ERROR = "info", "warning", "error"
 # Strokes are sent to the worker no more often than this.
 _PAINT_INTERVAL = 0.25
 _RESULT_FOLDER = "neural"
+# Phases whose loss is that of the texture which is shown.
+_LEARNING = (SMALL_TEXTURE, "training")
 
 
 @dataclass(frozen=True)
@@ -539,7 +541,7 @@ class PanelModel:
     def _take_phase(self, said: Mapping[str, Any]) -> None:
         phase = str(said.get("name", ""))
         # a start that is tried has a schedule of its own
-        left = None if phase != "training" else self.progress.seconds_left
+        left = None if phase not in _LEARNING else self.progress.seconds_left
         self.progress = replace(self.progress, phase=phase, seconds_left=left)
         self.progress_changed.emit()
 
@@ -553,7 +555,7 @@ class PanelModel:
             said.get("samples_per_second") or 0.0,
             self.progress.plan,
         )
-        if self.progress.phase == "training":
+        if self.progress.phase in _LEARNING:
             self.history.add_loss(self.progress.step, said.get("loss"))
             self.history_changed.emit()
         self.progress_changed.emit()

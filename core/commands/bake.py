@@ -40,6 +40,10 @@ def bake(
     latent_bits: Annotated[
         int | None, typer.Option(help="Bits of a latent channel: 8, or 0 for half floats.")
     ] = None,
+    no_encoder: Annotated[
+        bool,
+        typer.Option("--no-encoder", help="Train a large texture without a small one before it."),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that the training is fitted into.")
@@ -99,6 +103,7 @@ def bake(
         "candidates": candidates,
         "activation": activation,
         "latent_bits": latent_bits,
+        "encode_from": 0 if no_encoder else None,
         "seed": seed,
     }
     settings = _changed(require_settings(preset or default_preset(kind), kind), changes)

@@ -17,8 +17,17 @@ from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
-from verdigris.core.training.events import Event, Phase, Started, Step, Warning
+from verdigris.core.training.events import (
+    ENCODING,
+    SMALL_TEXTURE,
+    Event,
+    Phase,
+    Started,
+    Step,
+    Warning,
+)
 from verdigris.core.training.finish import bundle_paths, check_paths, document_facts, finish
+from verdigris.core.training.growth import grow
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
     detail_below_texels,
@@ -36,13 +45,15 @@ from verdigris.core.training.resume import (
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
+from verdigris.core.training.stages import stages_of
 from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 
-# candidates, training, rounding, measuring; those that a bake does not need are left out
-_PHASES = 4
+# Those that a bake does not need are left out, and but for large textures the two in the middle.
+_PHASES = ("candidates", "training", "rounding", "measuring")
+_PHASES_OF_LARGE = ("candidates", SMALL_TEXTURE, ENCODING, "training", "rounding", "measuring")
 # Held-out samples that a running bake is measured on; software devices take a fraction of them.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 _CALIBRATION_SECONDS = 1.0
@@ -72,9 +83,10 @@ def bake(
         settings = saved.settings if saved else with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
-        trainer, source = open_start(teachers, settings, options, kind, settings.seed)
+        stage = saved.stage if saved else stages_of(settings)[0]
+        trainer, source = open_start(teachers, stage.settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
-        run = Run(teachers, settings, options, control, kind, trainer, source, names, [])
+        run = Run(teachers, settings, options, control, kind, trainer, source, names, [], stage)
         run.digest = source_digest(teachers, options.importance)
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:
@@ -93,7 +105,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     if saved:
         run.trainer.restore(saved.parameters, saved.state)
         run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
-        run.checkpoint_step, run.trial = run.trainer.step, saved.trial
+        run.checkpoint_step, run.trial = run.step, saved.trial
     yield _started(run)
     if run.options.resume and saved is None:
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")
@@ -107,15 +119,22 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
     ]
     run.started = time.monotonic()
     if run.trial or (saved is None and settings.candidates > 1):
-        yield Phase("candidates", 1, _PHASES)
+        yield _phase(run, "candidates")
         yield from choose_candidate(run)
+    if not run.stage.is_last:
+        yield from _train_small(run)
     yield from _train(run)
     run.ended = time.monotonic()
-    yield Phase("measuring", 4, _PHASES)
+    yield _phase(run, "measuring")
     yield from tell_cost(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from varying_maps(teacher, name)
     yield from finish(run)
+
+
+def _phase(run: Run, name: str) -> Phase:
+    names = _PHASES_OF_LARGE if run.settings.is_encoded else _PHASES
+    return Phase(name, names.index(name) + 1, len(names))
 
 
 def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
@@ -126,7 +145,7 @@ def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
         else f"the checkpoint at step {step} is whole: start again with --resume to go on from it"
     )
     return DeviceError(
-        f"{run.teachers[0].device}: was lost or failed at step {run.trainer.step} ({failure}); "
+        f"{run.teachers[0].device}: was lost or failed at step {run.step} ({failure}); "
         f"{remedy}, or choose another --device"
     )
 
@@ -150,7 +169,7 @@ def _started(run: Run) -> Started:
         network=settings.network,
         resolution=settings.resolution,
         steps=settings.iterations,
-        step=run.trainer.step,
+        step=run.step,
     )
 
 
@@ -173,31 +192,41 @@ def _fit_to_time(
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 
+def _train_small(run: Run) -> Iterator[Event]:
+    """Trains the texture that the large one is made of; a bake that is asked to stop in it still
+    has the size that it was meant to have."""
+    yield from run.preview()
+    yield _phase(run, SMALL_TEXTURE)
+    yield from _train_to(run, run.stage.settings.iterations)
+    yield _phase(run, ENCODING)
+    yield from grow(run)
+
+
 def _train(run: Run) -> Iterator[Event]:
-    settings, step = run.settings, run.trainer.step
+    settings, step = run.stage.settings, run.trainer.step
     phase = settings.training().quantisation
     first_rounded = phase.first_step if phase else settings.iterations
     yield from run.preview()
     if step < first_rounded or phase is None:
-        yield Phase("training", 2, _PHASES)
+        yield _phase(run, "training")
         yield from _train_to(run, first_rounded)
     if phase and not run.stopped_by:
         if not run.rounding:
             note_error_before(run)
-        yield Phase("rounding", 3, _PHASES)
+        yield _phase(run, "rounding")
         yield from _train_to(run, settings.iterations)
     if not run.stopped_by:
         run.stopped_by = "time limit" if run.options.time_limit else "steps"
 
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:
-    """Trains up to a step, or until something ends the bake sooner."""
+    """Trains up to a step of the stage, or until something ends the bake sooner."""
     settings, options = run.settings, run.options
     last_metrics = last_checkpoint = last_preview = time.monotonic()
     for steps, report, took in in_runs(run, end - run.trainer.step):
-        left = (settings.iterations - run.trainer.step) * took / steps
+        left = (settings.iterations - run.step) * took / steps
         rate = report.samples / took
-        yield Step(run.trainer.step, settings.iterations, report.loss, rate, run.seconds, left)
+        yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
         if report.skipped:
             yield Warning(f"{report.skipped} steps were skipped: their gradients were not finite")
         now = time.monotonic()
@@ -205,7 +234,8 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
             metrics = run.measure()
             yield metrics
             error = float(np.mean([found.log_mae for found in metrics.samples]))
-            if options.target_error is not None and error <= options.target_error:
+            target = options.target_error if run.stage.is_last else None
+            if target is not None and error <= target:
                 run.stopped_by = "target error"
                 return
             last_metrics = time.monotonic()

@@ -42,13 +42,13 @@ def _open_next(run: Run, number: int) -> None:
     run.trainer.close()
     seed = run.settings.seed + _SEED_STEP * number
     run.trainer, run.source = open_start(
-        run.teachers, run.settings, run.options, run.trainer_kind, seed
+        run.teachers, run.stage.settings, run.options, run.trainer_kind, seed
     )
 
 
 def _try(run: Run, trial: Trial) -> Iterator[Event]:
     """Trains the present start to the end of its share."""
-    share = run.settings.candidate_steps
+    share = run.stage.settings.candidate_steps
     total = run.settings.iterations + (run.settings.candidates - 1) * share
     unjudged = share - max(1, int(share * _JUDGED))
     last_checkpoint = time.monotonic()

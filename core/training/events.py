@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+# Phases of a bake: one trains the texture of which a large one is made, the other makes that.
+SMALL_TEXTURE, ENCODING = "small texture", "encoding"
 # The phase of a bake that comes after measuring, where textures for a viewport are asked for.
 FLATTENING = "flattening"
 

@@ -140,7 +140,7 @@ def finish(run: Run) -> Iterator[Event]:
         state.unlink()
     yield Finished(
         tuple(map(str, paths)),
-        run.trainer.step,
+        run.step,
         run.seconds,
         run.stopped_by,
         tuple(samples),
@@ -182,7 +182,7 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
         "seed": run.settings.seed,
         "trainer": run.trainer_kind,
         "device": str(run.teachers[material].device),
-        "step": run.trainer.step,
+        "step": run.step,
         "seconds": run.seconds,
         "stopped_by": run.stopped_by,
         "decoder_shared_by": list(run.names),

@@ -14,10 +14,13 @@ from verdigris.core.training.events import Checkpointed
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
+from verdigris.core.training.stages import Stage, stages_of
 from verdigris.core.training.trial import Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from verdigris.core.network.spec import LatentLayout
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class SavedState:
     seconds: float
     rounding: dict[str, Any]
     trial: Trial | None
+    stage: Stage
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -41,7 +45,8 @@ def facts_of(run: Run) -> dict[str, Any]:
         "source": run.digest,
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
-        "step": run.trainer.step,
+        "step": run.step,
+        "stage": stages_of(run.settings).index(run.stage),
         "seconds": run.seconds,
         "rounding": run.rounding,
         **({"trial": run.trial.facts()} if run.trial else {}),
@@ -53,8 +58,8 @@ def write_state(run: Run) -> Checkpointed:
     path = checkpoint.state_path(run.options.folder, run.options.name)
     state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
-    run.checkpoint_step = run.trainer.step
-    return Checkpointed(run.trainer.step, str(path))
+    run.checkpoint_step = run.step
+    return Checkpointed(run.step, str(path))
 
 
 def find_state(
@@ -83,7 +88,22 @@ def find_state(
         )
     seconds, rounding = float(facts.get("seconds", 0.0)), facts.get("rounding", {})
     try:
+        stage = _stage(facts, stored, saved.parameters.layout)
         trial = Trial.from_saved(facts, saved.state, saved.parameters, stored.candidates)
     except CheckpointError as failure:
         raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
-    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial)
+    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial, stage)
+
+
+def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:
+    """The stage that wrote the checkpoint; raises CheckpointError for one that cannot have."""
+    stages, number = stages_of(settings), facts.get("stage", 0)
+    if isinstance(number, bool) or not isinstance(number, int) or number not in range(len(stages)):
+        raise CheckpointError(f"stage is {number!r}: it must be below {len(stages)}")
+    wanted = stages[number].settings.layout(layout.materials)
+    if layout != wanted:
+        raise CheckpointError(
+            f"latents are {layout.width} x {layout.height}, and those of stage {number} are "
+            f"{wanted.width} x {wanted.height}"
+        )
+    return stages[number]

@@ -20,6 +20,7 @@ from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Lender, Trainer
 from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
+from verdigris.core.training.stages import Stage
 from verdigris.core.training.trial import Trial
 
 
@@ -36,6 +37,10 @@ class Run:
     source: DrawnSamples
     names: tuple[str, ...]
     held_out: list[HeldOut]
+    stage: Stage
+    """Which the trainer is in."""
+    loss: float = float("nan")
+    """Of the last steps."""
     checkpoint_step: int | None = None
     step_base_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
@@ -49,6 +54,16 @@ class Run:
     """While starts are tried."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
+
+    @property
+    def step(self) -> int:
+        """Steps done, over all stages."""
+        return self.stage.first_step + self.trainer.step
+
+    def begin_stage(self, stage: Stage) -> None:
+        """The trainer holds textures of another size from now on."""
+        self.stage = stage
+        self.student = self.live = None
 
     @property
     def seconds(self) -> float:
@@ -105,7 +120,7 @@ class Run:
         for number, held_out in enumerate(self.held_out):
             student.material = number
             found.append(measure_student(student, held_out))
-        return Metrics(self.trainer.step, tuple(found))
+        return Metrics(self.step, tuple(found))
 
     def preview(self) -> Iterator[Event]:
         """A picture of the first material, if pictures are wanted."""
@@ -121,4 +136,4 @@ class Run:
             subpixels=1,
             is_flat=True,
         )
-        yield Preview(self.trainer.step, self.names[0], picture)
+        yield Preview(self.step, self.names[0], picture)

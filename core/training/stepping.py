@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.parameters import initialise
+from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.options import BakeOptions
@@ -29,9 +29,20 @@ def open_start(
     seed: int,
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer with fresh parameters; its samples are those of every start of the bake."""
-    layout = settings.layout(len(teachers))
+    parameters = initialise(settings.spec, settings.layout(len(teachers)), seed)
+    return open_trained(teachers, settings, options, kind, parameters)
+
+
+def open_trained(
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    options: BakeOptions,
+    kind: str,
+    parameters: Parameters,
+) -> tuple[Trainer, DrawnSamples]:
+    """A trainer that begins with these parameters."""
+    layout = parameters.layout
     source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
-    parameters = initialise(settings.spec, layout, seed)
     trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
     return trainer, source
 
@@ -46,5 +57,6 @@ def in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
         begun = time.monotonic()
         report = run.trainer.step_many(count)
         took = max(time.monotonic() - begun, 1e-9)
+        run.loss = report.loss
         size = max(1, min(4 * size, int(count * run.options.run_seconds / took) or 1))
         yield count, report, took

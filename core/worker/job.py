@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
-from verdigris.core.training.events import FLATTENING
+from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
 from verdigris.core.training.options import BakeControl, BakeOptions
+from verdigris.core.training.stages import stages_of
 from verdigris.core.training.trainers import choose_trainer
 from verdigris.core.worker.events import Plan
 
@@ -76,19 +77,28 @@ class Job:
 
     def plan(self, started: Started) -> Plan:
         """In which parts the bake falls that has just begun."""
-        settings = self.settings
-        phase = settings.training().quantisation
-        begun, rounded = started.step, phase.first_step if phase else settings.iterations
+        settings, stages = self.settings, stages_of(self.settings)
         parts: list[dict[str, Any]] = []
-        if not begun and settings.candidates > 1:
-            begun = settings.candidate_steps
-            total = begun * settings.candidates
-            parts.append({"name": "candidates", "first": 0, "last": total})
-        else:
-            begun = 0
-        parts.append({"name": "training", "first": begun, "last": max(begun, rounded)})
-        if phase:
-            parts.append({"name": "rounding", "first": rounded, "last": settings.iterations})
+        begun = 0
+
+        def add(name: str, last: int) -> None:
+            nonlocal begun
+            parts.append({"name": name, "first": begun, "last": max(begun, last)})
+            begun = max(begun, last)
+
+        first = stages[0].settings
+        if not started.step and first.candidates > 1:
+            tried = first.candidate_steps
+            parts.append({"name": "candidates", "first": 0, "last": tried * first.candidates})
+            begun = tried
+        if len(stages) > 1:
+            add(SMALL_TEXTURE, stages[0].settings.iterations)
+            add(ENCODING, begun)
+        rounding = stages[-1].settings.training().quantisation
+        rounded = stages[-1].first_step + rounding.first_step if rounding else settings.iterations
+        add("training", rounded)
+        if rounding:
+            add("rounding", settings.iterations)
         if self._flattens:
             from verdigris.core.flatten.viewport import viewport_settings
 

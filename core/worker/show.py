@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from verdigris.core.training.events import Event
     from verdigris.core.training.numpy_trainer import LiveNetwork
     from verdigris.core.training.run import Run
+    from verdigris.core.training.stages import Stage
     from verdigris.core.worker.commands import View
     from verdigris.core.worker.events import Picture
     from verdigris.core.worker.job import Job
@@ -62,6 +63,7 @@ class Show:
         self._painter = Painter(teacher, view, resolution, self._clock, meshes)
         self._budget = Budget(clock=self._clock)
         self._job: Job | None = None
+        self._stage: Stage | None = None
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
@@ -89,7 +91,7 @@ class Show:
 
     def begin(self, job: Job) -> None:
         """A bake starts: its student is shown as soon as there is one."""
-        self._job = job
+        self._job, self._stage = job, None
         self._student = self._errors = None
         self._painter.forget_network()
         self._painter.rescale(job.settings.resolution)
@@ -129,6 +131,10 @@ class Show:
         if run is None:
             return
         self._is_training = True
+        if run.stage is not self._stage:
+            # textures of another size
+            self._stage, self._student, self._errors = run.stage, None, None
+            self._painter.forget_network()
         if self._student is None:
             if self._is_numpy(run):
                 # compiles what the first step needs: the first pictures are not to stand still then
@@ -215,11 +221,9 @@ class Show:
         is_whole = self._errors.advance(self._student)
         figures = self._errors.figures()
         if figures is not None:
-            self._post(
-                Errors(run.trainer.step, figures.log_mae, figures.relative_l1, figures.smape)
-            )
+            self._post(Errors(run.step, figures.log_mae, figures.relative_l1, figures.smape))
         if is_whole:
-            self._post(ErrorMap(self._errors.map(), run.trainer.step))
+            self._post(ErrorMap(self._errors.map(), run.step))
 
     def _is_numpy(self, run: Run) -> bool:
         """Whether the network that trains can be looked at where it is. Beside a graphics card it
@@ -229,7 +233,7 @@ class Show:
     def _learn(self, run: Run) -> None:
         trainer: Any = run.trainer
         self._student = trainer.live() if self._is_numpy(run) else run.live_student()
-        self._step = run.trainer.step
+        self._step = run.step
 
     def _send(self) -> None:
         self._post_all(self._painter.news(self._step))

@@ -218,6 +218,22 @@ def test_the_bar_of_the_whole_bake_never_goes_back_when_a_phase_begins(bench):
     assert model.progress.number is None
 
 
+def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_encoded(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=0, steps=100)
+    parts = [("small texture", 0, 25), ("encoding", 25, 25), ("training", 25, 100)]
+    said = [{"name": name, "first": first, "last": last} for name, first, last in parts]
+    bench.hear("plan", parts=said)
+    shares = []
+    for name, step in (("small texture", 25), ("encoding", 25), ("training", 25)):
+        bench.hear("phase", name=name)
+        bench.hear("step", step=step, steps=100, loss=0.5)
+        shares.append((model.progress.number, model.progress.share))
+    assert shares == [(1, 0.25), (2, 0.25), (3, 0.25)]
+    assert len(model.history.losses()[0]) == 2
+
+
 def test_error_figures_are_those_that_were_told_last(bench):
     model = bench.training()
     bench.hear("metrics", step=1, samples=[{"log_mae": 0.5, "smape": 0.9, "relative_l1": 0.4}])

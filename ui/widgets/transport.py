@@ -24,6 +24,8 @@ _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
     "candidates": "trying starts",
+    "small texture": "training a small texture",
+    "encoding": "making the large texture of it",
     "training": "training",
     "measuring": "measuring and writing",
     "flattening": "fitting textures for the viewport",

@@ -17,7 +17,7 @@ from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import export_numbers
 from verdigris.core.device import open_device
-from verdigris.core.errors import BundleError, DeviceError
+from verdigris.core.errors import BundleError
 from verdigris.core.training.notices import coarse_halves
 
 from .bundles import SMALL, make_bundle, with_sums_of
@@ -204,18 +204,12 @@ def test_the_artist_hears_of_plain_code_alone():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(("size", "layer"), [(0, 0), (20, 0), (200, 1)])
-def test_what_is_advised_agrees_on_a_gpu(size, layer):
-    try:
-        device = open_device("vulkan")
-    except DeviceError:
-        pytest.skip("there is no GPU")
-    if device.is_software or not device_materials.has_cooperative_vectors(device):
-        pytest.skip("there is no GPU with cooperative vectors")
+def test_what_is_advised_agrees_on_a_gpu(cooperative_card, size, layer):
     exported = export_numbers(with_sums_of(size, layer))
     parameters = exported.parameters
     advised = judge(parameters, POINTS, Bounds()).advised
     asked = POINTS.uv, POINTS.lod, POINTS.wi, POINTS.wo
     wanted = evaluate_at_lod(parameters.astype(np.float64), *asked)
-    for _, choice in exact_choices(device, True, advised):
-        found = QueryEvaluator([stored(exported)], device, choice).response(*asked)
+    for _, choice in exact_choices(cooperative_card, True, advised):
+        found = QueryEvaluator([stored(exported)], cooperative_card, choice).response(*asked)
         assert (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max() < 0.01

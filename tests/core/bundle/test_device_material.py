@@ -1,14 +1,11 @@
 """The shipped decoder as a material: half floats without a GPU, and verification."""
 
-import json
 import shutil
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from verdigris.core import cli
 from verdigris.core.bundle import device_materials, halves
 from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
@@ -170,22 +167,6 @@ def test_a_decoder_that_is_wrong_by_two_percent_is_found(bundle, software):
     evaluator = BundleEvaluator(bundle, software)
     result = verify(bundle, [("bright", lambda *points: 1.02 * evaluator.response(*points))])
     assert next(row.what for row in result.rows if not row.holds) == "bright against the reference"
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """What a command prints as JSON, on the software device."""
-
-    def run(*arguments):
-        words = ["verdigris", *map(str, arguments), "--json", "--device", "software"]
-        monkeypatch.setattr(sys, "argv", words)
-        try:
-            cli.main()
-        except SystemExit as end:
-            assert not end.code, capsys.readouterr().err
-        return json.loads(capsys.readouterr().out)
-
-    return run
 
 
 def test_the_command_verifies_on_the_device(bundle, command):

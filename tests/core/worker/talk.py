@@ -35,11 +35,11 @@ class Talk:
     def __init__(self, command=None):
         self.client = WorkerClient(command or BRISK_WORKER)
         self.heard = []
-        self._from = 0
+        self.mark = 0
 
     def say(self, *commands):
         """What is heard counts from here on."""
-        self._from = len(self.heard)
+        self.mark = len(self.heard)
         for command in commands:
             self.client.send(command)
 
@@ -56,7 +56,7 @@ class Talk:
 
     def find(self, event, **fields):
         """The first message since the last command that is of this event and has these fields."""
-        for message in self.heard[self._from :]:
+        for message in self.heard[self.mark :]:
             header = message.header
             if header.get("event") == event and fields.items() <= header.items():
                 return message
@@ -70,7 +70,7 @@ class Talk:
             if found is not None:
                 return found
             time.sleep(0.01)
-        kinds = [message.header for message in self.heard[self._from :]][-5:]
+        kinds = [message.header for message in self.heard[self.mark :]][-5:]
         raise AssertionError(f"no {event} {fields} within {seconds} s, but {kinds}")
 
     def all(self, event):
@@ -79,4 +79,4 @@ class Talk:
 
     def forget(self):
         self.listen()
-        self._from = len(self.heard)
+        self.mark = len(self.heard)

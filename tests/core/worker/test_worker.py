@@ -84,6 +84,36 @@ def test_a_bake_tells_its_events_shows_its_pictures_and_keeps_what_there_is(talk
     assert {"started", "plan", "phase", "step", "errors", "state", "finished"} <= kinds
 
 
+def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, tmp_path):
+    changes = {
+        **QUICK,
+        "resolution": 32,
+        "encode_from": 32,
+        "small_resolution": 16,
+        "iterations": 4000,
+        "candidates": 1,
+    }
+    talk.say(say.Start(str(tmp_path), changes=changes))
+    talk.hear("phase", name="small texture")
+    talk.hear("picture", part="neural")
+    plan = talk.hear("plan").header["parts"]
+    assert [(part["name"], part["first"], part["last"]) for part in plan] == [
+        ("small texture", 0, 1000),
+        ("encoding", 1000, 1000),
+        ("training", 1000, 3600),
+        ("rounding", 3600, 4000),
+    ]
+    talk.hear("phase", name="training")
+    finished = talk.hear("finished").header
+    assert (finished["step"], finished["stopped_by"]) == (4000, "steps")
+    told = [message.header for message in talk.heard[talk.mark :]]
+    kinds = [header["event"] for header in told]
+    assert "error" not in kinds
+    learning = next(k for k, header in enumerate(told) if header.get("name") == "training")
+    assert {"picture", "errors", "errormap"} <= {*kinds[learning:]}
+    assert open_bundle(finished["results"][0]).layout.width == 32
+
+
 def test_pause_holds_still_shows_other_views_and_goes_on(talk, tmp_path):
     talk.start(tmp_path)
     talk.hear("step")
@@ -229,7 +259,7 @@ def test_a_map_is_in_effect_after_the_run_of_steps_that_is_being_done(talk, tmp_
         took.append(time.monotonic() - begun)
         steps = [
             message.header["step"]
-            for message in talk.heard[talk._from :]
+            for message in talk.heard[talk.mark :]
             if message.header["event"] == "step"
         ]
         # the run that was being done, one that began while the map was on its way, and its own

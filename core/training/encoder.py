@@ -1,0 +1,89 @@
+"""Makes the latents of a large texture of what the material answers at each of its texels.
+
+The encoder is fitted to a small texture that is trained already, by ridge regression on random
+features. What it sees of a texel is what the material answers there from a few pairs of directions,
+so it knows no graph, and serves every material.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import Footprint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+    Bools = NDArray[np.bool_]
+
+# More of either gain a few percent: see docs/BENCHMARKS.md.
+PAIRS, FEATURES = 16, 128
+_PAIRS_SEED, _FEATURES_SEED = 5, 6
+_LEAST_COSINE = 0.3
+_RIDGE = 1e-3
+# Of the small texture's texels, for the fit.
+_MOST_FITTED = 1 << 16
+_TEXELS_AT_ONCE = 1 << 17
+
+
+class Encoder:
+    """From what is seen of texels to their latents."""
+
+    def __init__(self, seen: Floats, latents: Floats) -> None:
+        """Fits it to trained texels: (texels, values) and (texels, channels)."""
+        random = np.random.default_rng(_FEATURES_SEED)
+        if len(seen) > _MOST_FITTED:
+            some = random.choice(len(seen), _MOST_FITTED, replace=False)
+            seen, latents = seen[some], latents[some]
+        self._middle, self._spread = seen.mean(0), seen.std(0) + np.float32(1e-6)
+        self._mix = random.standard_normal((seen.shape[1], FEATURES), np.float32)
+        self._mix /= np.sqrt(np.float32(seen.shape[1]))
+        self._shift = random.standard_normal(FEATURES, np.float32)
+        self._low, self._high = latents.min(0), latents.max(0)
+        features = self._features(seen)
+        square = (features.T @ features).astype(np.float64)
+        square += _RIDGE * len(seen) * np.eye(len(square))
+        self._fit = np.linalg.solve(square, features.T @ latents).astype(np.float32)
+
+    def encode(self, seen: Floats) -> Floats:
+        """Latents, within the range of those that were trained: eight bits have to hold them."""
+        latents: Floats = self._features(seen) @ self._fit
+        return latents.clip(self._low, self._high)
+
+    def _features(self, seen: Floats) -> Floats:
+        even = (seen - self._middle) / self._spread
+        bent = np.maximum(even @ self._mix + self._shift, 0)
+        return np.concatenate([np.ones((len(seen), 1), np.float32), even, bent], 1)
+
+
+def probe_pairs() -> Floats:
+    """(pairs, 2, 3): directions to light and viewer; of every second pair one mirrors the other."""
+    random = np.random.default_rng(_PAIRS_SEED)
+    cosine = random.uniform(_LEAST_COSINE, 1, (PAIRS, 2))
+    turn = 2 * np.pi * random.random((PAIRS, 2))
+    sine = np.sqrt(1 - cosine * cosine)
+    pairs = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 2)
+    pairs[::2, 1] = pairs[::2, 0] * np.array([-1, -1, 1])
+    return pairs.astype(np.float32)
+
+
+def probe(teacher: DeviceMaterial, size: int, places: int) -> Iterator[tuple[slice, Floats]]:
+    """What the material answers at each texel of a level, a part at a time: which texels, row by
+    row, and (texels, 3 x pairs) cube roots, which tell dark from darker. `places` of a texel are
+    averaged."""
+    pairs = probe_pairs()
+    for first in range(0, size * size, _TEXELS_AT_ONCE):
+        texels = np.arange(first, min(first + _TEXELS_AT_ONCE, size * size))
+        uv = ((np.stack([texels % size, texels // size], 1) + 0.5) / size).astype(np.float32)
+        seen = np.empty((len(uv), PAIRS, 3), np.float32)
+        for number, pair in enumerate(pairs):
+            wi, wo = (np.broadcast_to(each, (len(uv), 3)).copy() for each in pair)
+            answer = teacher.response(uv, wi, wo, footprint=Footprint(1 / size, places))
+            seen[:, number] = np.cbrt(np.maximum(np.nan_to_num(answer), 0))
+        yield slice(first, first + len(uv)), seen.reshape(len(uv), -1)

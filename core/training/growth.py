@@ -1,0 +1,94 @@
+"""Goes over from the small texture of a bake to the large one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.importance.fill import live_texels, masked_of
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.training.encoder import Encoder, probe
+from verdigris.core.training.events import Event, Step
+from verdigris.core.training.resume import write_state
+from verdigris.core.training.stages import stages_of
+from verdigris.core.training.stepping import open_trained
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.spec import LatentLayout
+    from verdigris.core.training.run import Run
+
+# Of a texel, that the encoder sees the mean of: the small texture's are few and hold more.
+_SMALL_PLACES, _LARGE_PLACES = 4, 1
+
+
+def grow(run: Run) -> Iterator[Event]:
+    """Encodes the large texture and opens its trainer, in the place of the small one's."""
+    small, stage = run.trainer.parameters(), stages_of(run.settings)[-1]
+    is_cut_short = run.step < stage.first_step
+    if is_cut_short:
+        # the large texture is for the result: whoever resumes goes on with the small one
+        yield write_state(run)
+        stage = replace(stage, first_step=run.step)
+    grown = below_the_small_one(small, stage.settings.layout(len(run.teachers)))
+    yield from _encode_finest(run, small, grown)
+    run.trainer.close()
+    run.trainer, run.source = open_trained(
+        run.teachers, stage.settings, run.options, run.trainer_kind, grown
+    )
+    run.begin_stage(stage)
+    if not is_cut_short:
+        yield write_state(run)
+
+
+def below_the_small_one(small: Parameters, layout: LatentLayout) -> Parameters:
+    """Its decoder and its levels, as the coarse levels of a larger texture whose finer ones are
+    still nothing."""
+    latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
+    grown = Parameters(small.spec, layout, small.decoder.copy(), latents)
+    above = layout.levels - small.layout.levels
+    for level in range(small.layout.levels):
+        grown.level(above + level)[:] = small.level(level)
+    return grown
+
+
+def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:
+    levels = range(grown.layout.levels - small.layout.levels)
+    sizes = [grown.layout.level_size(level)[0] for level in levels]
+    total, done = len(run.teachers) * sum(size * size for size in sizes), 0
+    begun = time.monotonic()
+    for number, teacher in enumerate(run.teachers):
+        encoder = _fitted(run, teacher, small, number)
+        for level, size in zip(levels, sizes, strict=True):
+            texels = grown.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _LARGE_PLACES):
+                texels[part] = encoder.encode(seen)
+                done += len(seen)
+                spent = max(time.monotonic() - begun, 1e-9)
+                left = (total - done) * spent / done
+                yield Step(
+                    run.step, run.settings.iterations, run.loss, done / spent, run.seconds, left
+                )
+
+
+def _fitted(run: Run, teacher: Teacher, small: Parameters, number: int) -> Encoder:
+    """An encoder of what one material's small texture has learnt."""
+    size = small.layout.width
+    parts = [seen for _, seen in probe(teacher, size, _SMALL_PLACES)]
+    seen, latents = np.concatenate(parts), small.level(0)[number].reshape(size * size, -1)
+    live = _trained_texels(run, size)
+    return Encoder(seen[live], latents[live])
+
+
+def _trained_texels(run: Run, size: int) -> NDArray[np.bool_]:
+    """Those that samples reach: what a map leaves out is as random as it began."""
+    masked = masked_of(run.options.importance)
+    if masked is None or masked.all():
+        return np.ones(size * size, np.bool_)
+    return live_texels(~masked, size, size).ravel()
