@@ -37,6 +37,7 @@ from verdigris.core.training.measure import (
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.notices import notices, unique_names, varying_maps
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
+from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
     SavedState,
     find_state,
@@ -222,28 +223,30 @@ def _train(run: Run) -> Iterator[Event]:
 def _train_to(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step of the stage, or until something ends the bake sooner."""
     settings, options = run.settings, run.options
-    last_metrics = last_checkpoint = last_preview = time.monotonic()
+    metrics, checkpoints = Pace(options.metrics_seconds), Pace(options.checkpoint_seconds)
+    previews = Pace(options.preview_seconds or 0.0)
     for steps, report, took in in_runs(run, end - run.trainer.step):
         left = (settings.iterations - run.step) * took / steps
         rate = report.samples / took
         yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
         if report.skipped:
             yield Warning(f"{report.skipped} steps were skipped: their gradients were not finite")
-        now = time.monotonic()
-        if now - last_metrics > options.metrics_seconds:
-            metrics = run.measure()
-            yield metrics
-            error = float(np.mean([found.log_mae for found in metrics.samples]))
+        if metrics.is_due:
+            with metrics.taken():
+                found = run.measure()
+            yield found
+            error = float(np.mean([each.log_mae for each in found.samples]))
             target = options.target_error if run.stage.is_last else None
             if target is not None and error <= target:
                 run.stopped_by = "target error"
                 return
-            last_metrics = time.monotonic()
-        if options.preview_seconds is not None and now - last_preview > options.preview_seconds:
-            yield from run.preview()
-            last_preview = time.monotonic()
-        if now - last_checkpoint > options.checkpoint_seconds:
-            yield write_state(run)
-            last_checkpoint = time.monotonic()
+        if options.preview_seconds is not None and previews.is_due:
+            with previews.taken():
+                pictures = [*run.preview()]
+            yield from pictures
+        if checkpoints.is_due:
+            with checkpoints.taken():
+                written = write_state(run)
+            yield written
     if run.trainer.step < end:
         run.stopped_by = "request"

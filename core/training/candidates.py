@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
 
 from verdigris.core.training.events import Event, Step
+from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import write_state
 from verdigris.core.training.run import Run
 from verdigris.core.training.stepping import in_runs, open_start
@@ -51,7 +51,7 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
     share = run.stage.settings.candidate_steps
     total = run.settings.iterations + (run.settings.candidates - 1) * share
     unjudged = share - max(1, int(share * _JUDGED))
-    last_checkpoint = time.monotonic()
+    checkpoints = Pace(run.options.checkpoint_seconds)
     warm_up = in_runs(run, max(0, unjudged - run.trainer.step))
     judged = in_runs(run, share - max(unjudged, run.trainer.step))
     for steps, report, took in chain(warm_up, judged):
@@ -60,6 +60,7 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
         done = trial.number * share + run.trainer.step
         rate, rest = report.samples / took, (total - done) * took / steps
         yield Step(done, total, report.loss, rate, run.seconds, rest)
-        if time.monotonic() - last_checkpoint > run.options.checkpoint_seconds:
-            yield write_state(run)
-            last_checkpoint = time.monotonic()
+        if checkpoints.is_due:
+            with checkpoints.taken():
+                written = write_state(run)
+            yield written
