@@ -27,7 +27,7 @@ from verdigris.core.training.events import (
     Warning,
 )
 from verdigris.core.training.finish import bundle_paths, check_paths, document_facts, finish
-from verdigris.core.training.growth import grow
+from verdigris.core.training.growth import grow, seconds_to_encode
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
     detail_below_texels,
@@ -179,6 +179,9 @@ def _fit_to_time(
 ) -> BakeSettings:
     """As many steps as the time allows, so that the rates fall to their end within it."""
     assert options.time_limit is not None
+    encoding = seconds_to_encode(teachers, settings)
+    if encoding > options.time_limit / 2:
+        settings, encoding = replace(settings, encode_from=0), 0.0
     trainer, _ = open_start(teachers, settings, options, kind, settings.seed)
     try:
         trainer.step_many(FIRST_RUN)
@@ -189,7 +192,7 @@ def _fit_to_time(
     finally:
         trainer.close()
     spent = 1.0 + (settings.candidates - 1) * settings.candidate_share
-    steps = int(rate * options.time_limit / spent)
+    steps = int(rate * (options.time_limit - encoding) / spent)
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 

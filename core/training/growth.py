@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.spec import LatentLayout
+    from verdigris.core.settings import BakeSettings
     from verdigris.core.training.run import Run
 
 # Of a texel, that the encoder sees the mean of: the small texture's are few and hold more.
@@ -56,6 +57,23 @@ def below_the_small_one(small: Parameters, layout: LatentLayout) -> Parameters:
     for level in range(small.layout.levels):
         grown.level(above + level)[:] = small.level(level)
     return grown
+
+
+def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
+    """About how long that takes, from how long a part of it does."""
+    if not settings.is_encoded:
+        return 0.0
+    small, size = settings.small_resolution, settings.resolution
+    # of all levels that are finer than the small texture
+    texels = 4 * (size * size - small * small) / 3
+    found = 0.0
+    for teacher in teachers:
+        # compiles
+        next(probe(teacher, 1, _LARGE_PLACES))
+        begun = time.monotonic()
+        _, seen = next(probe(teacher, size, _LARGE_PLACES))
+        found += (time.monotonic() - begun) * texels / len(seen)
+    return found
 
 
 def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:

@@ -80,7 +80,7 @@ def find_state(
     # What the first run has chosen by itself is taken over.
     wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
     if options.time_limit:
-        wanted = replace(wanted, iterations=stored.iterations)
+        wanted = replace(wanted, iterations=stored.iterations, encode_from=stored.encode_from)
     if stored != wanted or facts.get("trainer") != kind:
         raise CheckpointError(
             f"{path}: was begun with other settings or another trainer: "

@@ -25,7 +25,7 @@ _PHASE_HEIGHT = 5
 _PHASES = {
     "candidates": "trying starts",
     "small texture": "training a small texture",
-    "encoding": "making the large texture of it",
+    "encoding": "making the large texture",
     "training": "training",
     "measuring": "measuring and writing",
     "flattening": "fitting textures for the viewport",

@@ -1,5 +1,6 @@
 """The encoder of large textures, alone and as a stage of a bake."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
 from verdigris.core.training.events import Checkpointed, Finished, Phase, Step
-from verdigris.core.training.growth import below_the_small_one
+from verdigris.core.training.growth import below_the_small_one, seconds_to_encode
 from verdigris.core.training.options import BakeControl
 from verdigris.core.training.stages import stages_of
 
@@ -246,6 +247,41 @@ def spoilt(parameters):
     parameters = parameters.copy()
     parameters.level(0)[0][:, 9:15] = 1e4
     return parameters
+
+
+class Slow:
+    """A material that takes a hundredth of a millisecond a place."""
+
+    def response(self, uv, wi, wo, footprint):
+        time.sleep(len(uv) * footprint.places * 1e-5)
+        return np.ones((len(uv), 3), np.float32)
+
+
+def test_how_long_encoding_takes_is_told_from_a_part_of_it():
+    settings = replace(SETTINGS, resolution=64)
+    # levels of 64 and 32 texels a side
+    wanted = PAIRS * (64 * 64 + 32 * 32) * 1e-5
+    assert seconds_to_encode([Slow()], settings) == pytest.approx(wanted, rel=0.2)
+    assert seconds_to_encode([Slow()], replace(settings, encode_from=0)) == 0
+
+
+@pytest.mark.parametrize(("seconds", "resolution"), [(1.0, 32), (1e9, 0)])
+def test_a_time_limit_counts_the_encoding_or_does_without(
+    ramp, tmp_path, monkeypatch, seconds, resolution
+):
+    monkeypatch.setattr("verdigris.core.training.bake.seconds_to_encode", lambda *_: seconds)
+    settings = replace(SETTINGS, iterations=10**7)
+    control = BakeControl()
+    limits = {"time_limit": 4.0, "checkpoint_seconds": 0.0}
+    for event in bake([ramp], settings, BakeOptions("out", tmp_path, "numpy", **limits), control):
+        if isinstance(event, Checkpointed):
+            control.stop()
+    source = open_bundle(tmp_path / "out.vdg").manifest.source
+    assert source["settings"]["encode_from"] == resolution
+    # what was left out then is left out again
+    stopped = BakeControl(stop_requested=True)
+    again = run([ramp], tmp_path, settings, stopped, resume=True, **limits)
+    assert again[0].step == source["step"]
 
 
 def test_a_checkpoint_of_a_stage_that_there_is_not_is_refused_by_name(ramp, tmp_path):
