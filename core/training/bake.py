@@ -58,6 +58,8 @@ _PHASES_OF_LARGE = ("candidates", SMALL_TEXTURE, ENCODING, "training", "rounding
 # Held-out samples that a running bake is measured on; software devices take a fraction of them.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 _CALIBRATION_SECONDS = 1.0
+# Of a time limit, that encoding may take: what it leaves teaches more than all of it without.
+_MOST_OF_LIMIT = 0.75
 # Mean log difference inside a texel -> places that are averaged.
 _PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
 
@@ -180,7 +182,7 @@ def _fit_to_time(
     """As many steps as the time allows, so that the rates fall to their end within it."""
     assert options.time_limit is not None
     encoding = seconds_to_encode(teachers, settings)
-    if encoding > options.time_limit / 2:
+    if encoding > _MOST_OF_LIMIT * options.time_limit:
         settings, encoding = replace(settings, encode_from=0), 0.0
     trainer, _ = open_start(teachers, settings, options, kind, settings.seed)
     try:
