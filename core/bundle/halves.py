@@ -8,8 +8,7 @@ import numpy as np
 
 from verdigris.core.bundle.evaluate import latents_at_lod
 from verdigris.core.network import activations, losses
-from verdigris.core.network.directions import encode_directions
-from verdigris.core.network.frames import build_frame
+from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.reference import Points
@@ -50,47 +49,38 @@ def latent_errors(
     numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
 ) -> dict[tuple[bool, int], float]:
     """The same for latents [channels, N] and directions [3, N]; `numbers` are doubles."""
-    inputs = _inputs(numbers, latent, wi.astype(np.float64), wo.astype(np.float64))
+    spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
+    inputs = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)
     is_above = (wi[2] > 0) & (wo[2] > 0)
 
-    def response(is_careful: bool, products: int | None) -> FloatArray:
-        raw = _decode(numbers, inputs, is_careful, products)
-        return np.where(is_above, np.exp(losses.limited_exponent(numbers.spec, raw)), 0.0)
+    def response(raw: FloatArray) -> FloatArray:
+        return np.where(is_above, np.exp(losses.limited_exponent(spec, raw)), 0.0)
 
-    exact = response(True, None)
+    exact = response(decode_latents(spec, numbers, latent, wi, wo))
     errors = {}
     with np.errstate(over="ignore", invalid="ignore"):
         for is_careful in WAYS.values():
             for products in EXACT_PRODUCTS:
-                difference = np.abs(response(is_careful, products) - exact)
+                rounded = _decode(numbers, inputs, is_careful, products)
+                difference = np.abs(response(rounded) - exact)
                 largest = (difference / np.maximum(exact, floor)).max()
                 errors[is_careful, products] = float(np.fmin(largest, LARGEST_ERROR))
     return errors
 
 
-def _inputs(numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
-    """Of the first layer, [inputs, N]."""
-    raw = numbers.frames() @ latent
-    frames = [build_frame(raw[6 * k : 6 * k + 6]) for k in range(numbers.spec.frame_count)]
-    return np.concatenate([latent, *(encode_directions(frame, wi, wo) for frame in frames)])
-
-
-def _decode(
-    numbers: Parameters, x: FloatArray, is_careful: bool, products: int | None
-) -> FloatArray:
-    """The last layer's outputs, by NeuralCooperative of neural_decoder.slang; exact without
-    `products`."""
+def _decode(numbers: Parameters, x: FloatArray, is_careful: bool, products: int) -> FloatArray:
+    """The last layer's outputs, by NeuralCooperative of neural_decoder.slang."""
     activate = activations.FUNCTIONS[numbers.spec.activation].value
     first, *_, last = numbers.spec.layers
     for layer in numbers.spec.layers[:-1]:
         weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
         y: FloatArray
-        if products is None or (is_careful and layer is first):
-            y = weights @ x + bias
-        elif layer is first:
-            y = _in_two(weights, bias, x, products)
-        else:
+        if layer is not first:
             y = half_sums(weights, bias, _half(x), products)
+        elif is_careful:
+            y = weights @ x + bias
+        else:
+            y = _in_two(weights, bias, x, products)
         x = activate(y)
     raw: FloatArray = numbers.weights(last) @ x + numbers.bias(last)[:, None]
     return raw

@@ -71,15 +71,21 @@ def decode_latents(
     )
 
 
+def decoder_inputs(
+    spec: NetworkSpec, raw_frames: FloatArray, latent: FloatArray, wi: FloatArray, wo: FloatArray
+) -> FloatArray:
+    """Of the first layer, [inputs, N]: the latents, and the directions in each frame."""
+    inputs = [latent]
+    for frame in range(spec.frame_count):
+        axes = build_frame(_rows_of_frame(raw_frames, frame))
+        inputs.append(encode_directions(axes, wi, wo))
+    return np.concatenate(inputs)
+
+
 def _decode(
     spec: NetworkSpec, parameters: Parameters, tape: Tape, latent: FloatArray
 ) -> FloatArray:
-    inputs = [latent]
-    for frame in range(spec.frame_count):
-        axes = build_frame(_rows_of_frame(tape.raw_frames, frame))
-        inputs.append(encode_directions(axes, tape.wi, tape.wo))
-
-    x = np.concatenate(inputs)
+    x = decoder_inputs(spec, tape.raw_frames, latent, tape.wi, tape.wo)
     activation = activations.FUNCTIONS[spec.activation]
     for layer in spec.layers:
         tape.layer_inputs.append(x)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
     Floats = NDArray[np.float32]
-    Bools = NDArray[np.bool_]
 
 # More of either gain a few percent: see docs/BENCHMARKS.md.
 PAIRS, FEATURES = 16, 128

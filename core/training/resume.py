@@ -46,7 +46,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
         "step": run.step,
-        "stage": stages_of(run.settings).index(run.stage),
+        "stage": int(run.settings.is_encoded and run.stage.is_last),
         "seconds": run.seconds,
         "rounding": run.rounding,
         **({"trial": run.trial.facts()} if run.trial else {}),

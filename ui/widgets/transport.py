@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
 from verdigris.core.worker.events import DONE, FINISHING, PAUSED, PREPARING
 from verdigris.ui import states
 from verdigris.ui.binding import follow
@@ -24,11 +25,11 @@ _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
     "candidates": "trying starts",
-    "small texture": "training a small texture",
-    "encoding": "making the large texture",
+    SMALL_TEXTURE: "training a small texture",
+    ENCODING: "making the large texture",
     "training": "training",
     "measuring": "measuring and writing",
-    "flattening": "fitting textures for the viewport",
+    FLATTENING: "fitting textures for the viewport",
     "starting": "starting",
 }
 

@@ -1,4 +1,4 @@
-"""Commands in this process, and a graphics card for those that have one."""
+"""Devices, a small bundle, and commands in this process."""
 
 import json
 import sys
@@ -9,6 +9,13 @@ from verdigris.core import cli
 from verdigris.core.bundle.device_materials import has_cooperative_vectors
 from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError
+
+from .bundles import make_bundle
+
+
+@pytest.fixture(scope="module")
+def software():
+    return open_device("software")
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +28,11 @@ def cooperative_card():
     if device.is_software or not has_cooperative_vectors(device):
         pytest.skip("there is no GPU with cooperative vectors")
     return device
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import export_numbers
-from verdigris.core.device import open_device
 from verdigris.core.errors import BundleError
 from verdigris.core.training.notices import coarse_halves
 
@@ -66,11 +65,6 @@ def test_the_most_careful_counts():
     assert ADVICE == ("cooperative", "careful", "portable")
     assert most_careful(["careful", "cooperative"]) == "careful"
     assert most_careful(["portable", "careful"]) == "portable"
-
-
-@pytest.fixture(scope="module")
-def software():
-    return open_device("software")
 
 
 @pytest.fixture

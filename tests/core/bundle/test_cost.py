@@ -15,7 +15,6 @@ from verdigris.core.bundle.cost import (
     untrained,
 )
 from verdigris.core.bundle.timing import Timing
-from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.teacher import Teacher
@@ -24,16 +23,6 @@ from verdigris.core.settings import BakeSettings
 from .bundles import make_bundle
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-
-
-@pytest.fixture(scope="module")
-def software():
-    return open_device("software")
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
 
 
 def test_costs_are_counted_and_measured(bundle, software):

@@ -25,16 +25,6 @@ from .bundles import make_bundle, with_sums_of
 from .exported import made_up, stored
 
 
-@pytest.fixture(scope="module")
-def software():
-    return open_device("software")
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
-
-
 def placed_latent(uv):
     channel = np.arange(8)[:, None]
     u, v = uv.T.astype(np.float64)

@@ -36,11 +36,6 @@ ROUNDING = 1e-5
 
 
 @pytest.fixture(scope="module")
-def software():
-    return open_device("software")
-
-
-@pytest.fixture(scope="module")
 def gpu():
     try:
         device = open_device("vulkan")
