@@ -165,7 +165,10 @@ class TextureShape:
 def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
     """The levels, finest first, of a file that must be of this shape to the letter."""
     texel = expected.format
-    if len(data) < _HEADER.size or data[:12] != IDENTIFIER:
+    if len(data) < _HEADER.size:
+        remedy = f"shorter than its header, {_HEADER.size} bytes"
+        _require(False, file, "length", len(data), remedy)
+    if data[:12] != IDENTIFIER:
         raise BundleError(f"{file}: is not KTX 2.0: its identifier is {data[:12]!r}")
     header = dict(zip(_HEADER_FIELDS, _HEADER.unpack_from(data)[1:], strict=True))
     wanted = {
@@ -245,6 +248,8 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         wanted = expected.level_bytes(number)
         _require(size == wanted == plain, file, f"{field} byteLength", size, f"not {wanted}")
         _require(at % texel.alignment == 0, file, f"{field} byteOffset", at, "is not aligned")
+        beyond = f"the level ends at {at + size}, beyond the file's end at {len(data)}"
+        _require(at + size <= len(data), file, f"{field} byteOffset", at, beyond)
         # finest last, with nothing but padding between
         gap = end - (at + size)
         holds = at >= start and (gap == 0 if number == 0 else 0 <= gap < texel.alignment)
