@@ -18,6 +18,8 @@ from verdigris.core.errors import BundleError
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}[A-Za-z0-9_]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+LONGEST_TEXT = 4096
+_MOST_DIGITS = 4000
 
 
 def refuse(file: str, field: str, value: object, remedy: str) -> NoReturn:
@@ -40,6 +42,11 @@ def parse_json(data: bytes, file: str) -> Fields:
     def constant(text: str) -> NoReturn:
         raise ValueError(f"{text} is no number of JSON")
 
+    def whole(text: str) -> int:
+        if len(text) > _MOST_DIGITS:
+            raise BundleError(f"{file}: holds a number of too many digits: {len(text)}")
+        return int(text)
+
     def number(text: str) -> float:
         value = float(text)
         if not math.isfinite(value):
@@ -57,11 +64,17 @@ def parse_json(data: bytes, file: str) -> Fields:
     try:
         text = data.decode()
         value = json.loads(
-            text, parse_constant=constant, parse_float=number, object_pairs_hook=pairs
+            text,
+            parse_constant=constant,
+            parse_float=number,
+            parse_int=whole,
+            object_pairs_hook=pairs,
         )
         # a lone surrogate cannot be shown, nor be the name of anything
         json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as failure:
+    except RecursionError:
+        raise BundleError(f"{file}: is nested too deeply") from None
+    except ValueError as failure:
         raise BundleError(f"{file}: is not JSON: {str(failure)[:200]}") from None
     if not isinstance(value, dict):
         refuse(file, "the top", value, "it must be an object")
@@ -99,8 +112,18 @@ class Fields:
 
     def text(self, name: str) -> str:
         value = self.value(name)
-        self.require(isinstance(value, str) and len(value) <= 4096, name, "it must be a text")
+        self.require(isinstance(value, str), name, "it must be a text")
+        self.require(
+            len(value) <= LONGEST_TEXT, name, f"at most {LONGEST_TEXT} characters are read"
+        )
         return str(value)
+
+    def material_name(self) -> str:
+        """What people see, and so no escape sequence of a terminal."""
+        value = self.text("name")
+        plain = bool(value.strip()) and value.isprintable()
+        self.require(plain, "name", "it must be a plain text: printable, and not blank")
+        return value
 
     def chosen(self, name: str, choices: tuple[str, ...]) -> str:
         value = self.text(name)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from verdigris.core.bundle.arithmetic import Arithmetic, parse_arithmetic
-from verdigris.core.bundle.fields import Fields, parse_json
-from verdigris.core.bundle.network import network_json, parse_network
+from verdigris.core.bundle.fields import Fields, parse_json, refuse
+from verdigris.core.bundle.network import network_json, parse_network, tensor_names
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
@@ -21,6 +23,7 @@ LARGEST_MANIFEST = 4 << 20
 LARGEST_WEIGHTS = 16 << 20
 LARGEST_MAP = 2 << 30
 LARGEST_REFERENCE = 8 << 20
+FEWEST_REFERENCES = 256
 MOST_REFERENCES = 1 << 14
 LARGEST_PREVIEW = 64 << 20
 RUNTIME_FOLDER = "runtime/"
@@ -32,6 +35,8 @@ LARGEST_SIDE = 8192
 LATENT_CHANNELS = 8
 LATENT_LAYERS = 2
 LARGEST_LATENT = 1e30
+# Of a single float with all its digits: smaller ones are zero to many readers.
+SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
 LATENT_FORMATS = ("R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT")
 EMISSION_FORMATS = ("R16G16B16A16_SFLOAT",)
 OPACITY_FORMATS = ("R8_UNORM",)
@@ -62,7 +67,9 @@ class Tensor:
     row_stride: int
     """Bytes from row to row; of a vector, its length in bytes."""
     type: str = "float16"
-    """Of a number; a newer minor version may add tensors of others."""
+    """Of a number."""
+    place: str = field(default="weights.tensors", compare=False)
+    """Where the manifest describes it."""
 
     @property
     def end(self) -> int:
@@ -140,7 +147,7 @@ class Bounds:
     relative: float = 0.01
     """Largest |a - b| / b where b is at least `floor`."""
     floor: float = 0.01
-    """Responses below this are compared by `absolute`."""
+    """Above 0; responses below this are compared by `absolute`."""
     absolute: float = 1e-4
     """Largest |a - b| below the floor."""
     teacher_log_mae: float | None = None
@@ -195,9 +202,20 @@ class Manifest:
     @property
     def records(self) -> tuple[FileRecord, ...]:
         """Of every file that the manifest names."""
-        maps = [facts.record for facts in (self.emission, self.opacity) if facts]
-        preview = [self.preview] if self.preview else []
-        return (self.weights, self.latents.record, *maps, self.reference, *preview, *self.runtime)
+        return tuple(self.named_records.values())
+
+    @property
+    def named_records(self) -> dict[str, FileRecord]:
+        """The same by field."""
+        maps = {"emission": self.emission, "opacity": self.opacity}
+        return {
+            "weights": self.weights,
+            "latents": self.latents.record,
+            **{name: facts.record for name, facts in maps.items() if facts},
+            "reference": self.reference,
+            **({"preview": self.preview} if self.preview else {}),
+            **named_runtime(self.runtime),
+        }
 
     def encode(self) -> bytes:
         """The file's bytes."""
@@ -249,8 +267,8 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     """Reads what encode() writes; everything that is wrong is an error with its field."""
     fields = parse_json(data, file)
     is_newer = require_format(fields, FORMAT, "a bundle's")
-    name = fields.text("name")
-    fields.require(bool(name.strip()) and name.isprintable(), "name", "it must be a plain text")
+    name = fields.material_name()
+    require_response(fields)
     try:
         spec = parse_network(fields.table("network"))
     except SettingsError as failure:
@@ -263,10 +281,10 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         name=name,
         spec=spec,
         weights=parse_record(weights, LARGEST_WEIGHTS),
-        tensors=tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS)),
+        tensors=parse_tensors(weights, spec),
         latents=parse_latents(fields.table("latents")),
         reference=parse_record(reference, LARGEST_REFERENCE),
-        reference_count=reference.whole("count", 1, MOST_REFERENCES),
+        reference_count=parse_count(reference),
         bounds=bounds,
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission", EMISSION_FORMATS),
@@ -275,9 +293,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         runtime=parse_runtime(fields),
         **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},
     )
-    names = [record.file.lower() for record in manifest.records] + [MANIFEST_FILE]
-    for each in names:
-        fields.require(names.count(each) == 1, "name", f"{each!r} is the file of two things")
+    require_own_files(manifest.named_records, file)
     return manifest
 
 
@@ -298,6 +314,33 @@ def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
     )
 
 
+def require_response(fields: Fields) -> None:
+    """There is one; its words are for people."""
+    fields.value("response")
+
+
+def require_own_files(named: Mapping[str, FileRecord], file: str) -> None:
+    """No file is of two things, also where a system does not tell capitals from small letters."""
+    owners: dict[str, str] = {}
+    for name, record in named.items():
+        field_name, key = f"{name}.file", record.file.lower()
+        if key == MANIFEST_FILE:
+            refuse(file, field_name, record.file, "that is the manifest itself")
+        if key in owners:
+            refuse(file, field_name, record.file, f"{owners[key]} is the same file")
+        owners[key] = field_name
+
+
+def named_runtime(records: Iterable[FileRecord]) -> dict[str, FileRecord]:
+    """The shaders by field."""
+    return {f"runtime[{index}]": record for index, record in enumerate(records)}
+
+
+def parse_count(reference: Fields) -> int:
+    """Rows of a reference."""
+    return reference.whole("count", FEWEST_REFERENCES, MOST_REFERENCES)
+
+
 def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
     if "runtime" not in fields:
         return ()
@@ -305,7 +348,14 @@ def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
     return tuple(parse_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
 
 
-def parse_tensor(fields: Fields) -> Tensor:
+def parse_tensors(weights: Fields, spec: NetworkSpec) -> tuple[Tensor, ...]:
+    """Those of this network; of others, which a newer writer may add, the name alone is read."""
+    names = tensor_names(spec)
+    tables = weights.tables("tensors", MOST_TENSORS)
+    return tuple(_parse_tensor(each) for each in tables if each.text("name") in names)
+
+
+def _parse_tensor(fields: Fields) -> Tensor:
     shape = fields.wholes("shape", 2)
     fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
     return Tensor(
@@ -314,14 +364,16 @@ def parse_tensor(fields: Fields) -> Tensor:
         fields.whole("offset", 0, LARGEST_WEIGHTS),
         fields.whole("row_stride", 1, LARGEST_WEIGHTS),
         fields.text("type"),
+        fields.path,
     )
 
 
 def parse_latents(fields: Fields) -> LatentFacts:
     fields.whole("layers", LATENT_LAYERS, LATENT_LAYERS)
     scale, offset = (fields.numbers(name, LATENT_CHANNELS) for name in ("scale", "offset"))
-    in_range = bool((scale > 0).all() and (scale < LARGEST_LATENT).all())
-    fields.require(in_range, "scale", f"each must lie between 0 and {LARGEST_LATENT}")
+    in_range = bool((scale >= SMALLEST_SCALE).all() and (scale < LARGEST_LATENT).all())
+    remedy = f"each must be at least {SMALLEST_SCALE:.8g} and below {LARGEST_LATENT}"
+    fields.require(in_range, "scale", remedy)
     in_range = bool((abs(offset) < LARGEST_LATENT).all())
     fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
     return LatentFacts(
@@ -358,5 +410,7 @@ def parse_bounds(fields: Fields) -> Bounds:
         if name == "teacher_log_mae" and name not in fields:
             continue
         values[name] = fields.number(name)
-        fields.require(values[name] >= 0, name, "it must be 0 or more")
+        # responses are divided by what is at least the floor
+        holds = values[name] > 0 if name == "floor" else values[name] >= 0
+        fields.require(holds, name, f"it must be {'above 0' if name == 'floor' else '0 or more'}")
     return Bounds(**values)

@@ -69,6 +69,12 @@ def bias_name(layer: int) -> str:
     return f"layer{layer}.bias"
 
 
+def tensor_names(spec: NetworkSpec) -> tuple[str, ...]:
+    """Of every tensor that a decoder needs."""
+    layers = range(len(spec.layers))
+    return (FRAMES, *(each(k) for k in layers for each in (weights_name, bias_name)))
+
+
 def parse_network(fields: Fields) -> NetworkSpec:
     """The decoder; raises SettingsError where it is none that this version can evaluate."""
     layers = list(fields.tables("layers", 9))

@@ -36,8 +36,6 @@ from verdigris.core.bundle.manifest import (
     MAJOR,
     MANIFEST_FILE,
     MINOR,
-    MOST_REFERENCES,
-    MOST_TENSORS,
     OPACITY_FORMATS,
     RESPONSE,
     RUNTIME_FOLDER,
@@ -46,13 +44,17 @@ from verdigris.core.bundle.manifest import (
     LatentFacts,
     MapFacts,
     Tensor,
+    named_runtime,
     parse_bounds,
+    parse_count,
     parse_latents,
     parse_map,
     parse_record,
     parse_runtime,
-    parse_tensor,
+    parse_tensors,
     require_format,
+    require_own_files,
+    require_response,
 )
 from verdigris.core.bundle.network import network_json, parse_network
 from verdigris.core.bundle.read import Bundle, find_bundle_folder
@@ -82,7 +84,7 @@ class SceneMaterial:
     """One material of a scene."""
 
     name: str
-    """As its files are named."""
+    """For people; `pack` names its files so."""
     weights_offset: int
     """First byte of its decoder in the weights' file."""
     latents: LatentFacts
@@ -101,9 +103,14 @@ class SceneMaterial:
     """Which arithmetic it asks for; version 1.0 did not say."""
 
     @property
-    def records(self) -> tuple[FileRecord, ...]:
-        maps = [facts.record for facts in (self.emission, self.opacity) if facts]
-        return (self.latents.record, *maps, self.reference)
+    def named_records(self) -> dict[str, FileRecord]:
+        """By field."""
+        maps = {"emission": self.emission, "opacity": self.opacity}
+        return {
+            "latents": self.latents.record,
+            **{name: facts.record for name, facts in maps.items() if facts},
+            "reference": self.reference,
+        }
 
     def as_json(self) -> dict[str, Any]:
         maps = {"emission": self.emission, "opacity": self.opacity}
@@ -162,8 +169,20 @@ class Scene:
     @property
     def records(self) -> tuple[FileRecord, ...]:
         """Every file beside the manifest."""
-        materials = [record for material in self.materials for record in material.records]
-        return (self.weights, *self.runtime, *materials)
+        return tuple(self.named_records.values())
+
+    @property
+    def named_records(self) -> dict[str, FileRecord]:
+        """The same by field."""
+        return {
+            "weights": self.weights,
+            **named_runtime(self.runtime),
+            **{
+                f"materials[{index}].{name}": record
+                for index, material in enumerate(self.materials)
+                for name, record in material.named_records.items()
+            },
+        }
 
     def reference(self, material: SceneMaterial) -> Reference:
         data = read_recorded(self.folder, material.reference)
@@ -196,6 +215,8 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     materials = []
     for name, bundle in zip(names, bundles, strict=True):
         bundle.check_files()
+        # copied as it is, and so read first
+        reference = bundle.reference()
         weights = stored_of(bundle).weights
         place = places.setdefault(weights, sum(map(len, places)))
         manifest = bundle.manifest
@@ -221,7 +242,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 bounds=manifest.bounds,
                 # of version 1.0
                 arithmetic=manifest.arithmetic
-                or judge(bundle.parameters(), bundle.reference(), manifest.bounds),
+                or judge(bundle.parameters(), reference, manifest.bounds),
                 **maps,
             )
         )
@@ -342,6 +363,7 @@ def is_scene(path: Path) -> bool:
 def _parse(data: bytes, file: str, folder: Path) -> Scene:
     fields = parse_json(data, file)
     is_newer = require_format(fields, FORMAT, "a scene's")
+    require_response(fields)
     try:
         spec = parse_network(fields.table("network"))
     except SettingsError as failure:
@@ -351,7 +373,7 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     size = weights.whole("decoder_bytes", FILE_ALIGNMENT, LARGEST_WEIGHTS)
     whole = size % FILE_ALIGNMENT == 0
     weights.require(whole, "decoder_bytes", f"it must be a multiple of {FILE_ALIGNMENT}")
-    tensors = tuple(parse_tensor(each) for each in weights.tables("tensors", MOST_TENSORS))
+    tensors = parse_tensors(weights, spec)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
         _material(each, record.bytes - size, is_newer)
@@ -359,9 +381,7 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     )
     advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
     scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields), advised)
-    files = [each.file.lower() for material in materials for each in material.records]
-    files += [each.file.lower() for each in (record, *scene.runtime)] + [MANIFEST_FILE]
-    fields.require(len({*files}) == len(files), "materials", "each file must be of one thing alone")
+    require_own_files(scene.named_records, file)
     names = [material.name for material in materials]
     fields.require(len({*names}) == len(names), "materials", "each must have a name of its own")
     return scene
@@ -374,11 +394,11 @@ def _material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     # scenes had none at first
     bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
     return SceneMaterial(
-        fields.text("name"),
+        fields.material_name(),
         place,
         parse_latents(fields.table("latents")),
         parse_record(reference, LARGEST_REFERENCE),
-        reference.whole("count", 1, MOST_REFERENCES),
+        parse_count(reference),
         parse_map(fields, "emission", EMISSION_FORMATS),
         parse_map(fields, "opacity", OPACITY_FORMATS),
         bounds,

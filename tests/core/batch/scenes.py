@@ -50,7 +50,7 @@ def write_scene(path, sources, **fields):
 _NUMBERS = export_numbers(initialise(NetworkSpec(hidden_width=8), LatentLayout(8, 8, 4), 1))
 _ROWS = make_reference(_NUMBERS.parameters)
 _REFERENCE = Reference(
-    *(each[::64] for each in (_ROWS.uv, _ROWS.lod, _ROWS.wi, _ROWS.wo, _ROWS.exported))
+    *(each[::2] for each in (_ROWS.uv, _ROWS.lod, _ROWS.wi, _ROWS.wo, _ROWS.exported))
 )
 
 

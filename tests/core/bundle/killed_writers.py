@@ -33,12 +33,12 @@ def exported(seed):
 
 
 NUMBERS = {"before": exported(1), "after": exported(2)}
-# A few rows, worked out once: all of them take longer than the write itself.
+# No more rows than there must be, worked out once: all of them take longer than the write itself.
 REFERENCES = {}
 for name, numbers in NUMBERS.items():
     rows = make_reference(numbers.parameters)
     columns = (rows.uv, rows.lod, rows.wi, rows.wo, rows.exported)
-    REFERENCES[name] = Reference(*(column[::32] for column in columns))
+    REFERENCES[name] = Reference(*(column[::2] for column in columns))
 
 
 def make(path, name):

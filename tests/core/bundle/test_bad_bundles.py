@@ -61,6 +61,8 @@ WRONG = [
     ("version", "1", "version is '1': it must be MAJOR.MINOR"),
     ("version", 1.0, "version is 1.0: it must be a text"),
     ("name", "a\nb", r"name is 'a\nb': it must be a plain text"),
+    ("name", " ", "name is ' ': it must be a plain text: printable, and not blank"),
+    ("name", "a" * 4097, "…: at most 4096 characters are read"),
     ("network.latent_channels", 16, "network.latent_channels is 16: it must be a whole number"),
     ("network.inputs", 21, "network.inputs is 21: it must be a whole number from 20 to 20"),
     ("network.layers", [], "network.layers is []: it must be a list of 1 to 9 objects"),
@@ -79,8 +81,12 @@ WRONG = [
     ("weights.file", "a\\b.bin", r"weights.file is 'a\\b.bin': it must be a plain name"),
     ("weights.file", "nul.bin", "weights.file is 'nul.bin': it must be a plain name"),
     ("weights.file", "a.bin\0", r"weights.file is 'a.bin\x00': it must be a plain name"),
-    ("weights.file", "manifest.json", "is the file of two things"),
-    ("latents.file", "Weights.BIN", "'weights.bin' is the file of two things"),
+    (
+        "weights.file",
+        "manifest.json",
+        "json: weights.file is 'manifest.json': that is the manifest",
+    ),
+    ("latents.file", "Weights.BIN", "latents.file is 'Weights.BIN': weights.file is the same"),
     ("weights.sha256", "0", "weights.sha256 is '0': it must be 64"),
     ("weights.tensors.0.name", "other", "weights.tensors names 'frames' 0 times"),
     ("weights.tensors.1.shape", [16, 21], "weights.tensors[1].shape is (16, 21): needs (16, 20)"),
@@ -102,10 +108,14 @@ WRONG = [
         "latents.ktx2: vkFormat is 37: the manifest needs 97",
     ),
     ("latents.scale", [1.0] * 7, "latents.scale is [1.0, "),
-    ("latents.scale.3", 0.0, "each must lie between 0 and"),
+    ("latents.scale.3", 0.0, "each must be at least 1.1754944e-38 and below 1e+30"),
+    ("latents.scale.0", 1e-320, "manifest.json: latents.scale is [1e-320, "),
+    ("latents.scale.0", 1e30, "manifest.json: latents.scale is [1e+30, "),
     ("latents.offset.3", 1e200, "each must be below 1e+30"),
     ("reference.count", 511, "reference.json: count is 512: it must be a whole number from 511"),
+    ("reference.count", 255, "reference.count is 255: it must be a whole number from 256 to 16384"),
     ("bounds.relative", -1, "bounds.relative is -1: it must be 0 or more"),
+    ("bounds.floor", 0, "bounds.floor is 0: it must be above 0"),
     ("bounds", None, "bounds is None: it must be an object"),
     ("cost", [], "cost is []: it must be an object"),
 ]
@@ -128,7 +138,7 @@ def test_a_wrong_field_is_refused_by_file_name_and_value(path, value, message, f
     [
         *("format", "version", "name", "network", "weights", "latents", "reference", "bounds"),
         *("network.layers.0.inputs", "network.output.limit", "weights.sha256", "latents.scale"),
-        *("weights.tensors.2.offset", "bounds.floor", "source", "cost"),
+        *("weights.tensors.2.offset", "bounds.floor", "response", "source", "cost"),
     ],
 )
 def test_a_missing_field_is_refused_by_name(path, folder):
@@ -152,8 +162,9 @@ def test_a_missing_field_is_refused_by_name(path, folder):
         (b'{"format": 1e999}', "1e999 is too large"),
         (b'{"format": 1, "format": 2}', "'format' is given twice"),
         (b'{"name": "\\ud800"}', "surrogates not allowed"),
-        (b"[" * 100_000, "is not JSON"),
-        (b'{"format": ' + b"9" * 10_000 + b"}", "is not JSON"),
+        (b"[" * 100_000, "manifest.json: is nested too deeply"),
+        (b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "json: is nested too deeply"),
+        (b'{"format": ' + b"9" * 5_000 + b"}", "json: holds a number of too many digits: 5000"),
     ],
 )
 def test_a_manifest_that_is_no_json_is_refused(text, message, folder):
@@ -199,15 +210,39 @@ def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
         document["version"] = "1.7"
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
-        document["weights"]["tensors"].append(
-            {"name": "new", "shape": [1], "type": "float8", "offset": 0, "row_stride": 1}
-        )
-        document["weights"]["tensors"][-1]["offset"] = document["weights"]["bytes"] - 64
+        document["weights"]["tensors"][:0] = [
+            {"name": "new", "shape": [2, 3, 4], "type": "float8", "offset": 0, "row_stride": 0},
+            {"name": "sparse"},
+            {"name": "far", "offset": 1 << 60},
+        ]
 
     before = open_bundle(folder).parameters()
     edit(folder, change)
     read_everything(folder)
     np.testing.assert_array_equal(open_bundle(folder).parameters().decoder, before.decoder)
+
+
+def test_an_unknown_tensor_still_has_a_name_and_leaves_the_others_theirs(folder):
+    def add(document):
+        document["weights"]["tensors"].insert(0, {"name": 7})
+
+    edit(folder, add)
+    with pytest.raises(BundleError, match=r"weights.tensors\[0\].name is 7: it must be a text"):
+        open_bundle(folder)
+
+    def name(document):
+        document["weights"]["tensors"][0]["name"] = "new"
+        document["weights"]["tensors"][2]["offset"] = 100
+
+    edit(folder, name)
+    with pytest.raises(BundleError, match=r"weights.tensors\[2\].offset is 100: it must be a"):
+        open_bundle(folder)
+
+
+def test_bounds_of_0_are_held_to_and_print_no_warning(folder):
+    edit(folder, lambda document: document["bounds"].update(relative=0, absolute=0))
+    bounds = open_bundle(folder).manifest.bounds
+    assert (bounds.relative, bounds.floor, bounds.absolute) == (0, 0.01, 0)
 
 
 @pytest.mark.parametrize("name", ["weights.bin", "latents.ktx2", "reference.json"])

@@ -41,8 +41,8 @@ def make_tiny(parent):
     spec = NetworkSpec(hidden_width=4, hidden_layers=1, activation="silu")
     parameters = export_numbers(lively_parameters(spec, LatentLayout(4, 2, 3))).parameters
     points = choose_points(parameters.layout)
-    some = [getattr(points, name)[::32] for name in ("uv", "lod", "wi", "wo")]
-    reference = Reference(*some, exported=np.zeros((16, 3), np.float32))
+    some = [getattr(points, name)[::2] for name in ("uv", "lod", "wi", "wo")]
+    reference = Reference(*some, exported=np.zeros((256, 3), np.float32))
     found = exported_response(parameters, reference)
     bundle = make_bundle(
         parent / "a.vdg",

@@ -11,6 +11,7 @@ import pytest
 from verdigris.core import cli
 from verdigris.core.bundle.arithmetic import Arithmetic, judge, most_careful
 from verdigris.core.bundle.device_eval import QueryEvaluator
+from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene, pack
@@ -196,7 +197,15 @@ def test_packing_again_replaces_the_scene(bundles, tmp_path):
         (("materials", 0, "latents", "file"), "../x.ktx2", r"materials\[0\].latents.file"),
         (("materials", 0, "latents", "width"), 9, r"latents.levels|latents.ktx2"),
         (("materials", 2, "name"), "copper", "each must have a name of its own"),
-        (("materials", 2, "latents", "file"), "oak.latents.ktx2", "each file must be of one thing"),
+        (
+            ("materials", 2, "latents", "file"),
+            "oak.latents.ktx2",
+            r"materials\[2\].latents.file is 'oak.latents.ktx2': materials\[1\].latents.file is",
+        ),
+        (("materials", 2, "name"), "\x1b[31mred", r"materials\[2\].name is '.x1b.*it must be a pl"),
+        (("materials", 2, "name"), "", r"materials\[2\].name is '': it must be a plain text"),
+        (("materials", 0, "reference", "count"), 255, r"materials\[0\].reference.count is 255"),
+        (("materials", 1, "bounds", "floor"), 0, r"materials\[1\].bounds.floor is 0: .* above 0"),
         (("weights", "decoder_bytes"), 100, "weights.decoder_bytes is 100"),
         (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
@@ -217,6 +226,29 @@ def test_a_manifest_that_lies_is_refused(scene, tmp_path, path, value, message):
     with pytest.raises(VerdigrisError, match=message) as caught:
         open_scene(copy).stored()
     assert "damaged.vdg" in str(caught.value)
+
+
+def test_a_scene_without_a_word_on_its_response_is_refused(scene, tmp_path):
+    copy = damaged_copy(scene, tmp_path, ("version",), "1.1")
+    document = json.loads((copy / "manifest.json").read_text())
+    del document["response"]
+    (copy / "manifest.json").write_text(json.dumps(document))
+    with pytest.raises(VerdigrisError, match=r"manifest.json: response is missing"):
+        open_scene(copy)
+
+
+def test_a_reference_that_cannot_be_read_is_not_packed(tmp_path):
+    folder = make_bundle(tmp_path / "clay.vdg").folder
+    data = b'{"count": 512, "uv": 7}'
+    (folder / "reference.json").write_bytes(data)
+    document = json.loads((folder / "manifest.json").read_text())
+    document["reference"].update(bytes=len(data), sha256=digest(data))
+    # with an arithmetic, nothing but the copy asks for the reference
+    document["arithmetic"] = TAME.as_json()
+    (folder / "manifest.json").write_text(json.dumps(document))
+    with pytest.raises(VerdigrisError, match=r"clay.vdg/reference.json: uv is 7: it must be fin"):
+        pack([open_bundle(folder)], tmp_path / "set.vdg")
+    assert not (tmp_path / "set.vdg").exists()
 
 
 def damaged_copy(scene, tmp_path, path, value, forget=None):
