@@ -110,20 +110,22 @@ def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]
 
 
 def device_notes(bundle: Bundle, device: Device) -> list[str]:
-    """What is left out of these ways, and why."""
+    """What is left out of the ways to decode it, and why."""
     manifest = bundle.manifest
     return left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
 
 
 def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]) -> list[str]:
-    """A line for each part, by name, that keeps a device from its cooperative vectors."""
-    if not fastest_advised(device, None).is_cooperative:
-        return []
-    return [
-        f"cooperative vectors are not checked: {arithmetic.against_halves(name, bounds)}"
+    """Why cooperative vectors are not checked, where they are not: a line for each part, by name,
+    that asks for plain code; and one for a device that has none, where no part does."""
+    reasons = [
+        arithmetic.against_halves(name, bounds)
         for name, arithmetic, bounds in parts
         if arithmetic and arithmetic.advised == PORTABLE
     ]
+    if not fastest_advised(device, None).is_cooperative:
+        reasons = [] if reasons else [f"{device.name} has none"]
+    return [f"cooperative vectors are not checked: {reason}" for reason in reasons]
 
 
 def exact_choices(

@@ -14,7 +14,9 @@ from verdigris.core.bundle.halves import half_errors
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.reference import choose_points
+from verdigris.core.bundle.scene import pack
 from verdigris.core.bundle.verify import verify
+from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.bundle.write import export_numbers
 from verdigris.core.errors import BundleError
 from verdigris.core.training.notices import coarse_halves
@@ -171,6 +173,19 @@ def test_a_device_with_cooperative_vectors_follows_the_advice(card):
 def test_one_without_them_has_plain_code_whatever_is_asked_for(software):
     assert not any(fastest_advised(software, name).is_cooperative for name in (None, *ADVICE))
     assert left_out(software, [("copper", COARSE, Bounds())]) == []
+
+
+def test_a_device_without_them_is_named_once(software, tmp_path):
+    line = f"cooperative vectors are not checked: {software.name} has none"
+    for arithmetic in (TAME, CAREFUL, None):
+        bundle = make_bundle(tmp_path / "a.vdg", arithmetic=arithmetic)
+        assert device_notes(bundle, software) == [line]
+    parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds())]
+    assert left_out(software, parts) == [line]
+    # who asks for plain code lacks nothing
+    assert left_out(software, [*parts, ("lace", COARSE, Bounds())]) == []
+    packed = pack([bundle], tmp_path / "set.vdg")
+    assert verify_scene(packed, software).notes == (line,)
 
 
 def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
