@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.quantise import LatentRange, dequantise, fit_range, quantise
+from verdigris.core.network.quantise import BYTE, LatentRange, dequantise, fit_range, quantise
 from verdigris.core.network.spec import LatentLayout
 
 UNORM = "R8G8B8A8_UNORM"
@@ -45,10 +45,18 @@ class LatentTexture:
 
     def values(self) -> NDArray[np.float32]:
         """The student's flat texels [texels, 8], in single floats."""
-        stored = np.concatenate([_flat(level) for level in self.levels])
+        stored = self._flat_texels()
         if self.is_quantised:
             return dequantise(stored, LatentRange(self.scale, self.offset))
         return stored.astype(np.float32) * self.scale + self.offset
+
+    def exact_values(self) -> NDArray[np.float64]:
+        """The same in double precision."""
+        stored = self._flat_texels().astype(np.float64)
+        return self.offset + self.scale * (stored / BYTE if self.is_quantised else stored)
+
+    def _flat_texels(self) -> NDArray[Any]:
+        return np.concatenate([_flat(level) for level in self.levels])
 
 
 def store_latents(

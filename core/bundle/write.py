@@ -60,6 +60,11 @@ class Exported:
     latents: LatentTexture
     """The texels as they are stored."""
 
+    @property
+    def exact(self) -> Parameters:
+        """What these numbers mean to a decoder in double precision."""
+        return replace(self.parameters.astype(np.float64), latents=self.latents.exact_values())
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -136,7 +141,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     """Every file of the bundle by its name, the manifest last."""
     spec, layout = exported.parameters.spec, exported.parameters.layout
     writer = f"verdigris {version()}"
-    reference = contents.reference or make_reference(exported.parameters)
+    reference = contents.reference or make_reference(exported.exact)
     weights, tensors = pack_weights(exported.parameters)
     latents = exported.latents
     files = {

@@ -107,7 +107,7 @@ def finish(run: Run) -> Iterator[Event]:
         on_samples, on_sphere = _measure(teacher, student, run.settings.resolution)
         samples.append(on_samples)
         pictures.append(on_sphere)
-        reference = make_reference(exported.parameters, teacher)
+        reference = make_reference(exported.exact, teacher)
         bounds = _bounds(reference)
         arithmetic = judge(exported.parameters, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)

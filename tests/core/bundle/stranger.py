@@ -25,6 +25,15 @@ def read_textures(path, width, height, layers):
     return levels
 
 
+def read_reference(folder):
+    """Columns of reference.json, by name: the single floats that its decimals stand for."""
+    document = json.loads((Path(folder) / "reference.json").read_text())
+    count = document.pop("count")
+    columns = {name: np.float32(column).astype(float) for name, column in document.items()}
+    assert {len(column) for column in columns.values()} == {count}
+    return columns
+
+
 def bilinear(texels, uv):
     """[N, channels] of texels [height, width, channels], repeating."""
     height, width, _ = texels.shape
