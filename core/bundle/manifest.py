@@ -12,11 +12,13 @@ import numpy as np
 
 from verdigris.core.bundle.arithmetic import Arithmetic, parse_arithmetic
 from verdigris.core.bundle.fields import Fields, parse_json, refuse
+from verdigris.core.bundle.ktx2 import FORMATS, TextureShape
 from verdigris.core.bundle.network import network_json, parse_network, tensor_names
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 FORMAT = "verdigris.material"
+SCENE_FORMAT = "verdigris.scene"
 MAJOR, MINOR = 1, 1
 MANIFEST_FILE = "manifest.json"
 LARGEST_MANIFEST = 4 << 20
@@ -102,6 +104,12 @@ class LatentFacts:
     offset: tuple[float, ...]
     """By channel."""
 
+    @property
+    def texture(self) -> TextureShape:
+        """What its file must be."""
+        size = (self.layout.width, self.layout.height, self.layout.levels)
+        return TextureShape(FORMATS[self.format], *size, LATENT_LAYERS)
+
     def as_json(self) -> dict[str, Any]:
         return {
             **self.record.as_json(),
@@ -129,6 +137,11 @@ class MapFacts:
     """Mip levels, the finest included."""
     format: str
     """Of its texels."""
+
+    @property
+    def texture(self) -> TextureShape:
+        """What its file must be."""
+        return TextureShape(FORMATS[self.format], self.width, self.height, self.levels, 0)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -299,7 +312,11 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
 
 def require_format(fields: Fields, name: str, whose: str) -> bool:
     """The kind of file, and a version that this can read; whether its minor one is beyond this."""
-    fields.require(fields.text("format") == name, "format", f"{whose} is {name!r}")
+    found = fields.text("format")
+    remedy = f"{whose} is {name!r}"
+    if found == SCENE_FORMAT:
+        remedy += ": name a bundle that the scene was packed of; verify alone takes scenes"
+    fields.require(found == name, "format", remedy)
     version = _VERSION.fullmatch(fields.text("version"))
     if version is None:
         fields.refuse("version", "it must be MAJOR.MINOR")

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.files import digest, read_recorded, read_whole, size_inside
-from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, read_ktx2
+from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import UNORM, LatentTexture
 from verdigris.core.bundle.manifest import (
     LARGEST_MANIFEST,
-    LATENT_LAYERS,
     MANIFEST_FILE,
     Manifest,
     MapFacts,
@@ -71,14 +70,7 @@ class Bundle:
     def latents(self) -> LatentTexture:
         """The latents as they are stored."""
         facts = self.manifest.latents
-        shape = TextureShape(
-            FORMATS[facts.format],
-            facts.layout.width,
-            facts.layout.height,
-            facts.layout.levels,
-            LATENT_LAYERS,
-        )
-        levels = self._texture(facts.record.file, shape)
+        levels = self._texture(facts.record.file, facts.texture)
         scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
         return LatentTexture(levels, scale, offset)
 
@@ -105,9 +97,12 @@ class Bundle:
         return self._map(self.manifest.opacity)
 
     def check_files(self) -> None:
-        """Every file that the manifest names is there and is the one that was written with it."""
+        """Every file that the manifest names is there and is the one that was written with it, and
+        its maps can be read, which no decoder reads."""
         for record in self.manifest.records:
             self._recorded(record.file)
+        self.emission()
+        self.opacity()
 
     def _recorded(self, name: str) -> bytes:
         record = next(each for each in self.manifest.records if each.file == name)
@@ -117,10 +112,7 @@ class Bundle:
         return read_ktx2(self._recorded(name), shape, str(self.folder / name))
 
     def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
-        if facts is None:
-            return None
-        shape = TextureShape(FORMATS[facts.format], facts.width, facts.height, facts.levels, 0)
-        return self._texture(facts.record.file, shape)
+        return self._texture(facts.record.file, facts.texture) if facts else None
 
 
 def open_bundle(path: Path) -> Bundle:

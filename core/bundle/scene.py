@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verdigris.core.bundle.arithmetic import (
     Arithmetic,
@@ -25,20 +26,20 @@ from verdigris.core.bundle.arithmetic import (
 from verdigris.core.bundle.device_materials import Stored, as_shader_reads, stored_of
 from verdigris.core.bundle.fields import Fields, parse_json
 from verdigris.core.bundle.files import read_recorded, read_whole, record_of, size_inside
-from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, read_ktx2
+from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.manifest import (
     EMISSION_FORMATS,
     LARGEST_MANIFEST,
     LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
-    LATENT_LAYERS,
     MAJOR,
     MANIFEST_FILE,
     MINOR,
     OPACITY_FORMATS,
     RESPONSE,
     RUNTIME_FOLDER,
+    SCENE_FORMAT,
     Bounds,
     FileRecord,
     LatentFacts,
@@ -71,7 +72,6 @@ from verdigris.core.errors import BundleError, SettingsError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
-FORMAT = "verdigris.scene"
 MOST_MATERIALS = 4096
 # All different decoders together: what a 32-bit offset reaches with room to spare.
 LARGEST_SCENE_WEIGHTS = 1 << 30
@@ -162,9 +162,14 @@ class Scene:
         return Parameters(self.spec, material.latents.layout, decoder, values)
 
     def check_files(self) -> None:
-        """Every file that the manifest names is there and is the one that was written with it."""
+        """Every file that the manifest names is there and is the one that was written with it, and
+        its maps can be read, which no decoder reads."""
         for record in self.records:
             read_recorded(self.folder, record)
+        for material in self.materials:
+            for facts in (material.emission, material.opacity):
+                if facts:
+                    self._texture(facts.record, facts.texture)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -196,14 +201,12 @@ class Scene:
 
     def _latents(self, material: SceneMaterial) -> LatentTexture:
         facts = material.latents
-        layout = facts.layout
-        shape = TextureShape(
-            FORMATS[facts.format], layout.width, layout.height, layout.levels, LATENT_LAYERS
-        )
-        data = read_recorded(self.folder, facts.record)
-        levels = read_ktx2(data, shape, str(self.folder / facts.record.file))
+        levels = self._texture(facts.record, facts.texture)
         scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
         return LatentTexture(levels, scale, offset)
+
+    def _texture(self, record: FileRecord, shape: TextureShape) -> list[NDArray[Any]]:
+        return read_ktx2(read_recorded(self.folder, record), shape, str(self.folder / record.file))
 
 
 def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
@@ -315,7 +318,7 @@ def _shape(facts: MapFacts) -> tuple[int, int, int, str]:
 
 def _encode(scene: Scene) -> bytes:
     document: dict[str, Any] = {
-        "format": FORMAT,
+        "format": SCENE_FORMAT,
         "version": f"{MAJOR}.{MINOR}",
         "network": network_json(scene.spec),
         "weights": {
@@ -355,14 +358,14 @@ def is_scene(path: Path) -> bool:
         return False
     try:
         data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
-        return parse_json(data, MANIFEST_FILE).text("format") == FORMAT
+        return parse_json(data, MANIFEST_FILE).text("format") == SCENE_FORMAT
     except BundleError:
         return False
 
 
 def _parse(data: bytes, file: str, folder: Path) -> Scene:
     fields = parse_json(data, file)
-    is_newer = require_format(fields, FORMAT, "a scene's")
+    is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
     require_response(fields)
     try:
         spec = parse_network(fields.table("network"))

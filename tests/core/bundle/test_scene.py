@@ -1,6 +1,7 @@
 """Scenes: bundles joined for one shader, read back as strictly as a bundle."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.device import open_device
 from verdigris.core.errors import VerdigrisError
@@ -169,8 +171,12 @@ def test_two_materials_of_one_name_are_refused(bundles, tmp_path):
 
 
 def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
-    with pytest.raises(VerdigrisError, match=r"format is 'verdigris.scene': a bundle's is"):
+    with pytest.raises(VerdigrisError) as failure:
         open_bundle(scene.folder)
+    assert str(failure.value).endswith(
+        "format is 'verdigris.scene': a bundle's is 'verdigris.material': name a bundle that the "
+        "scene was packed of; verify alone takes scenes"
+    )
     with pytest.raises(VerdigrisError, match=r"format is 'verdigris.material': a scene's is"):
         open_scene(bundles[0].folder)
 
@@ -251,9 +257,27 @@ def test_a_reference_that_cannot_be_read_is_not_packed(tmp_path):
     assert not (tmp_path / "set.vdg").exists()
 
 
-def damaged_copy(scene, tmp_path, path, value, forget=None):
-    import shutil
+def test_a_map_that_is_no_texture_is_found_in_bundles_and_scenes(scene, bundles, tmp_path):
+    name, data = "lace.opacity.ktx2", b"no texture"
+    copy = damaged_copy(scene, tmp_path, ("version",), "1.1")
+    document = json.loads((copy / "manifest.json").read_text())
+    document["materials"][2]["opacity"].update(bytes=len(data), sha256=digest(data))
+    (copy / "manifest.json").write_text(json.dumps(document))
+    (copy / name).write_bytes(data)
+    with pytest.raises(VerdigrisError, match=r"lace.opacity.ktx2: length is 10: shorter than its"):
+        verify_scene(open_scene(copy))
 
+    bundle = bundles[2].folder
+    shutil.copytree(bundle, tmp_path / "b.vdg")
+    document = json.loads((bundle / "manifest.json").read_text())
+    document["opacity"].update(bytes=len(data), sha256=digest(data))
+    (tmp_path / "b.vdg" / "manifest.json").write_text(json.dumps(document))
+    (tmp_path / "b.vdg" / "opacity.ktx2").write_bytes(data)
+    with pytest.raises(VerdigrisError, match=r"b.vdg/opacity.ktx2: length is 10: shorter than its"):
+        verify(open_bundle(tmp_path / "b.vdg"))
+
+
+def damaged_copy(scene, tmp_path, path, value, forget=None):
     copy = tmp_path / "damaged.vdg"
     shutil.copytree(scene.folder, copy)
     document = json.loads((copy / "manifest.json").read_text())
@@ -271,7 +295,6 @@ def damaged_copy(scene, tmp_path, path, value, forget=None):
 
 def test_a_decoder_that_is_no_number_is_refused(scene, tmp_path):
     import hashlib
-    import shutil
 
     copy = tmp_path / "damaged.vdg"
     shutil.copytree(scene.folder, copy)
@@ -288,8 +311,6 @@ def test_a_decoder_that_is_no_number_is_refused(scene, tmp_path):
 
 
 def test_scenes_damaged_at_random_are_read_or_refused(scene, tmp_path):
-    import shutil
-
     copy = tmp_path / "fuzzed.vdg"
     shutil.copytree(scene.folder, copy)
     text = (copy / "manifest.json").read_bytes()
