@@ -173,6 +173,56 @@ def test_hlsl_compiles(files, tmp_path, name, model):
     )
 
 
+OWN_SLANG = """import neural_material;
+import neural_latents;
+import neural_record;
+StructuredBuffer<NeuralRecord> records;
+ByteAddressBuffer weights;
+Texture2DArray<float4> latents;
+SamplerState linear;
+RWStructuredBuffer<float4> pixels;
+
+[shader("compute")]
+[numthreads(1, 1, 1)]
+void shade()
+{
+    const NeuralMaterial material = { records[0], weights, latents };
+    const NeuralSampled filter = { linear };
+    const float3 up = float3(0.0, 0.0, 1.0);
+    const float3 seen = evaluate(material, float2(0.5), 0.0, up, up);
+    pixels[0] = float4(seen + evaluate(material, filter, float2(0.5), 0.0, up, up), 0.0);
+}
+"""
+
+
+@pytest.fixture
+def slang_folder(tmp_path):
+    """What an engine copies into its shader tree, and a shader of its own."""
+    for name, data in slang_files(NETWORKS["2x5 leaky_smelu"]).items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "own.slang").write_text(OWN_SLANG)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("kind", "model"), [(0, "sm_6_0"), (1, "sm_6_6"), (2, "sm_6_6")])
+def test_the_documented_command_writes_hlsl_without_a_warning(slang_folder, kind, model):
+    arguments = ["-entry", "evaluateQueries", "-stage", "compute", "-no-mangle"]
+    arguments += [f"-DNEURAL_FILTER={kind}", "-DNEURAL_TEXTURES=64"]
+    arguments += ["-target", "hlsl", "-profile", model, "-warnings-as-errors", "all"]
+    text = compile_entry_point([slang_folder / "evaluate_queries.slang", *arguments])
+    assert b"neuralEvaluate_0(" in text and b"neuralLatents[int(64)]" in text
+
+
+def test_a_shader_of_ones_own_compiles_for_metal_and_the_proof_does_not(slang_folder):
+    metal = ["-stage", "compute", "-target", "metal"]
+    text = compile_entry_point([slang_folder / "own.slang", "-entry", "shade", *metal])
+    assert b"[[kernel]] void shade(" in text
+    with pytest.raises(VerdigrisError, match="NonUniformResourceIndex"):
+        compile_entry_point(
+            [slang_folder / "evaluate_queries.slang", "-entry", "evaluateQueries", *metal]
+        )
+
+
 def test_text_holds_the_function_and_an_entry_point_that_can_be_left_out(files):
     calls = {
         "portable.hlsl": b"f16tof32",
