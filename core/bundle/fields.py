@@ -19,6 +19,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}[A-Za-z0-9_]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LONGEST_TEXT = 4096
+# Just below what single floats end at.
+LARGEST_SINGLE = 3e38
 _MOST_DIGITS = 4000
 
 

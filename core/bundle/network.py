@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from verdigris.core.bundle.fields import Fields
+from verdigris.core.bundle.fields import LARGEST_SINGLE, Fields
 from verdigris.core.network.spec import (
     ACTIVATIONS,
     HALF_Z_MINIMUM,
@@ -81,6 +81,9 @@ def parse_network(fields: Fields) -> NetworkSpec:
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")
     output.chosen("transform", ("exp",))
+    for name in ("shift", "limit"):
+        fits = abs(output.number(name)) < LARGEST_SINGLE
+        output.require(fits, name, "it must fit single floats")
     directions = fields.table("directions")
     directions.chosen("parameterisation", (PARAMETERISATION,))
     _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)

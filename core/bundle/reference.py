@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.fields import parse_json
+from verdigris.core.bundle.fields import LARGEST_SINGLE, parse_json
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -176,7 +176,9 @@ def parse_reference(data: bytes, count: int, file: str) -> Reference:
         if name == "teacher" and name not in fields:
             continue
         values = fields.numbers(name, count, *shape)
-        fields.require(bool((np.abs(values) < 3e38).all()), name, "it must fit single floats")
+        fields.require(
+            bool((np.abs(values) < LARGEST_SINGLE).all()), name, "it must fit single floats"
+        )
         columns[name] = values.astype(np.float32)
     for name in ("wi", "wo"):
         lengths = np.linalg.norm(columns[name].astype(np.float64), axis=1)

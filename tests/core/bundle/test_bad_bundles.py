@@ -72,6 +72,7 @@ WRONG = [
     ("network.layers.2.outputs", 4, "network.layers[2].outputs is 4: "),
     ("network.output.shift", "3", "network.output.shift is '3': it must be a finite number"),
     ("network.output.limit", 1e9, "network is {"),
+    ("network.output.shift", 1e200, "network.output.shift is 1e+200: it must fit single floats"),
     ("network.directions.half_z_minimum", 0.5, "network.directions.half_z_minimum is 0.5: this"),
     ("weights.bytes", 1 << 40, "weights.bytes is 1099511627776: it must be a whole number"),
     ("weights.bytes", 4000, "weights.bytes is 4000: it must be a multiple of 128"),
