@@ -119,7 +119,7 @@ class BakeSettings:
     @property
     def candidate_steps(self) -> int:
         """Of each start that is tried."""
-        return max(2, int(self.iterations * self.candidate_share))
+        return min(self.iterations, max(2, int(self.iterations * self.candidate_share)))
 
     @property
     def is_encoded(self) -> bool:

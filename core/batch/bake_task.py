@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.batch.sweep import clear_checkpoint_leftovers
 from verdigris.core.batch.task import Task
 from verdigris.core.device import close_device
 from verdigris.core.errors import DeviceError, VerdigrisError
@@ -150,8 +149,6 @@ def bake_or_wait(
                 raise
             time.sleep(_LOCK_POLL)
         else:
-            # the lock is held from the first event on
-            clear_checkpoint_leftovers(options.folder, options.name)
             yield first
             yield from events
             return

@@ -7,16 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.training.checkpoint import STATE_SUFFIX
+from verdigris.core.training.checkpoint import STATE_SUFFIX, clear_leftovers
 from verdigris.core.training.lock import locked
-
-
-def clear_checkpoint_leftovers(folder: Path, name: str) -> None:
-    """Removes half-written checkpoints. The caller holds the lock of the bake of this name."""
-    for path in folder.iterdir():
-        # not by a pattern: names of materials can hold brackets
-        if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
-            path.unlink(missing_ok=True)
 
 
 def sweep(bakes: Iterable[tuple[Path, str]]) -> None:
@@ -32,4 +24,4 @@ def _sweep_one(folder: Path, name: str) -> None:
         return
     with contextlib.suppress(SettingsError, OSError), locked(folder, name):
         checkpoint.unlink(missing_ok=True)
-        clear_checkpoint_leftovers(folder, name)
+        clear_leftovers(folder, name)

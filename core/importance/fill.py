@@ -29,12 +29,13 @@ def masked_of(importance: NDArray[Any] | None) -> Bools | None:
     return masked if masked.any() else None
 
 
-def fill_masked(parameters: Parameters, masked: Bools | None) -> None:
-    """Fills, on every level, the texels that only masked places reach; `masked` is a map of uv of
-    any size, row 0 at v = 0. Nothing masked, or nothing else, leaves all as it is."""
+def fill_masked(parameters: Parameters, masked: Bools | None, first_level: int = 0) -> None:
+    """Fills, on every level from this one on, the texels that only masked places reach; `masked` is
+    a map of uv of any size, row 0 at v = 0. Nothing masked, or nothing else, leaves all as it
+    is."""
     if masked is None or not masked.any() or masked.all():
         return
-    for level in range(parameters.layout.levels):
+    for level in range(first_level, parameters.layout.levels):
         texels = parameters.level(level)
         live = live_texels(~masked, *texels.shape[1:3])
         if live.all():

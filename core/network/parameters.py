@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import tokenize
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,23 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         ) from error
 
 
+# What numpy and zipfile raise for a file that is damaged somewhere: a compression or an encryption
+# that nobody asked for, a header that is no Python, a shape beyond all memory.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    KeyError,
+    RuntimeError,
+    MemoryError,
+    SyntaxError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Every array of an npz; raises CheckpointError naming the file and the array at fault."""
     name = "archive"
@@ -132,7 +151,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             for name in archive.files:
                 arrays[name] = archive[name]
             return arrays
-    except (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise CheckpointError(f"{path}: {name} cannot be read ({error})") from error
 
 

@@ -17,6 +17,7 @@ from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
+from verdigris.core.training.checkpoint import clear_leftovers
 from verdigris.core.training.events import (
     ENCODING,
     SMALL_TEXTURE,
@@ -46,7 +47,7 @@ from verdigris.core.training.resume import (
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
-from verdigris.core.training.stages import stages_of
+from verdigris.core.training.stages import encoded_levels, stages_of
 from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
 
@@ -82,7 +83,9 @@ def bake(
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))
         check_paths(paths)
+        clear_leftovers(options.folder, options.name)
         saved = find_state(teachers, settings, options, kind)
+        wanted_steps = settings.iterations
         settings = saved.settings if saved else with_places(teachers, settings)
         if saved is None and options.time_limit:
             settings = _fit_to_time(teachers, settings, options, kind)
@@ -90,6 +93,7 @@ def bake(
         trainer, source = open_start(teachers, stage.settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
         run = Run(teachers, settings, options, control, kind, trainer, source, names, [], stage)
+        run.is_limited = settings.iterations < wanted_steps
         run.digest = source_digest(teachers, options.importance)
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:
@@ -109,6 +113,8 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
         run.trainer.restore(saved.parameters, saved.state)
         run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
         run.checkpoint_step, run.trial = run.step, saved.trial
+        if run.stage.is_last:
+            run.encoded_levels = encoded_levels(settings)
     yield _started(run)
     if run.options.resume and saved is None:
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")
@@ -222,7 +228,7 @@ def _train(run: Run) -> Iterator[Event]:
         yield _phase(run, "rounding")
         yield from _train_to(run, settings.iterations)
     if not run.stopped_by:
-        run.stopped_by = "time limit" if run.options.time_limit else "steps"
+        run.stopped_by = "time limit" if run.is_limited else "steps"
 
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:
@@ -241,9 +247,10 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
                 found = run.measure()
             yield found
             error = float(np.mean([each.log_mae for each in found.samples]))
-            target = options.target_error if run.stage.is_last else None
-            if target is not None and error <= target:
-                run.stopped_by = "target error"
+            if options.target_error is not None and error <= options.target_error:
+                # a small texture that is good enough is followed by the large one
+                if run.stage.is_last:
+                    run.stopped_by = "target error"
                 return
         if options.preview_seconds is not None and previews.is_due:
             with previews.taken():

@@ -35,7 +35,7 @@ def choose_candidate(run: Run) -> Iterator[Event]:
             _open_next(run, trial.number)
     if trial.best is not None:
         run.trainer.restore(trial.best.parameters, trial.best.state)
-    run.trial = None
+    run.trial, run.has_untried_starts = None, trial.number < settings.candidates
 
 
 def _open_next(run: Run, number: int) -> None:

@@ -45,6 +45,14 @@ def state_path(folder: Path, name: str) -> Path:
     return folder / f"{name}{STATE_SUFFIX}"
 
 
+def clear_leftovers(folder: Path, name: str) -> None:
+    """Removes half-written checkpoints. The caller holds the lock of the bake of this name."""
+    for path in folder.iterdir():
+        # not by a pattern: names of materials can hold brackets
+        if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
+            path.unlink(missing_ok=True)
+
+
 def save(
     path: Path,
     parameters: Parameters,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.importance.fill import live_texels, masked_of
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.training.encoder import Encoder, probe
-from verdigris.core.training.events import Event, Step
+from verdigris.core.training.events import Event, Step, Warning
 from verdigris.core.training.resume import write_state
-from verdigris.core.training.stages import stages_of
+from verdigris.core.training.stages import encoded_levels, stages_of
 from verdigris.core.training.stepping import open_trained
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from verdigris.core.settings import BakeSettings
     from verdigris.core.training.run import Run
 
+# Encoding goes on for so long where a bake is asked to stop: most textures are done by then.
+SECONDS_AFTER_STOP = 3.0
 # Of a texel, that the encoder sees the mean of: the small texture's are few and hold more.
 _SMALL_PLACES, _LARGE_PLACES = 4, 1
 
@@ -34,18 +36,31 @@ def grow(run: Run) -> Iterator[Event]:
     small, stage = run.trainer.parameters(), stages_of(run.settings)[-1]
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
-        # the large texture is for the result: whoever resumes goes on with the small one
-        yield write_state(run)
+        # the large texture is for the result: whoever resumes goes on with the small one, or with
+        # the starts that were not tried
+        if not run.has_untried_starts:
+            yield from _write_state(run)
         stage = replace(stage, first_step=run.step)
     grown = below_the_small_one(small, stage.settings.layout(len(run.teachers)))
+    run.encoded_levels = encoded_levels(run.settings)
     yield from _encode_finest(run, small, grown)
     run.trainer.close()
     run.trainer, run.source = open_trained(
         run.teachers, stage.settings, run.options, run.trainer_kind, grown
     )
     run.begin_stage(stage)
-    if not is_cut_short:
+    # what took less time than may be lost anyway is not kept
+    may_be_lost = run.checkpoint_step is None and run.seconds < run.options.checkpoint_seconds
+    if not is_cut_short and not may_be_lost:
+        yield from _write_state(run)
+
+
+def _write_state(run: Run) -> Iterator[Event]:
+    """A checkpoint. Where it cannot be written, the bake goes on without."""
+    try:
         yield write_state(run)
+    except CheckpointError as failure:
+        yield Warning(f"{failure}; a bake that is cut off now goes on from before")
 
 
 def below_the_small_one(small: Parameters, layout: LatentLayout) -> Parameters:
@@ -68,9 +83,15 @@ def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> fl
     texels = 4 * (size * size - small * small) / 3
     found = 0.0
     for teacher in teachers:
-        # compiles, and fits anything: encoding takes as long whatever it finds
-        _, seen = next(probe(teacher, small, _LARGE_PLACES))
+        # compiles
+        next(probe(teacher, small, _LARGE_PLACES))
+        begun = time.monotonic()
+        _, seen = next(probe(teacher, small, _SMALL_PLACES))
+        found += (time.monotonic() - begun) * small * small / len(seen)
+        # fits anything: it takes as long whatever it finds
+        begun = time.monotonic()
         encoder = Encoder(seen, seen[:, : settings.spec.latent_channels])
+        found += time.monotonic() - begun
         took = []
         # the better of two: the first one fetches memory, too
         for _ in range(2):
@@ -83,15 +104,23 @@ def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> fl
 
 
 def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:
-    levels = range(grown.layout.levels - small.layout.levels)
+    """From coarse to fine, so that levels for which a bake that is asked to stop has no time left
+    can be those before, enlarged."""
+    levels = range(run.encoded_levels)[::-1]
     sizes = [grown.layout.level_size(level)[0] for level in levels]
     total, done = len(run.teachers) * sum(size * size for size in sizes), 0
     begun = time.monotonic()
+    patience = _Patience(run)
     for number, teacher in enumerate(run.teachers):
         encoder = _fitted(run, teacher, small, number)
         for level, size in zip(levels, sizes, strict=True):
             texels = grown.level(level)[number].reshape(size * size, -1)
             for part, seen in probe(teacher, size, _LARGE_PLACES):
+                if patience.is_over:
+                    coarser = grown.level(level + 1)[number]
+                    grown.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)
+                    run.encoded_levels = 0
+                    break
                 texels[part] = encoder.encode(seen)
                 done += len(seen)
                 spent = max(time.monotonic() - begun, 1e-9)
@@ -99,6 +128,25 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
                 yield Step(
                     run.step, run.settings.iterations, run.loss, done / spent, run.seconds, left
                 )
+    if not run.encoded_levels:
+        yield Warning(
+            "the texture is coarser than it was meant to be: the bake was ended before all of it "
+            "was encoded"
+        )
+
+
+class _Patience:
+    """What is left of a bake that somebody wants to end."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._asked: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        if self._asked is None and self._run.control.stop_requested:
+            self._asked = time.monotonic()
+        return self._asked is not None and time.monotonic() - self._asked > SECONDS_AFTER_STOP
 
 
 def _fitted(run: Run, teacher: Teacher, small: Parameters, number: int) -> Encoder:

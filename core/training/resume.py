@@ -49,6 +49,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "stage": int(run.settings.is_encoded and run.stage.is_last),
         "seconds": run.seconds,
         "rounding": run.rounding,
+        "time_limit": run.options.time_limit,
         **({"trial": run.trial.facts()} if run.trial else {}),
     }
 
@@ -80,7 +81,16 @@ def find_state(
     # What the first run has chosen by itself is taken over.
     wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
     if options.time_limit:
-        wanted = replace(wanted, iterations=stored.iterations, encode_from=stored.encode_from)
+        limit = facts.get("time_limit", options.time_limit)
+        if limit != options.time_limit:
+            begun = f"a time limit of {limit:g} s" if limit else "no time limit"
+            raise CheckpointError(
+                f"{path}: was begun with {begun}, which its steps were chosen for, not with "
+                f"{options.time_limit:g} s: use the same, or bake without --resume"
+            )
+        wanted = replace(wanted, iterations=stored.iterations)
+        if stored.encode_from == 0:
+            wanted = replace(wanted, encode_from=0)
     if stored != wanted or facts.get("trainer") != kind:
         raise CheckpointError(
             f"{path}: was begun with other settings or another trainer: "

@@ -40,7 +40,7 @@ def note_error_before(run: Run) -> None:
     """Keeps the error of latents that are not rounded, and what it is if they are."""
     quantisation = run.settings.training().quantisation
     assert quantisation is not None
-    trained = run.parameters()
+    trained = run.filled_parameters()
     run.rounding = {
         "bits": quantisation.bits,
         "log_mae_before": _errors(run, trained),

@@ -50,8 +50,14 @@ class Run:
     digest: str = ""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
+    is_limited: bool = False
+    """A time limit has left it fewer steps than were asked for."""
     trial: Trial | None = None
     """While starts are tried."""
+    has_untried_starts: bool = False
+    """The bake was asked to stop before all were tried."""
+    encoded_levels: int = 0
+    """Finest levels of the texture, all of whose texels an encoder has made."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
 
@@ -71,10 +77,14 @@ class Run:
         return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
 
     def parameters(self) -> Parameters:
-        """The trainer's; after the end, places that are left out hold what is next to them."""
+        """The trainer's; after the end, as results have them."""
+        return self.trainer.parameters() if self.ended is None else self.filled_parameters()
+
+    def filled_parameters(self) -> Parameters:
+        """The trainer's, but places that are left out hold what is next to them. Those that an
+        encoder has made are better than that."""
         parameters = self.trainer.parameters()
-        if self.ended is not None:
-            fill_masked(parameters, masked_of(self.options.importance))
+        fill_masked(parameters, masked_of(self.options.importance), self.encoded_levels)
         return parameters
 
     def take_importance(self) -> None:

@@ -45,3 +45,10 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         quantise_share=min(0.5, settings.quantise_share * settings.iterations / after),
     )
     return Stage(small, is_last=False), Stage(large, before)
+
+
+def encoded_levels(settings: BakeSettings) -> int:
+    """Finest levels of the texture that an encoder makes."""
+    if not settings.is_encoded:
+        return 0
+    return (settings.resolution // settings.small_resolution).bit_length() - 1

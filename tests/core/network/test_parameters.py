@@ -1,3 +1,5 @@
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,25 @@ def test_a_truncated_file_is_refused(parameters, tmp_path, share):
     path = tmp_path / "a.npz"
     save(parameters, path)
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
+        load(path)
+
+
+@pytest.mark.parametrize(("field", "value"), [(8, 1), (10, 77)], ids=["encrypted", "method"])
+def test_a_damaged_entry_of_the_directory_is_refused(parameters, tmp_path, field, value):
+    path = tmp_path / "a.npz"
+    save(parameters, path)
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + field] = value
+    path.write_bytes(data)
+    with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
+        load(path)
+
+
+def test_a_header_that_is_no_header_is_refused(parameters, tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("latents.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f4\n   ")
     with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
         load(path)
 

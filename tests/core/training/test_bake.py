@@ -255,3 +255,11 @@ def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypa
 def test_the_trainer_for_graphics_cards_is_refused_on_the_processor(clay, tmp_path):
     with pytest.raises(SettingsError, match=r"'tensor' is for graphics cards.*use numpy"):
         run([clay], tmp_path, trainer="tensor")
+
+
+def test_what_killed_bakes_have_half_written_is_cleared(clay, tmp_path):
+    ours, other = (tmp_path / f".{name}.bake.npz.123.tmp" for name in ("out", "other"))
+    for path in (ours, other):
+        path.write_bytes(b"half")
+    run([clay], tmp_path)
+    assert other.exists() and not ours.exists()

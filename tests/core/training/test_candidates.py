@@ -9,7 +9,7 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Phase
+from verdigris.core.training.events import Checkpointed, Phase, Step
 
 from .bakes import TINY, run
 
@@ -91,3 +91,13 @@ def test_a_best_start_without_its_latents_is_refused(clay, tmp_path):
         checkpoint.save(path, saved.parameters, saved.facts, state)
         with pytest.raises(VerdigrisError, match="the best start is damaged"):
             run([clay], tmp_path, SETTINGS, resume=True)
+
+
+@pytest.mark.parametrize(("iterations", "encode_from"), [(1, 0), (2, 0), (1, 8), (2, 8), (3, 8)])
+def test_few_steps_are_no_more_for_many_starts(clay, tmp_path, iterations, encode_from):
+    settings = replace(SETTINGS, iterations=iterations, candidates=3)
+    settings = replace(settings, resolution=8, small_resolution=4, encode_from=encode_from)
+    events = run([clay], tmp_path, settings)
+    assert events[-1].step == iterations
+    steps = [(event.step, event.steps) for event in events if isinstance(event, Step)]
+    assert all(done <= total for done, total in steps)

@@ -11,11 +11,11 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.parameters import initialise
+from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
-from verdigris.core.training.events import Checkpointed, Finished, Phase, Step
+from verdigris.core.training.events import Checkpointed, Finished, Phase, Step, Warning
 from verdigris.core.training.growth import below_the_small_one, seconds_to_encode
 from verdigris.core.training.options import BakeControl
 from verdigris.core.training.stages import stages_of
@@ -225,6 +225,94 @@ def test_a_bake_that_is_stopped_in_the_small_stage_has_the_size_that_was_asked_f
     assert (again[0].step, again[-1].step) == (20, 240)
 
 
+def test_a_stop_ends_encoding_with_the_coarser_level_enlarged(ramp, tmp_path, monkeypatch):
+    monkeypatch.setattr("verdigris.core.training.growth.SECONDS_AFTER_STOP", -1.0)
+    settings = replace(SETTINGS, resolution=64, latent_bits=0)
+    control = BakeControl()
+    told = []
+    for event in bake([ramp], settings, BakeOptions("out", tmp_path, "numpy"), control):
+        told.append(event)
+        if isinstance(event, Step) and event.step == 60 and is_encoding(told):
+            control.stop()
+    assert told[-1].stopped_by == "request"
+    assert any("coarser than it was meant" in getattr(event, "text", "") for event in told)
+    parameters = open_bundle(tmp_path / "out.vdg").parameters()
+    # the level of 32 was the one that was encoded before the stop
+    encoded = parameters.level(1)[0]
+    assert (encoded[0, ::2] != encoded[0, 1::2]).any()
+    doubled = encoded.repeat(2, axis=0).repeat(2, axis=1)
+    np.testing.assert_array_equal(parameters.level(0)[0], doubled)
+
+
+def is_encoding(events):
+    return [event.name for event in events if isinstance(event, Phase)][-1] == "encoding"
+
+
+def test_a_target_that_the_small_texture_reaches_is_followed_by_the_large_one(ramp, tmp_path):
+    settings = replace(SETTINGS, iterations=100_000)
+    options = {"target_error": 0.05, "metrics_seconds": 0.0, "checkpoint_seconds": 1e9}
+    events = run([ramp], tmp_path, settings, **options)
+    assert events[-1].stopped_by == "target error"
+    # not the quarter of all steps that the small stage has
+    assert events[-1].step < 25_000
+    assert open_bundle(tmp_path / "out.vdg").layout.width == 32
+    names = [event.name for event in events if isinstance(event, Phase)]
+    assert names == ["small texture", "encoding", "training", "measuring"]
+
+
+def test_starts_that_were_not_tried_before_a_stop_are_tried_on_resume(ramp, tmp_path):
+    settings = replace(SETTINGS, candidates=3, candidate_share=0.4)
+    uncut, cut = tmp_path / "uncut", tmp_path / "cut"
+    run([ramp], uncut, settings)
+    control = BakeControl()
+    options = BakeOptions("out", cut, "numpy", checkpoint_seconds=0.0, run_seconds=0.0)
+    steps = 0
+    for event in bake([ramp], settings, options, control):
+        steps += isinstance(event, Step)
+        # in the second start
+        if steps == 3:
+            control.stop()
+    assert "trial" in checkpoint.load(cut / "out.bake.npz").facts
+    run([ramp], cut, settings, resume=True)
+    found, wanted = (open_bundle(each / "out.vdg").parameters() for each in (cut, uncut))
+    np.testing.assert_array_equal(found.latents, wanted.latents)
+
+
+def test_a_short_bake_needs_no_room_for_a_checkpoint(ramp, tmp_path, monkeypatch):
+    def full(path, *_):
+        raise CheckpointError(f"{path}: cannot be written (no space)")
+
+    monkeypatch.setattr("verdigris.core.training.checkpoint.save", full)
+    events = run([ramp], tmp_path / "short", SETTINGS, checkpoint_seconds=1e9)
+    assert events[-1].stopped_by == "steps" and not warnings_of(events)
+    # one that is stopped would have kept the small texture, and says that it could not
+    control = BakeControl()
+    options = BakeOptions("out", tmp_path / "cut", "numpy", checkpoint_seconds=1e9)
+    told = []
+    for event in bake([ramp], SETTINGS, options, control):
+        told.append(event)
+        if isinstance(event, Step):
+            control.stop()
+    assert told[-1].stopped_by == "request"
+    assert any("cannot be written (no space)" in text for text in warnings_of(told))
+
+
+def warnings_of(events):
+    return [event.text for event in events if isinstance(event, Warning)]
+
+
+def test_places_that_a_map_leaves_out_keep_what_the_encoder_made_of_them(ramp, tmp_path):
+    weights = np.zeros((16, 16), np.float32)
+    weights[:, :8] = 1
+    events = run([ramp], tmp_path, SETTINGS, importance=weights)
+    parameters = open_bundle(tmp_path / "out.vdg").parameters()
+    # grey grows on with u there; copies of the nearest texel, that of column 16, would not
+    left_out = parameters.level(0)[0][:, 18:23]
+    assert (left_out.std(axis=1).max(axis=1) > 0).all()
+    # as measured before latents were rounded and after, they are the same but for that
+    assert not [text for text in warnings_of(events) if "bits a latent channel" in text]
+
+
 def test_what_a_map_leaves_out_does_not_teach_the_encoder(ramp, tmp_path):
     weights = np.ones((16, 16), np.float32)
     weights[:, 8:] = 0
@@ -259,8 +347,8 @@ class Slow:
 
 def test_how_long_encoding_takes_is_told_from_a_part_of_it():
     settings = replace(SETTINGS, resolution=64)
-    # levels of 64 and 32 texels a side
-    wanted = PAIRS * (64 * 64 + 32 * 32) * 1e-5
+    # four places of each small texel for the fit, then levels of 64 and 32 texels a side
+    wanted = PAIRS * (4 * 16 * 16 + 64 * 64 + 32 * 32) * 1e-5
     assert seconds_to_encode([Slow()], settings) == pytest.approx(wanted, rel=0.2)
     assert seconds_to_encode([Slow()], replace(settings, encode_from=0)) == 0
 
@@ -282,6 +370,26 @@ def test_a_time_limit_counts_the_encoding_or_does_without(
     stopped = BakeControl(stop_requested=True)
     again = run([ramp], tmp_path, settings, stopped, resume=True, **limits)
     assert again[0].step == source["step"]
+
+
+def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(ramp, tmp_path):
+    events_until(ramp, tmp_path, Checkpointed, 1)
+    for changes, limit, told in (
+        ({}, 3.0, "was begun with no time limit, .* not with 3 s"),
+        ({"encode_from": 0}, None, "was begun with other settings"),
+    ):
+        with pytest.raises(CheckpointError, match=told):
+            run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
+    limited = tmp_path / "limited"
+    events_until(ramp, limited, Checkpointed, 1, time_limit=1000.0)
+    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000 s"):
+        run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
+    with pytest.raises(CheckpointError, match="was begun with other settings"):
+        wanted = replace(SETTINGS, encode_from=0)
+        run([ramp], limited, wanted, resume=True, time_limit=1000.0)
+    # it has taken nothing of what was asked for
+    events = run([ramp], limited, SETTINGS, resume=True, time_limit=1000.0)
+    assert (events[-1].step, events[-1].stopped_by) == (240, "steps")
 
 
 def test_a_checkpoint_of_a_stage_that_there_is_not_is_refused_by_name(ramp, tmp_path):
