@@ -63,7 +63,8 @@ class Exported:
     @property
     def exact(self) -> Parameters:
         """What these numbers mean to a decoder in double precision."""
-        return replace(self.parameters.astype(np.float64), latents=self.latents.exact_values())
+        stored, latents = self.parameters, self.latents.exact_values()
+        return replace(stored, decoder=stored.decoder.astype(np.float64), latents=latents)
 
 
 @dataclass(frozen=True)
