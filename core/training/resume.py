@@ -83,10 +83,10 @@ def find_state(
     if options.time_limit:
         limit = facts.get("time_limit", options.time_limit)
         if limit != options.time_limit:
-            begun = f"a time limit of {limit:g} s" if limit else "no time limit"
+            begun = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
                 f"{path}: was begun with {begun}, which its steps were chosen for, not with "
-                f"{options.time_limit:g} s: use the same, or bake without --resume"
+                f"{options.time_limit} s: use the same, or bake without --resume"
             )
         wanted = replace(wanted, iterations=stored.iterations)
         if stored.encode_from == 0:

@@ -375,14 +375,14 @@ def test_a_time_limit_counts_the_encoding_or_does_without(
 def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(ramp, tmp_path):
     events_until(ramp, tmp_path, Checkpointed, 1)
     for changes, limit, told in (
-        ({}, 3.0, "was begun with no time limit, .* not with 3 s"),
+        ({}, 3.0, "was begun with no time limit, .* not with 3.0 s"),
         ({"encode_from": 0}, None, "was begun with other settings"),
     ):
         with pytest.raises(CheckpointError, match=told):
             run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
     limited = tmp_path / "limited"
     events_until(ramp, limited, Checkpointed, 1, time_limit=1000.0)
-    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000 s"):
+    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000.0 s"):
         run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
     with pytest.raises(CheckpointError, match="was begun with other settings"):
         wanted = replace(SETTINGS, encode_from=0)
