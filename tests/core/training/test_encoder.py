@@ -382,7 +382,7 @@ def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(r
             run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
     limited = tmp_path / "limited"
     events_until(ramp, limited, Checkpointed, 1, time_limit=1000.0)
-    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000.0 s"):
+    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000"):
         run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
     with pytest.raises(CheckpointError, match="was begun with other settings"):
         wanted = replace(SETTINGS, encode_from=0)
