@@ -36,11 +36,11 @@ UNIFORM_SUFFIX = "-uniform"
 
 @dataclass(frozen=True)
 class RegionErrors:
-    """Errors of a student, by where its map of weights is painted."""
+    """Errors of a student, by where its map of weights is painted; None where no sample lies."""
 
-    inside: SampleMetrics
-    """Where the weight is above the mean."""
-    outside: SampleMetrics
+    inside: SampleMetrics | None
+    """Where it is painted."""
+    outside: SampleMetrics | None
     """Elsewhere, but for places that are left out."""
     heat: Floats
     """Mean log error by place, row 0 at v = 0."""
@@ -60,12 +60,10 @@ class PaintedComparison:
     def rows(self) -> Iterator[tuple[str, str, float, float]]:
         """Where, which measure, uniform, painted."""
         for place in ("inside", "outside"):
-            for measure in ("log_mae", "smape"):
-                values = [
-                    float(getattr(getattr(each, place), measure))
-                    for each in (self.uniform, self.painted)
-                ]
-                yield place, measure, values[0], values[1]
+            uniform, painted = (getattr(each, place) for each in (self.uniform, self.painted))
+            if uniform and painted:
+                for measure in ("log_mae", "smape"):
+                    yield place, measure, getattr(uniform, measure), getattr(painted, measure)
 
     def picture(self) -> Floats:
         """The map, then the errors of both bakes on one scale; linear light, v upwards."""
@@ -80,9 +78,12 @@ class PaintedComparison:
 
 
 def painted_area(weights: Floats) -> Bools:
-    """Where a map is painted: above its mean."""
-    area = np.asarray(weights > weights.mean(dtype=np.float64))
-    if not area.any():
+    """Where a map is painted: above the mean of what is not left out; all of that, where it weighs
+    the same."""
+    live = np.asarray(weights > 0)
+    area = np.asarray(weights > weights[live].mean(dtype=np.float64)) if live.any() else live
+    area = area if area.any() else live
+    if not area.any() or area.all():
         raise SettingsError(
             "the importance map weighs the same everywhere: there is nothing to compare"
         )
@@ -98,7 +99,8 @@ def measure_regions(student: Student, held_out: HeldOut, weights: Floats) -> Reg
     inside = painted_area(weights)[row, column]
     outside = ~inside & (weights[row, column] > 0)
     found = [
-        measure_samples(prediction[part], held_out.response[part]) for part in (inside, outside)
+        measure_samples(prediction[part], held_out.response[part]) if part.any() else None
+        for part in (inside, outside)
     ]
     heat = texel_errors(held_out.uv, prediction, held_out.response, MAP_SIZE, MAP_SIZE)
     return RegionErrors(found[0], found[1], np.nan_to_num(heat).astype(np.float32))

@@ -12,7 +12,12 @@ from verdigris.core.importance.maps import write_importance
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.measure import HeldOut
 from verdigris.core.training.options import BakeControl, BakeOptions
-from verdigris.core.training.painted import PaintedBakes, measure_regions, painted_area
+from verdigris.core.training.painted import (
+    PaintedBakes,
+    PaintedComparison,
+    measure_regions,
+    painted_area,
+)
 
 # Gloss on the left eighth, plain on the rest: two looks that compete for the decoder.
 TEXT = """<materialx version="1.39">
@@ -50,6 +55,28 @@ def test_errors_are_those_of_the_samples_inside_and_of_those_outside_but_for_wha
     assert found.outside.log_mae == pytest.approx(np.log(1.7 / 1.5), rel=1e-5)
     # a texel without samples has none
     assert set(np.unique(found.heat[:, :32].round(5))) == {0, np.float32(0.51083)}
+
+
+def test_what_is_left_out_counts_neither_as_paint_nor_as_its_surroundings():
+    weights = np.zeros((4, 4), np.float32)
+    weights[:2] = 1
+    # a map that only leaves out: all of the rest is its paint
+    np.testing.assert_array_equal(painted_area(weights), weights > 0)
+    weights[0] = 3
+    # two is the mean of what is left; with the zeros it would be one
+    np.testing.assert_array_equal(painted_area(weights), weights == 3)
+
+
+def test_where_no_sample_lies_there_is_no_error():
+    uv = np.full((64, 2), 0.1, np.float32)
+    directions = np.tile(np.array([[0, 0, 1]], np.float32), (64, 1))
+    held_out = HeldOut(uv, directions, directions, np.ones((64, 3), np.float32))
+    weights = np.zeros((4, 4), np.float32)
+    weights[0, 0] = 1
+    found = measure_regions(Constant(), held_out, weights)
+    assert found.outside is None and found.inside.log_mae == pytest.approx(np.log(2 / 1.5))
+    compared = PaintedComparison("a", 1 / 16, found, found, weights)
+    assert [row[:2] for row in compared.rows()] == [("inside", "log_mae"), ("inside", "smape")]
 
 
 def test_a_map_without_paint_or_no_map_cannot_be_compared(tmp_path):
