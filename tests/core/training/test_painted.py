@@ -62,9 +62,9 @@ def test_what_is_left_out_counts_neither_as_paint_nor_as_its_surroundings():
     weights[:2] = 1
     # a map that only leaves out: all of the rest is its paint
     np.testing.assert_array_equal(painted_area(weights), weights > 0)
-    weights[0] = 3
-    # two is the mean of what is left; with the zeros it would be one
-    np.testing.assert_array_equal(painted_area(weights), weights == 3)
+    weights[0] = 2
+    # one and a half is the mean of what is left; with the zeros it would be three quarters
+    np.testing.assert_array_equal(painted_area(weights), weights == 2)
 
 
 def test_where_no_sample_lies_there_is_no_error():
