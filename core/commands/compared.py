@@ -62,10 +62,10 @@ def _as_json(found: PaintedComparison, picture: Path) -> dict[str, object]:
 def _print(found: PaintedComparison, picture: Path) -> None:
     print(f"{found.material}: {found.share:.1%} of the surface is painted")
     print(f"{'':<20}{'uniform':>10}{'painted':>10}{'change':>9}")
-    for place in ("inside", "outside"):
-        if not any(row[0] == place for row in found.rows()):
-            print(f"{place}: nowhere, or too small a part for the {SAMPLES:,} samples")
-    for place, measure, uniform, painted in found.rows():
+    rows = list(found.rows())
+    for place in sorted({"inside", "outside"} - {row[0] for row in rows}):
+        print(f"{place}: nowhere, or too small a part for the {SAMPLES:,} samples")
+    for place, measure, uniform, painted in rows:
         change = f"{painted / uniform - 1:+.0%}" if uniform > 0 else ""
         print(f"{place + ', ' + _NAMES[measure]:<20}{uniform:>10.5f}{painted:>10.5f}{change:>9}")
     print(f"{picture}: the map, the uniform error, the painted error")

@@ -47,7 +47,7 @@ from verdigris.core.training.resume import (
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
-from verdigris.core.training.stages import encoded_levels, stages_of
+from verdigris.core.training.stages import stages_of
 from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
 
@@ -113,8 +113,6 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
         run.trainer.restore(saved.parameters, saved.state)
         run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
         run.checkpoint_step, run.trial = run.step, saved.trial
-        if run.stage.is_last:
-            run.encoded_levels = encoded_levels(settings)
     yield _started(run)
     if run.options.resume and saved is None:
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")

@@ -42,7 +42,6 @@ def grow(run: Run) -> Iterator[Event]:
             yield from _write_state(run)
         stage = replace(stage, first_step=run.step)
     grown = below_the_small_one(small, stage.settings.layout(len(run.teachers)))
-    run.encoded_levels = encoded_levels(run.settings)
     yield from _encode_finest(run, small, grown)
     run.trainer.close()
     run.trainer, run.source = open_trained(
@@ -106,7 +105,7 @@ def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> fl
 def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:
     """From coarse to fine, so that levels for which a bake that is asked to stop has no time left
     can be those before, enlarged."""
-    levels = range(run.encoded_levels)[::-1]
+    levels = range(encoded_levels(run.settings))[::-1]
     sizes = [grown.layout.level_size(level)[0] for level in levels]
     total, done = len(run.teachers) * sum(size * size for size in sizes), 0
     begun = time.monotonic()
@@ -119,7 +118,7 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
                 if patience.is_over:
                     coarser = grown.level(level + 1)[number]
                     grown.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)
-                    run.encoded_levels = 0
+                    run.is_enlarged = True
                     break
                 texels[part] = encoder.encode(seen)
                 done += len(seen)
@@ -128,7 +127,7 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
                 yield Step(
                     run.step, run.settings.iterations, run.loss, done / spent, run.seconds, left
                 )
-    if not run.encoded_levels:
+    if run.is_enlarged:
         yield Warning(
             "the texture is coarser than it was meant to be: the bake was ended before all of it "
             "was encoded"

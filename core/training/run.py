@@ -20,7 +20,7 @@ from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Lender, Trainer
 from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
-from verdigris.core.training.stages import Stage
+from verdigris.core.training.stages import Stage, encoded_levels
 from verdigris.core.training.trial import Trial
 
 
@@ -56,8 +56,8 @@ class Run:
     """While starts are tried."""
     has_untried_starts: bool = False
     """The bake was asked to stop before all were tried."""
-    encoded_levels: int = 0
-    """Finest levels of the texture, all of whose texels an encoder has made."""
+    is_enlarged: bool = False
+    """There was no time left to encode all of the texture: coarser levels stand in for finer."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
 
@@ -84,7 +84,9 @@ class Run:
         """The trainer's, but places that are left out hold what is next to them. Those that an
         encoder has made are better than that."""
         parameters = self.trainer.parameters()
-        fill_masked(parameters, masked_of(self.options.importance), self.encoded_levels)
+        has_encoded = self.stage.is_last and not self.is_enlarged
+        first_level = encoded_levels(self.settings) if has_encoded else 0
+        fill_masked(parameters, masked_of(self.options.importance), first_level)
         return parameters
 
     def take_importance(self) -> None:

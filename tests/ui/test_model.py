@@ -197,13 +197,18 @@ def test_the_bar_leaves_room_for_textures_that_are_fitted_after_measuring(bench)
     assert seen == pytest.approx([45 / 160, 100 / 160, 100 / 160, 130 / 160, 1.0])
 
 
+def hear_plan(bench, parts):
+    """Names of phases, each with its first and last step."""
+    said = [{"name": name, "first": first, "last": last} for name, first, last in parts]
+    bench.hear("plan", parts=said)
+
+
 def test_the_bar_of_the_whole_bake_never_goes_back_when_a_phase_begins(bench):
     model = bench.ready()
     model.start()
     bench.hear("started", step=0, steps=100)
     parts = [("candidates", 0, 20), ("training", 10, 90), ("rounding", 90, 100)]
-    said = [{"name": name, "first": first, "last": last} for name, first, last in parts]
-    bench.hear("plan", parts=said)
+    hear_plan(bench, parts)
     seen = []
     for name, first, last in parts:
         bench.hear("phase", name=name)
@@ -223,8 +228,7 @@ def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_enco
     model.start()
     bench.hear("started", step=0, steps=100)
     parts = [("small texture", 0, 25), ("encoding", 25, 25), ("training", 25, 100)]
-    said = [{"name": name, "first": first, "last": last} for name, first, last in parts]
-    bench.hear("plan", parts=said)
+    hear_plan(bench, parts)
     shares = []
     for name, step in (("small texture", 25), ("encoding", 25), ("training", 25)):
         bench.hear("phase", name=name)
