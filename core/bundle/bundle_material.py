@@ -53,8 +53,9 @@ class BundleMaterial(DeviceMaterial):
     def bindings(self) -> dict[str, Any]:
         materials = self._materials
         record = materials.records[0]
-        names = [name for name in record.dtype.names or () if name not in ("scale", "offset")]
-        values: dict[str, Any] = {name: record[name].tolist() for name in names}
+        names = ("width", "height", "levels", "texture", "weights")
+        values: dict[str, Any] = {name: record[name].item() for name in names}
+        values |= {f"matrix{layer}": int(at) for layer, at in enumerate(record["matrices"])}
         for name in ("scale", "offset"):
             values[name] = record[name].reshape(-1, 4).tolist()
         bound: dict[str, Any] = {

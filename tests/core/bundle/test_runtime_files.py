@@ -24,8 +24,8 @@ NETWORKS = {
 SPIRV_MAGIC = 0x07230203
 # of SPIR-V's capabilities
 FLOAT16, INT16, COOPERATIVE_VECTOR_NV = 9, 22, 5394
-OP_CAPABILITY, OP_SOURCE, OP_DECORATE = 17, 3, 71
-BINDING = 33  # of SPIR-V's decorations
+OP_CAPABILITY, OP_SOURCE, OP_DECORATE, OP_MEMBER_DECORATE = 17, 3, 71, 72
+BINDING, OFFSET = 33, 35  # of SPIR-V's decorations
 
 
 @pytest.fixture(scope="module", params=NETWORKS)
@@ -279,6 +279,12 @@ void shade(uint3 thread: SV_DispatchThreadID)
         code = compile_entry_point([*command, f"-DNEURAL_COOPERATIVE={is_cooperative}"])
         needs = {operands[0] for _, kind, operands in instructions(code) if kind == OP_CAPABILITY}
         assert (COOPERATIVE_VECTOR_NV in needs) == is_cooperative
+        # elements of arrays are 16 bytes apart in constant buffers: records have 128 bytes there
+        places: dict[int, list[int]] = {}
+        for _, kind, operands in instructions(code):
+            if kind == OP_MEMBER_DECORATE and operands[2] == OFFSET:
+                places.setdefault(operands[0], []).append(operands[3])
+        assert [0, 32, *range(64, 128, 4)] in places.values()
 
 
 def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
