@@ -51,10 +51,15 @@ def inspect(
 
 def _inspect_bundle(path: Path, as_json: bool) -> None:
     from verdigris.core.bundle.describe import print_bundle
+    from verdigris.core.bundle.fields import parse_json
+    from verdigris.core.bundle.files import read_whole
+    from verdigris.core.bundle.manifest import LARGEST_MANIFEST, MANIFEST_FILE
     from verdigris.core.bundle.read import open_bundle
 
     bundle = open_bundle(path)
     if as_json:
-        print(bundle.manifest.encode().decode(), end="")
+        # as it is there: its own version, and fields that this Verdigris does not know
+        data = read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST)
+        print(json.dumps(parse_json(data, MANIFEST_FILE).values, indent=1))
     else:
         print_bundle(bundle)

@@ -199,8 +199,28 @@ def test_inspect_says_what_a_bundle_holds(tmp_path, command):
     assert code == 0
     assert "2x16 silu" in out and "8 x 4, 4 levels, 8 bits a channel" in out
     assert "dropped       transmission: light that passes through" in out
+    path = folder / "manifest.json"
     code, out, _ = command("inspect", folder, "--json")
-    assert json.loads(out) == json.loads((folder / "manifest.json").read_text())
+    assert json.loads(out) == json.loads(path.read_text())
+    # another version's words and fields are not made this one's
+    manifest = json.loads(path.read_text()) | {"version": "1.7", "response": "light", "new": 1}
+    path.write_text(json.dumps(manifest))
+    code, out, _ = command("inspect", folder, "--json")
+    assert (code, json.loads(out)) == (0, manifest)
+
+
+def test_inspect_writes_no_escape_sequences_of_strangers(tmp_path, command):
+    bad = "a\x1b[2Jb\nc"
+    folder = make_bundle(tmp_path / "a.vdg", report={"dropped": [{"name": bad, "how": bad}]}).folder
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["source"] = dict.fromkeys(("material", "document", "verdigris", "materialx"), bad)
+    manifest["errors"] = {bad: {bad: bad}}
+    path.write_text(json.dumps(manifest))
+    code, out, _ = command("inspect", folder)
+    assert code == 0 and "\x1b" not in out
+    assert out.count("a\ufffd[2Jb\ufffdc") == 9
+    assert out.endswith("a\ufffd[2Jb\ufffdc: a\ufffd[2Jb\ufffdc\n")
 
 
 def test_the_public_api_opens_and_proves(tmp_path, command):
