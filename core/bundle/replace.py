@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import sys
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from verdigris.core.errors import BundleError
 
+# What makes a folder a bundle or a scene, and the most that is read of it.
+_MARK = "manifest.json"
+_LARGEST_MARK = 16 << 20
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -53,8 +57,27 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
         _sync_folder(each)
 
 
+def check_output(path: Path) -> None:
+    """Refuses to replace what is no plain file, and to write among the files of a bundle."""
+    try:
+        is_plain = path.is_file() or not path.exists()
+    except OSError as failure:
+        raise BundleError(
+            f"{path}: cannot be written ({failure.strerror}): choose another name"
+        ) from None
+    if not is_plain:
+        raise BundleError(f"{path}: is there, and is no plain file: choose another name")
+    for folder in path.resolve().parents:
+        if (_kind_of(folder / _MARK) or "").startswith("verdigris."):
+            raise BundleError(
+                f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
+                "folder"
+            )
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Writes one file under a temporary name, then renames it."""
+    check_output(path)
     new = temporary_name(path)
     try:
         with new.open("wb") as file:
@@ -63,9 +86,11 @@ def write_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         new.replace(path)
     except OSError as failure:
-        new.unlink(missing_ok=True)
+        # a name that is too long cannot be looked for either
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
         raise BundleError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder"
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
         ) from None
 
 
@@ -85,14 +110,30 @@ def put_in_place(new: Path, target: Path) -> None:
     _sync_folder(target.parent)
 
 
-def check_replaceable(target: Path, mark: str) -> None:
-    """Refuses to replace what is not ours: a file, or a folder without the file `mark`."""
-    if target.is_dir() and ((target / mark).is_file() or not any(target.iterdir())):
-        return
+def check_replaceable(target: Path, kind: str) -> None:
+    """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
+    folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged."""
+    if target.is_dir():
+        mark = target / _MARK
+        if not any(target.iterdir()) or (mark.is_file() and _kind_of(mark) in (kind, None)):
+            return
     if target.exists() or target.is_symlink():
+        what = "bundle" if kind == "verdigris.material" else "bundle that pack has written"
         raise BundleError(
-            f"{target}: is there, and is no bundle: move it away or choose another name"
+            f"{target}: is there, and is no {what}: move it away or choose another name"
         )
+
+
+def _kind_of(manifest: Path) -> str | None:
+    """What a manifest says it is of; None where it cannot be read."""
+    if not manifest.is_file():
+        return None
+    try:
+        with manifest.open("rb") as file:
+            found = json.loads(file.read(_LARGEST_MARK))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return str(found.get("format", "")) if isinstance(found, dict) else ""
 
 
 def _exchange(first: Path, second: Path) -> bool:

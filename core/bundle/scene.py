@@ -267,7 +267,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     files[MANIFEST_FILE] = _encode(scene)
     # what would not be read back is not written
     _parse(files[MANIFEST_FILE], MANIFEST_FILE, path)
-    return open_scene(put_folder(path, files))
+    return open_scene(put_folder(path, files, SCENE_FORMAT))
 
 
 def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
@@ -353,13 +353,13 @@ def open_scene(path: Path) -> Scene:
 
 def is_scene(path: Path) -> bool:
     """Whether there is a manifest that says so; whatever else is wrong is for its reader to say."""
-    folder = find_bundle_folder(path)
-    if folder is None:
-        return False
     try:
+        folder = find_bundle_folder(path)
+        if folder is None:
+            return False
         data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
         return parse_json(data, MANIFEST_FILE).text("format") == SCENE_FORMAT
-    except BundleError:
+    except (BundleError, OSError):
         return False
 
 

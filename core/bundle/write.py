@@ -16,6 +16,7 @@ from verdigris.core.bundle.files import record_of
 from verdigris.core.bundle.ktx2 import write_ktx2
 from verdigris.core.bundle.latents import LatentTexture, store_latents
 from verdigris.core.bundle.manifest import (
+    FORMAT,
     MANIFEST_FILE,
     RUNTIME_FOLDER,
     Bounds,
@@ -118,12 +119,13 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
     return put_folder(Path(path), _files(exported, contents))
 
 
-def put_folder(path: Path, files: dict[str, bytes]) -> Path:
-    """Writes a folder of files that manifest.json is one of, in the place of the one before."""
+def put_folder(path: Path, files: dict[str, bytes], kind: str = FORMAT) -> Path:
+    """Writes a folder of files that manifest.json is one of, in the place of the one before, which
+    must be of the same kind."""
     path = path.resolve() if path.is_symlink() else path
     with locked(path.parent, path.name):
         clear_leftovers(path)
-        check_replaceable(path, MANIFEST_FILE)
+        check_replaceable(path, kind)
         new = temporary_name(path)
         try:
             write_folder(new, files)

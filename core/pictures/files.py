@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.bundle.replace import check_output
 from verdigris.core.errors import VerdigrisError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def check_picture_path(path: str | Path) -> Path:
         raise VerdigrisError(f"{path}: pictures are written as {' or '.join(SUFFIXES)}")
     if not path.parent.is_dir():
         raise VerdigrisError(f"{path}: the folder {path.parent} is not there: make it first")
+    check_output(path)
     return path
 
 
@@ -72,9 +74,14 @@ def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None
     spec = oiio.ImageSpec(width, height, channels, kind)
     if space:
         spec.attribute("oiio:ColorSpace", space)
-    handle, temporary = tempfile.mkstemp(
-        suffix=path.suffix, prefix=f".{path.stem}", dir=path.parent
-    )
+    try:
+        handle, temporary = tempfile.mkstemp(
+            suffix=path.suffix, prefix=f".{path.stem}", dir=path.parent
+        )
+    except OSError as failure:
+        raise VerdigrisError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+        ) from None
     os.close(handle)
     try:
         target = oiio.ImageOutput.create(temporary)

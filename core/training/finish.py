@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.manifest import MANIFEST_FILE, Bounds
+from verdigris.core.bundle.manifest import FORMAT, Bounds
 from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference
@@ -79,7 +79,7 @@ def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Pat
 def check_paths(paths: Sequence[Path]) -> None:
     """Refuses, before any work, to write over what is no bundle."""
     for path in paths:
-        check_replaceable(path, MANIFEST_FILE)
+        check_replaceable(path, FORMAT)
 
 
 def document_facts(teacher: Teacher) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What holds a bundle to its word: agreement is seen, and so is every kind of disagreement."""
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -190,6 +191,28 @@ def test_export_writes_beside_the_bundle_or_where_it_is_told(tmp_path, command):
     code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", tmp_path / "no" / "b")
     assert code == 1
     assert "cannot be written (No such file or directory)" in errors
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_exports_replace_plain_files_alone_and_none_of_a_bundle(tmp_path, command):
+    folder = make_bundle(tmp_path / "a.vdg").folder
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for path, message in (
+        (folder / "manifest.json", f"lies in the bundle {folder}, whose files are its own"),
+        (folder / "new.bin", f"lies in the bundle {folder}, whose files are its own"),
+        (pipe, "is there, and is no plain file: choose another name"),
+        (tmp_path, "is there, and is no plain file: choose another name"),
+        ("", "is there, and is no plain file: choose another name"),
+        (tmp_path / ("n" * 250), "cannot be written (File name too long)"),
+        (tmp_path / ("n" * 300), "cannot be written (File name too long)"),
+    ):
+        code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", path)
+        assert code == 1 and message in errors
+    assert pipe.is_fifo()
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vdg", "pipe"]
 
 
 def test_inspect_says_what_a_bundle_holds(tmp_path, command):

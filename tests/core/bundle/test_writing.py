@@ -13,6 +13,7 @@ import pytest
 
 from verdigris.core.bundle import replace as replacing
 from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.scene import pack
 from verdigris.core.bundle.write import Contents, write_bundle
 from verdigris.core.errors import BundleError, VerdigrisError
 from verdigris.core.network.spec import NetworkSpec
@@ -68,6 +69,24 @@ def test_what_is_no_bundle_is_not_written_over(tmp_path):
             write_bundle(path, lively_parameters(), Contents())
     assert (folder / "thesis.txt").read_text() == "years of work"
     assert file.read_text() == "more of it"
+
+
+def test_a_bundle_is_no_scene_and_a_folder_of_others_is_neither(tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg")
+    other = tmp_path / "extension"
+    other.mkdir()
+    (other / "manifest.json").write_text('{"manifest_version": 3}')
+    for path in (bundle.folder, other):
+        with pytest.raises(BundleError, match="is no bundle that pack has written: move"):
+            pack([bundle], path)
+    assert open_bundle(bundle.folder).manifest == bundle.manifest
+    assert [file.name for file in other.iterdir()] == ["manifest.json"]
+    # what was damaged can be made again
+    scene = pack([bundle], tmp_path / "scene.vdg").folder
+    (scene / "manifest.json").write_text('{"format": "verdigr')
+    assert len(pack([bundle], scene).materials) == 1
+    with pytest.raises(BundleError, match=r"is there, and is no bundle: move it away"):
+        make_bundle(scene)
 
 
 def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
