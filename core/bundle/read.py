@@ -146,7 +146,11 @@ def find_bundle_folder(path: Path) -> Path | None:
 
 def is_bundle(path: Path) -> bool:
     """Whether a command line names a bundle: by what it is called, or by what is in it."""
-    return path.suffix == SUFFIX or (path / MANIFEST_FILE).exists()
+    try:
+        return path.suffix == SUFFIX or (path / MANIFEST_FILE).exists()
+    except OSError:
+        # its reader says why
+        return False
 
 
 def _require_folder(path: Path) -> Path:

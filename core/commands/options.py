@@ -40,4 +40,6 @@ def at_least(value: float, low: float, option: str) -> float:
     """The value, or an error of usage that names its option."""
     if not value >= low:
         raise typer.BadParameter(f"{value} is less than {low}", param_hint=option)
+    if value == float("inf"):
+        raise typer.BadParameter(f"{value} is no finite number", param_hint=option)
     return value

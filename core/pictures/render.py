@@ -75,6 +75,9 @@ def render(
     without, patterns in space see the shape itself.
     """
     lighting = lighting or Lighting()
+    if not 1 <= size <= LARGEST_SIZE // subpixels:
+        largest = LARGEST_SIZE // subpixels
+        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
     view = make_view(kind, size * subpixels, mesh)
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files import digest
-from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.read import is_bundle, open_bundle
+from verdigris.core.bundle.scene import is_scene
 from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
 from verdigris.core.errors import BundleError
 
@@ -321,6 +322,10 @@ def test_what_is_no_bundle_is_told_so(tmp_path):
     ):
         with pytest.raises(BundleError, match=re.escape(f"{tmp_path / name}: {message}")):
             open_bundle(tmp_path / name)
+    too_long = tmp_path / ("n" * 300)
+    assert not is_bundle(too_long) and not is_scene(too_long)
+    with pytest.raises(BundleError, match=r"cannot be opened .*File name too long"):
+        open_bundle(too_long)
 
 
 @pytest.mark.parametrize("part", ["decoder", "latents"])

@@ -111,6 +111,23 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_pictures_replace_plain_files_alone(tmp_path):
+    (tmp_path / "folder.png").mkdir()
+    for name, message in (
+        ("folder.png", "is there, and is no plain file"),
+        (f"{'n' * 248}.png", "File name too long"),
+        (f"{'n' * 300}.png", "File name too long"),
+    ):
+        with pytest.raises(VerdigrisError, match=message):
+            write_picture(tmp_path / name, np.zeros((1, 1, 3), np.float32))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
+
+
+def test_a_picture_that_is_too_large_is_refused_by_the_size_that_was_asked_for(diffuse):
+    with pytest.raises(SettingsError, match="a picture of 3000 pixels a side: choose 1 to 2048"):
+        render(diffuse, size=3000)
+
+
 def test_a_view_or_size_that_is_none_is_refused():
     with pytest.raises(SettingsError, match="'cube' is not known"):
         make_view("cube", 32)
