@@ -111,6 +111,7 @@ def verify(
     import warnings
 
     from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify import source_notes
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.material.teacher import Teacher
 
@@ -119,6 +120,7 @@ def verify(
     teacher = None
     if source and on:
         teacher = Teacher(source, source.require_material(bundle.source_name), on)
+        notes = [*source_notes(bundle, teacher), *notes]
     return prove(bundle, [*shipped, *decoders], teacher, notes)
 
 

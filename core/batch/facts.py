@@ -12,7 +12,13 @@ from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError
 from verdigris.core.bundle.write import version
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.provenance import Digest, file_digest, file_facts, source_facts
+from verdigris.core.training.provenance import (
+    Digest,
+    changed_sources,
+    file_digest,
+    file_facts,
+    source_facts,
+)
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document
@@ -66,9 +72,7 @@ def find_differences(
     if found.get("material") != wanted.material:
         reasons.append(f"is of the material {found.get('material')!r}")
     now = wanted.sources
-    if found.get("document_sha256") != now["document_sha256"]:
-        reasons.append(f"{now['document']} has changed")
-    reasons += _changed_files(found.get("textures"), now["textures"])
+    reasons += changed_sources(found, now)
     asked = found.get("asked")
     asked = asked if isinstance(asked, Mapping) else {}
     reasons += _changed_map(found, asked, wanted.asked)
@@ -82,19 +86,6 @@ def find_differences(
     if found.get("stopped_by") not in _WHOLE:
         reasons.append("its bake was ended early")
     return reasons + _changed_settings(entry, found)
-
-
-def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
-    old = before if isinstance(before, list) else []
-    if old == list(now):
-        return []
-    known = [each for each in old if isinstance(each, Mapping)]
-    names = {each.get("file"): each.get("sha256") for each in known}
-    changed = [each["file"] for each in now if names.get(each["file"], "") != each["sha256"]]
-    gone = sorted({str(name) for name in names} - {each["file"] for each in now})
-    return [f"{file} has changed" for file in dict.fromkeys(changed)] + [
-        f"{file} is read no more" for file in gone
-    ]
 
 
 def _changed_map(

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.reference import Reference, ask_teacher
+from verdigris.core.training.provenance import changed_sources, source_facts
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import LatentLayout
 
@@ -55,7 +57,7 @@ class Verification:
     bundle: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    """What was not compared, and why."""
+    """What was not compared, and why; and what of the source is not as it was baked."""
 
     @property
     def holds(self) -> bool:
@@ -168,6 +170,17 @@ def teacher_rows(
         found = log_mae(reference.exported, live)
         rows.append(Row("reference against the graph now", count, "mean log", found, limit))
     return rows
+
+
+def source_notes(bundle: Bundle, teacher: Teacher) -> list[str]:
+    """What of a source is not as the bundle says that it was baked."""
+    before, now = bundle.manifest.source, source_facts(teacher.document, teacher.material)
+    name, changed = teacher.material.name, []
+    if name != bundle.source_name:
+        changed = [f"its material is {name!r}, not {bundle.source_name!r}"]
+    elif "document_sha256" in before:
+        changed = changed_sources(before, now)
+    return [f"the source is not what was baked: {', '.join(changed)}"] if changed else []
 
 
 def _plain(value: Any) -> Any:

@@ -36,7 +36,7 @@ def verify(
     from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.scene import is_scene, open_scene
-    from verdigris.core.bundle.verify import print_verification
+    from verdigris.core.bundle.verify import print_verification, source_notes
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.bundle.verify_scene import verify_scene
     from verdigris.core.commands.opening import open_teacher
@@ -53,11 +53,13 @@ def verify(
         opened = open_bundle(bundle)
         on = find_device(device, _tell, is_needed=source is not None)
         teacher = None
+        notes = device_notes(opened, on) if on else []
         if source and on:
             name = material or opened.source_name
             teacher = open_teacher(source, name, search, allow_outside, on)
+            notes = [*source_notes(opened, teacher), *notes]
         decoders = device_decoders(opened, on) if on else []
-        result = prove(opened, decoders, teacher, device_notes(opened, on) if on else ())
+        result = prove(opened, decoders, teacher, notes)
     if as_json:
         print(json.dumps(result.as_json(), indent=2))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,3 +55,24 @@ def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
                 tiles = find_tiles(file, asker, document.search)
                 found.update(dict.fromkeys(tile.path for tile in tiles))
     return tuple(sorted(found))
+
+
+def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Which of what source_facts() says is not what it was, in words."""
+    reasons = []
+    if before.get("document_sha256") != now["document_sha256"]:
+        reasons.append(f"{now['document']} has changed")
+    return reasons + _changed_files(before.get("textures"), now["textures"])
+
+
+def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
+    old = before if isinstance(before, list) else []
+    if old == list(now):
+        return []
+    known = [each for each in old if isinstance(each, Mapping)]
+    names = {str(each.get("file")): each.get("sha256") for each in known}
+    changed = [each["file"] for each in now if names.get(each["file"], "") != each["sha256"]]
+    gone = sorted(names.keys() - {each["file"] for each in now})
+    return [f"{file} has changed" for file in dict.fromkeys(changed)] + [
+        f"{file} is read no more" for file in gone
+    ]

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,12 +12,16 @@ import pytest
 from verdigris.core import api, cli
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.reference import choose_points, make_reference
-from verdigris.core.bundle.verify import numpy_decoder, verify
+from verdigris.core.bundle.verify import numpy_decoder, source_notes, verify
 from verdigris.core.bundle.write import export_numbers
+from verdigris.core.material.document import load_document
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.training.provenance import source_facts
 
 from .bundles import lively_parameters, make_bundle
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 class Graph:
@@ -149,6 +155,27 @@ def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
     result = verify(bundle, teacher=Graph(plain, 1.3))
     failed = [row.what for row in result.rows if not row.holds]
     assert failed == ["the graph now against then", "reference against the graph now"]
+
+
+def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
+    document = load_document(EXAMPLES / "foil_stamp.mtlx")
+    material = document.require_material()
+    baked = {**source_facts(document, material), "material": material.name}
+    masks = baked["textures"][0]["file"]
+    for source, told in (
+        (baked, None),
+        ({}, None),
+        ({**baked, "material": "foil"}, "its material is 'foil_stamp', not 'foil'"),
+        ({**baked, "document_sha256": "0"}, "foil_stamp.mtlx has changed"),
+        ({**baked, "textures": baked["textures"][1:]}, f"{masks} has changed"),
+        (
+            {**baked, "textures": [*baked["textures"], 5, {"file": ["a"]}]},
+            "['a'] is read no more",
+        ),
+    ):
+        bundle = make_bundle(tmp_path / "a.vdg", name=material.name, source=source)
+        found = source_notes(bundle, SimpleNamespace(document=document, material=material))
+        assert found == ([f"the source is not what was baked: {told}"] if told else [])
 
 
 def test_cooperative_vectors_that_are_too_coarse_alone_are_advised_against(tmp_path):
