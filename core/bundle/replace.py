@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from verdigris.core.errors import BundleError
@@ -73,6 +74,18 @@ def check_output(path: Path) -> None:
                 f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
                 "folder"
             )
+
+
+def temporary_file(path: Path) -> Path:
+    """An empty file beside the path, with its suffix, for what is then renamed to it."""
+    try:
+        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}", path.parent)
+    except OSError as failure:
+        raise BundleError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+        ) from None
+    os.close(handle)
+    return Path(name)
 
 
 def write_file(path: Path, data: bytes) -> None:

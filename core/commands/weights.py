@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -174,7 +175,9 @@ def _numbers(text: str | None, name: str) -> tuple[float, float, float]:
     try:
         x, y, z = (float(part) for part in (text or "").split(","))
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not x,y,z", param_hint=f"--{name}") from None
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))):
+        raise typer.BadParameter(f"{text!r} is not x,y,z", param_hint=f"--{name}")
     return x, y, z
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.bundle.replace import check_output, temporary_file
 from verdigris.core.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -27,7 +26,11 @@ def read_importance(path: Path) -> Floats:
     Any size will do: weights are shares of the whole, and a map of another size than the latent
     texture weighs larger or smaller places.
     """
-    if not path.is_file():
+    try:
+        is_there = path.is_file()
+    except OSError as failure:
+        raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
+    if not is_there:
         raise SettingsError(f"{path}: there is no such file")
     weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
     check_importance(weights, str(path))
@@ -77,6 +80,7 @@ def check_map_path(path: Path) -> Path:
         raise SettingsError(f"{path}: importance maps are written as .exr")
     if not path.parent.is_dir():
         raise SettingsError(f"{path}: the folder {path.parent} is not there: make it first")
+    check_output(path)
     return path
 
 
@@ -89,19 +93,20 @@ def write_importance(path: Path, weights: Floats) -> None:
     spec = oiio.ImageSpec(width, height, 1, "float")
     spec.channelnames = ("Y",)
     texels = np.ascontiguousarray(weights[::-1, :, None], np.float32)
-    handle, temporary = tempfile.mkstemp(".exr", f".{path.stem}", path.parent)
-    os.close(handle)
+    temporary = temporary_file(path)
     try:
-        target = oiio.ImageOutput.create(temporary)
+        target = oiio.ImageOutput.create(str(temporary))
         if target is None:
             raise SettingsError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = target.open(temporary, spec) and target.write_image(texels) and target.close()
+        written = (
+            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
+        )
         if not written:
             raise SettingsError(f"{path}: cannot be written: {target.geterror()}")
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def check_importance(weights: Floats, name: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.replace import check_output
+from verdigris.core.bundle.replace import check_output, temporary_file
 from verdigris.core.errors import VerdigrisError
 
 if TYPE_CHECKING:
@@ -74,23 +73,17 @@ def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None
     spec = oiio.ImageSpec(width, height, channels, kind)
     if space:
         spec.attribute("oiio:ColorSpace", space)
+    temporary = temporary_file(path)
     try:
-        handle, temporary = tempfile.mkstemp(
-            suffix=path.suffix, prefix=f".{path.stem}", dir=path.parent
-        )
-    except OSError as failure:
-        raise VerdigrisError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
-        ) from None
-    os.close(handle)
-    try:
-        target = oiio.ImageOutput.create(temporary)
+        target = oiio.ImageOutput.create(str(temporary))
         if target is None:
             raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = target.open(temporary, spec) and target.write_image(texels) and target.close()
+        written = (
+            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
+        )
         if not written:
             raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import cli
+from verdigris.core.errors import VerdigrisError
 from verdigris.core.importance.maps import read_importance, write_importance
 
 # Two squares side by side in uv, the left one painted at its vertices, the right one not.
@@ -234,6 +235,7 @@ def test_a_view_becomes_a_map(command, obj, tmp_path):
         ((), "use either --camera, or --eye and --target"),
         (("--eye", "1,2"), "use either --camera"),
         (("--eye", "1,2", "--target", "0,0,0"), "'1,2' is not x,y,z"),
+        (("--eye", "1,2,3", "--target", "0,nan,0"), "'0,nan,0' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not WxH"),
     ],
 )
@@ -241,6 +243,20 @@ def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, ar
     code, _, errors = command("from-view", obj, *arguments, "-o", tmp_path / "map.exr")
     assert code == 2
     assert text in errors
+
+
+def test_maps_replace_plain_files_alone(tmp_path):
+    (tmp_path / "folder.exr").mkdir()
+    for name, message in (
+        ("folder.exr", "is there, and is no plain file"),
+        (f"{'n' * 248}.exr", "File name too long"),
+        (f"{'n' * 300}.exr", "File name too long"),
+    ):
+        with pytest.raises(VerdigrisError, match=message):
+            write_importance(tmp_path / name, np.ones((1, 1), np.float32))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.exr"]
+    with pytest.raises(VerdigrisError, match=r"cannot be read .File name too long"):
+        read_importance(tmp_path / ("n" * 300))
 
 
 def test_a_map_is_shown_in_numbers_and_as_a_picture(command, tmp_path):
