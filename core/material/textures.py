@@ -201,7 +201,8 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
         detail = problem or oiio.geterror() or "the file ends early"
         raise TextureError(f"{asker}: {path} is damaged: {_one_line(detail)}")
     texels = np.asarray(texels).reshape(source.spec().height, source.spec().width, -1)
-    return np.ascontiguousarray(with_four_channels(texels)[::-1])
+    # a copy, because of one row numpy takes any stride for contiguous
+    return with_four_channels(texels)[::-1].copy()
 
 
 def _one_line(text: str) -> str:

@@ -90,6 +90,14 @@ def test_what_a_file_holds_is_what_is_sampled(tmp_path, uv, colours, name, kind,
     np.testing.assert_allclose(look(tmp_path, uv, name), expected, atol=tolerance)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1)])
+def test_an_image_of_one_row_or_column_is_sampled(tmp_path, uv, shape):
+    texels = np.random.default_rng(8).integers(0, 256, (*shape, 3)).astype(np.uint8)
+    write_image(tmp_path / "line.png", texels)
+    got = look(tmp_path, uv, "line.png")
+    np.testing.assert_allclose(got, bilinear(texels / 255, uv), atol=STEP)
+
+
 def test_values_beyond_one_survive_in_float_files(tmp_path, uv, colours):
     write_image(tmp_path / "bright.exr", (colours * 500).astype(np.float32))
     got = look(tmp_path, uv, "bright.exr")
