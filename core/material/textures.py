@@ -202,7 +202,7 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
         raise TextureError(f"{asker}: {path} is damaged: {_one_line(detail)}")
     texels = np.asarray(texels).reshape(source.spec().height, source.spec().width, -1)
     # a copy, because of one row numpy takes any stride for contiguous
-    return with_four_channels(texels)[::-1].copy()
+    return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
 
 
 def _one_line(text: str) -> str:
@@ -217,14 +217,19 @@ _OIIO_KINDS: dict[type[np.generic], str] = {
 }
 
 
-def with_four_channels(texels: NDArray[Any]) -> NDArray[Any]:
-    """Grey becomes a colour, and what has no alpha is solid."""
+def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
+    """Grey becomes a colour, and what has no alpha is solid. Two channels without alpha are those
+    of a vector."""
     height, width, channels = texels.shape
     kind = texels.dtype
     one = np.iinfo(kind).max if kind.kind == "u" else 1
-    result = np.empty((height, width, 4), kind)
-    result[..., 3] = one if channels in (1, 3) else texels[..., channels - 1]
-    result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
+    is_vector = channels == 2 and not has_alpha
+    result = np.zeros((height, width, 4), kind)
+    result[..., 3] = one if channels in (1, 3) or is_vector else texels[..., channels - 1]
+    if is_vector:
+        result[..., :2] = texels
+    else:
+        result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
     return result
 
 

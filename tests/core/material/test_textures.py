@@ -168,6 +168,17 @@ def test_an_image_of_any_type_gives_its_first_channels(tmp_path, uv, kind):
     np.testing.assert_allclose(got[:, :channels], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["flow.exr", "flow.tif"])
+def test_two_channels_without_alpha_are_a_vector(tmp_path, uv, name):
+    texels = np.random.default_rng(9).random((HEIGHT, WIDTH, 2)).astype(np.float32)
+    write_image(tmp_path / name, texels)
+    body = image(name, "vector2")
+    body += node("convert", "shown", "color3", {"in": ("vector2", "@texels")})
+    got = glow(Teacher(probe(body, "shown", search_paths=[tmp_path])), uv)
+    np.testing.assert_allclose(got[:, :2], bilinear(texels, uv), atol=1e-5)
+    np.testing.assert_allclose(alpha_of(tmp_path, uv, name), 1.0)
+
+
 def test_each_address_mode_folds_what_lies_outside(tmp_path, colours):
     write_image(tmp_path / "image.exr", colours.astype(np.float32))
     uv = np.random.default_rng(6).uniform(-2.5, 3.5, (COUNT, 2))
