@@ -88,6 +88,10 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
         return (Tile(search.require(file, None, asker, TextureError)),)
+    if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
+        raise TextureError(
+            f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
+        )
     looked: list[Path] = []
     for pattern in search.candidates(file):
         looked.append(pattern.parent)
@@ -125,8 +129,16 @@ def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
     """What the headers of an image say, without decoding it."""
     tiles = find_tiles(file, asker, search)
     specs = [_read_header(tile.path, asker) for tile in tiles]
-    width, height, channels, kind = max(specs, key=lambda spec: spec[0] * spec[1])
+    width, height, channels, _ = max(specs, key=lambda spec: spec[0] * spec[1])
+    kind = _kind_for({spec[3] for spec in specs})
     return ImageInfo(width, height, channels, kind, tiles, is_tiled(file))
+
+
+def _kind_for(kinds: set[str]) -> str:
+    """One that holds what tiles of several kinds do."""
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "uint16" if kinds == {"uint8", "uint16"} else "float"
 
 
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
