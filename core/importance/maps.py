@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,11 @@ def read_importance(path: Path) -> Floats:
 def _read_array(path: Path) -> Floats:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as failure:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as failure:
         raise SettingsError(f"{path}: is no array of numpy: {failure}") from None
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise SettingsError(f"{path}: holds several arrays (.npz): save one with numpy.save")
     if found.ndim != 2 or found.dtype.kind not in "fiu" or max(found.shape) > LARGEST_SIDE:
         raise SettingsError(
             f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
@@ -53,7 +57,10 @@ def _read_array(path: Path) -> Floats:
 def _read_image(path: Path) -> Floats:
     import OpenImageIO as oiio
 
-    source = oiio.ImageInput.open(str(path))
+    config = oiio.ImageSpec()
+    # otherwise what is transparent would weigh nothing, and be left out
+    config["oiio:UnassociatedAlpha"] = 1
+    source = oiio.ImageInput.open(str(path), config)
     if source is None:
         raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
     spec = source.spec()

@@ -1,6 +1,7 @@
-"""Maps that come as arrays of numpy, from hosts that have no library for images."""
+"""Maps that come as arrays of numpy, from hosts that have no library for images, and as images."""
 
 import numpy as np
+import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.errors import SettingsError
@@ -37,3 +38,24 @@ def test_a_file_that_only_has_the_name_is_refused(tmp_path):
     path.write_bytes(b"\x93NUMPY")
     with pytest.raises(SettingsError, match="is no array of numpy"):
         read_importance(path)
+
+
+def test_a_file_of_several_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "maps.npz", first=np.ones((2, 2)))
+    (tmp_path / "maps.npz").rename(tmp_path / "map.npy")
+    with pytest.raises(SettingsError, match=r"map\.npy: holds several arrays \(.npz\)"):
+        read_importance(tmp_path / "map.npy")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tga", ".tif"])
+@pytest.mark.parametrize("channels", [2, 4])
+def test_what_is_transparent_weighs_what_its_colour_says(tmp_path, suffix, channels):
+    texels = np.random.default_rng(3).integers(1, 256, (5, 7, channels)).astype(np.uint8)
+    texels[..., -1] = np.arange(7) * 40
+    path = tmp_path / f"map{suffix}"
+    spec = oiio.ImageSpec(7, 5, channels, "uint8")
+    spec["oiio:UnassociatedAlpha"] = 1
+    target = oiio.ImageOutput.create(str(path))
+    assert target.open(str(path), spec) and target.write_image(texels) and target.close()
+    expected = texels[::-1, :, : channels - 1].mean(-1) / 255
+    np.testing.assert_allclose(read_importance(path), expected, atol=1e-6)
