@@ -10,6 +10,7 @@ import numpy as np
 
 from verdigris.core.bundle.replace import check_output, temporary_file
 from verdigris.core.errors import SettingsError
+from verdigris.core.material.windows import shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,10 +65,11 @@ def _read_image(path: Path) -> Floats:
     if source is None:
         raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
     spec = source.spec()
-    if max(spec.width, spec.height) > LARGEST_SIDE:
+    width, height = shown_size(source)
+    if max(width, height) > LARGEST_SIDE:
         source.close()
         raise SettingsError(
-            f"{path}: {spec.width} x {spec.height} texels; an importance map has at most "
+            f"{path}: {width} x {height} texels; an importance map has at most "
             f"{LARGEST_SIDE} a side: scale it down"
         )
     # of grey with coverage, the grey
@@ -77,7 +79,7 @@ def _read_image(path: Path) -> Floats:
     source.close()
     if texels is None or problem:
         raise SettingsError(f"{path}: is damaged: {problem or 'the file ends early'}")
-    weights = np.asarray(texels, np.float32).reshape(spec.height, spec.width, -1).mean(-1)
+    weights = shown_texels(source, np.asarray(texels, np.float32)).mean(-1)
     return np.ascontiguousarray(weights[::-1])
 
 

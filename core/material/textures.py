@@ -12,6 +12,7 @@ import numpy as np
 
 from verdigris.core.errors import TextureError
 from verdigris.core.material.paths import TILE_TOKENS, is_tiled
+from verdigris.core.material.windows import shown_size, shown_texels
 
 if TYPE_CHECKING:
     import slangpy
@@ -151,11 +152,11 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
         raise TextureError(
             f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
         )
-    spec = source.spec()
+    spec, (width, height) = source.spec(), shown_size(source)
     source.close()
     if spec.depth > 1 or spec.nchannels < 1:
         raise TextureError(f"{asker}: {path} is not a flat image")
-    return spec.width, spec.height, spec.nchannels, _kind(str(spec.format.basetype), path, spec)
+    return width, height, spec.nchannels, _kind(str(spec.format.basetype), path, spec)
 
 
 def _kind(_basetype: str, _path: Path, spec: Any) -> str:
@@ -212,7 +213,7 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     if texels is None or problem:
         detail = problem or oiio.geterror() or "the file ends early"
         raise TextureError(f"{asker}: {path} is damaged: {_one_line(detail)}")
-    texels = np.asarray(texels).reshape(source.spec().height, source.spec().width, -1)
+    texels = shown_texels(source, np.asarray(texels))
     # a copy, because of one row numpy takes any stride for contiguous
     return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
 

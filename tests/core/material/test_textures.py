@@ -10,6 +10,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.errors import TextureError
+from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.generate import TextureSlot
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.teacher import Teacher
@@ -96,6 +97,26 @@ def test_an_image_of_one_row_or_column_is_sampled(tmp_path, uv, shape):
     write_image(tmp_path / "line.png", texels)
     got = look(tmp_path, uv, "line.png")
     np.testing.assert_allclose(got, bilinear(texels / 255, uv), atol=STEP)
+
+
+@pytest.mark.parametrize(("left", "top"), [(4, 2), (-3, -4), (7, -2), (30, 2)])
+def test_texture_coordinates_span_the_display_window_of_a_cropped_file(
+    tmp_path, uv, colours, left, top
+):
+    spec = oiio.ImageSpec(WIDTH, HEIGHT, 3, "float")
+    spec.x, spec.y = 100 + left, top - 50
+    spec.full_x, spec.full_y, spec.full_width, spec.full_height = 100, -50, 12, 10
+    target = oiio.ImageOutput.create(str(tmp_path / "cropped.exr"))
+    assert target.open(str(tmp_path / "cropped.exr"), spec)
+    assert target.write_image(colours.astype(np.float32)) and target.close()
+    shown = np.zeros((10, 12, 3))
+    for row, column in np.ndindex(10, 12):
+        if 0 <= row - top < HEIGHT and 0 <= column - left < WIDTH:
+            shown[row, column] = colours[row - top, column - left]
+    np.testing.assert_allclose(look(tmp_path, uv, "cropped.exr"), bilinear(shown, uv), atol=1e-5)
+    if shown.any():
+        weights = read_importance(tmp_path / "cropped.exr")
+        np.testing.assert_allclose(weights, shown[::-1].mean(-1), atol=1e-6)
 
 
 def test_values_beyond_one_survive_in_float_files(tmp_path, uv, colours):
