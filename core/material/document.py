@@ -157,6 +157,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         root.setDataLibrary(standard_library())
+        _hand_down_inputs(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
     newest = mx.getVersionIntegers()[:2]
@@ -171,6 +172,14 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         search = search.with_folder(path.parent)
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     return Document(name, root, search, tuple(files))
+
+
+def _hand_down_inputs(root: mx.Document) -> None:
+    """Gives materials what they inherit, which the generator does not look for."""
+    for node in root.getMaterialNodes():
+        for port in node.getActiveInputs() if node.hasInheritString() else ():
+            if node.getInput(port.getName()) is None:
+                node.addInput(port.getName(), port.getType()).copyContentFrom(port)
 
 
 def _has_surface(node: mx.Node) -> bool:
@@ -204,6 +213,6 @@ def _short_name(element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> s
 def _looks_by_material(root: mx.Document) -> dict[str, list[str]]:
     looks: dict[str, list[str]] = {}
     for look in root.getLooks():
-        for assignment in look.getMaterialAssigns():
+        for assignment in look.getActiveMaterialAssigns():
             looks.setdefault(assignment.getMaterial(), []).append(look.getName())
     return looks

@@ -1,9 +1,11 @@
 """Documents: what is found in them, what they may refer to, and what is refused."""
 
+import numpy as np
 import pytest
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
 
@@ -38,6 +40,34 @@ def test_looks_are_told_with_the_material_that_they_assign():
     text = document(standard_surface(), material(name="gold"), material(name="lead"), look)
     found = {m.name: m.looks for m in parse_document(text).materials}
     assert found == {"gold": ("hero",), "lead": ()}
+
+
+def test_a_look_has_the_materials_of_the_look_that_it_inherits():
+    look = '<look name="hero"><materialassign name="assign" material="gold" geom="/tray"/></look>'
+    text = document(
+        standard_surface(), material(name="gold"), look, '<look name="b" inherit="hero"/>'
+    )
+    assert parse_document(text).require_material().looks == ("hero", "b")
+
+
+def test_a_material_that_inherits_has_the_surface_of_the_other():
+    heir = '<surfacematerial name="heir" type="material" inherit="gold"/>'
+    loaded = parse_document(document(standard_surface(), material(name="gold"), heir))
+    teachers = [Teacher(loaded, found) for found in loaded.materials]
+    assert [teacher.material.name for teacher in teachers] == ["gold", "heir"]
+    ahead = np.float32([[0.6, 0, 0.8]])
+    gold, heir = (teacher.response(np.float32([[0.5, 0.5]]), ahead, ahead) for teacher in teachers)
+    assert gold.min() > 0.01
+    np.testing.assert_array_equal(heir, gold)
+
+
+def test_materials_that_inherit_each_other_are_refused():
+    heirs = [
+        f'<surfacematerial name="{name}" type="material" inherit="{other}"/>'
+        for name, other in ("ab", "ba")
+    ]
+    with pytest.raises(DocumentError, match="MaterialX cannot read it"):
+        parse_document(document(*heirs))
 
 
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
