@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.upstream import definition_of
+
 if TYPE_CHECKING:
     import MaterialX as mx
 
@@ -70,9 +72,15 @@ def _dangling(port: mx.Input) -> str | None:
         return None
     if port.getOutputString() and port.getConnectedOutput() is None:
         return f"is connected to the output {port.getOutputString()!r}, which is not there"
-    if port.getInterfaceName() and port.getInterfaceInput() is None:
+    name = port.getInterfaceName()
+    if name and port.getInterfaceInput() is None and not _is_defined(port, name):
         return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
     return None
+
+
+def _is_defined(port: mx.Input, name: str) -> bool:
+    definition = definition_of(port)
+    return definition is not None and definition.getActiveInput(name) is not None
 
 
 def _mistyped(port: mx.Input) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.albedo_integrals import burley_albedo, sheen_albedo
+from verdigris.core.material.upstream import is_connected
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -83,7 +84,7 @@ def largest_gain(node: mx.Node) -> tuple[str, float] | None:
 def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
     """The components of an input that is the same everywhere; none where it is connected."""
     port = node.getActiveInput(name)
-    if port is not None and (port.getConnectedNode() or port.getConnectedOutput()):
+    if port is not None and is_connected(port):
         return ()
     try:
         return tuple(float(word) for word in input_text(node, name).replace(",", " ").split())

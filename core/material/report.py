@@ -19,6 +19,7 @@ from verdigris.core.material.features import (
 )
 from verdigris.core.material.library import known_colour_spaces
 from verdigris.core.material.textures import read_info
+from verdigris.core.material.upstream import image_inputs, is_connected, nodes_behind
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -148,12 +149,9 @@ def _probed(
 def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
     found = []
     for node in nodes:
-        for port in node.getActiveInputs():
-            if port.getType() != "filename":
-                continue
-            interface = port.getInterfaceInput()
-            file = (interface or port).getResolvedValueString()
-            space = (interface or port).getActiveColorSpace() or "none"
+        for port in image_inputs(node):
+            file = port.getResolvedValueString()
+            space = port.getActiveColorSpace() or "none"
             asker = f"{document.name}: {node.getNamePath()}"
             if not file:
                 continue
@@ -180,8 +178,6 @@ def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
     """Inputs of the surface shaders behind which something reads a place on the surface."""
-    from verdigris.core.material.upstream import nodes_behind
-
     names = []
     for shader in shaders:
         for port in shader.getInputs():
@@ -231,7 +227,7 @@ def _is_on(shader: mx.Node, feature: Feature) -> bool:
 def _differs(node: mx.Node, name: str, value: float) -> bool:
     """Whether an input may be something else than `value` in all of its components."""
     port = node.getActiveInput(name)
-    if port is not None and (port.getConnectedNode() or port.getConnectedOutput()):
+    if port is not None and is_connected(port):
         return True
     text = input_text(node, name)
     try:

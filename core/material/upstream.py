@@ -1,4 +1,4 @@
-"""Walks a material's graph against the flow."""
+"""Walks a material's graph against the flow, into the graphs of nodes that the document defines."""
 
 from __future__ import annotations
 
@@ -55,9 +55,59 @@ def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
         yield from upstream_nodes(node, document_name)
 
 
+def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
+    """What names the images that a node reads: its own inputs, those of the graph that it stands
+    in, or the defaults of its definition, where the document defines it."""
+    for port in node.getActiveInputs():
+        # in a definition's graph, the nodes that use the definition name it
+        if port.getType() == "filename" and not _is_left_to_users(port):
+            yield port.getInterfaceInput() or port
+    definition = node.getNodeDef()
+    if definition is not None and _is_of_document(definition, node):
+        for port in definition.getActiveInputs():
+            if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
+                yield port
+
+
+def is_connected(port: mx.Input) -> bool:
+    """Whether its value comes from elsewhere: from a node, or from those that use the definition
+    in whose graph it stands."""
+    return bool(port.getConnectedNode() or port.getConnectedOutput()) or _is_left_to_users(port)
+
+
+def definition_of(port: mx.Input) -> mx.NodeDef | None:
+    """The definition whose graph a node's input stands in."""
+    import MaterialX as mx
+
+    graph = port.getParent().getParent()
+    return graph.getNodeDef() if isinstance(graph, mx.NodeGraph) else None
+
+
+def _is_left_to_users(port: mx.Input) -> bool:
+    return bool(port.getInterfaceName()) and port.getInterfaceInput() is None
+
+
 def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
     for port in node.getInputs():
         yield from _resolve(port)
+    graph = _own_implementation(node)
+    for output in graph.getOutputs() if graph else ():
+        yield from _resolve(output)
+
+
+def _own_implementation(node: mx.Node) -> mx.NodeGraph | None:
+    """The graph by which the document itself implements a node that it defines."""
+    import MaterialX as mx
+
+    found = node.getImplementation()
+    is_own = isinstance(found, mx.NodeGraph) and _is_of_document(found, node)
+    return found if is_own else None
+
+
+def _is_of_document(element: mx.Element, node: mx.Node) -> bool:
+    """Whether the document has an element itself, and not the library."""
+    # by identity: documents that are compared are compared in full
+    return element.getParent() is node.getDocument()
 
 
 def _resolve(port: mx.PortElement) -> list[mx.Node]:

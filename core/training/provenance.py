@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.textures import find_tiles
+from verdigris.core.material.upstream import image_inputs
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
@@ -46,10 +47,8 @@ def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
     """Every image that a material reads, each once; one that is missing is a TextureError."""
     found: dict[Path, None] = {}
     for node in document.nodes_of(material):
-        for port in node.getActiveInputs():
-            if port.getType() != "filename":
-                continue
-            file = (port.getInterfaceInput() or port).getResolvedValueString()
+        for port in image_inputs(node):
+            file = port.getResolvedValueString()
             if file:
                 asker = f"{document.name}: {node.getNamePath()}"
                 tiles = find_tiles(file, asker, document.search)

@@ -5,9 +5,12 @@ import pytest
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.training.provenance import texture_files
 
 from .documents import document, material, standard_surface, with_surface
+from .surfaces import write_image
 
 GRAPH = (
     '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
@@ -68,6 +71,54 @@ def test_materials_that_inherit_each_other_are_refused():
     ]
     with pytest.raises(DocumentError, match="MaterialX cannot read it"):
         parse_document(document(*heirs))
+
+
+DEFINITION = (
+    '<nodedef name="ND_wear" node="wear">{inputs}<output name="out" type="color3"/></nodedef>'
+    '<nodegraph name="NG_wear" nodedef="ND_wear">{nodes}'
+    '<output name="out" type="color3" nodename="inner"/></nodegraph>'
+)
+IMAGE = '<image name="inner" type="color3"><input name="file" type="filename" {said}/></image>'
+FILE = '<input name="file" type="filename" value="{}"/>'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said", "given", "expected"),
+    [
+        ("", 'value="inner.png"', "", "inner.png"),
+        (FILE.format("default.png"), 'interfacename="file"', "", "default.png"),
+        (FILE.format("default.png"), 'interfacename="file"', FILE.format("own.png"), "own.png"),
+    ],
+)
+def test_images_are_found_in_nodes_that_the_document_defines(
+    tmp_path, inputs, said, given, expected
+):
+    for name in ("inner.png", "default.png", "own.png"):
+        write_image(tmp_path / name, np.zeros((2, 2, 3), np.uint8))
+    nodes = DEFINITION.format(inputs=inputs, nodes=IMAGE.format(said=said))
+    nodes += f'<wear name="worn" type="color3">{given}</wear>'
+    shown = '<input name="base_color" type="color3" nodename="worn"/>'
+    loaded = parse_document(with_surface(shown, nodes), [tmp_path])
+    [report] = describe(loaded, probe=False)
+    assert report.problem == ""
+    assert [facts.file for facts in report.textures] == [str(tmp_path / expected)]
+    assert report.varying_inputs == ("base_color",)
+    assert texture_files(loaded, loaded.require_material()) == (tmp_path / expected,)
+
+
+def test_what_a_defined_node_leaves_to_its_users_may_be_anything():
+    surface = (
+        '<nodedef name="ND_glassy" node="glassy"><input name="clear" type="float" value="0"/>'
+        '<output name="out" type="surfaceshader"/></nodedef>'
+        '<nodegraph name="NG_glassy" nodedef="ND_glassy">'
+        '<standard_surface name="inner" type="surfaceshader">'
+        '<input name="transmission" type="float" interfacename="clear"/></standard_surface>'
+        '<output name="out" type="surfaceshader" nodename="inner"/></nodegraph>'
+        '<glassy name="shader" type="surfaceshader">'
+        '<input name="clear" type="float" value="1"/></glassy>'
+    )
+    [report] = describe(parse_document(document(surface, material())), probe=False)
+    assert "transmission" in [part.name for part in report.parts if part.fate == "dropped"]
 
 
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
@@ -181,6 +232,24 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             '<input name="base" type="float" nodename="a"/>',
             '<constant name="a" type="color3"/>',
             "takes float and is connected to color3",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            DEFINITION.format(inputs="", nodes='<wear name="inner" type="color3"/>')
+            + '<wear name="a" type="color3"/>',
+            "the graph goes round: NG_wear/inner -> NG_wear/inner",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            DEFINITION.format(inputs="", nodes='<snow name="inner" type="color3"/>')
+            + '<wear name="a" type="color3"/>',
+            "node 'NG_wear/inner' is of the kind 'snow', which no library defines",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            DEFINITION.format(inputs="", nodes=IMAGE.format(said='interfacename="gone"'))
+            + '<wear name="a" type="color3"/>',
+            "reads the interface input 'gone', which is not there",
         ),
     ],
 )
