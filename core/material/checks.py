@@ -20,6 +20,7 @@ def find_fault(node: mx.Node) -> str | None:
         return _missing_definition(node)
     for port in node.getInputs():
         fault = _dangling(port) or _mistyped(port) or _unreadable(port)
+        fault = fault or _unknown_choice(port, definition)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     return None
@@ -95,9 +96,15 @@ def _mistyped(port: mx.Input) -> str | None:
         given = source.getType()
     else:
         definition = source.getNodeDef()
-        output = definition.getActiveOutput(port.getOutputString()) if definition else None
+        if definition is None:
+            # the fault is that node's
+            return None
+        output = definition.getActiveOutput(port.getOutputString())
         if output is None:
-            return f"is connected to {source.getName()!r} without naming one of its outputs"
+            names = ", ".join(each.getName() for each in definition.getActiveOutputs())
+            return (
+                f"is connected to {source.getName()!r} without naming one of its outputs: {names}"
+            )
         given = output.getType()
     if given == port.getType():
         return None
@@ -110,4 +117,17 @@ def _unreadable(port: mx.Input) -> str | None:
         return None
     if port.getValue() is None:
         return f"the value {text!r} is not of the type {port.getType()}"
+    if port.getType() in ("float", "integer") and "," in text:
+        # MaterialX reads what is before it
+        return f"the value {text!r} is not one number: decimals are written with a point"
     return None
+
+
+def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
+    """The generator refuses it, too, without saying where it stands."""
+    defined = definition.getActiveInput(port.getName())
+    text = (port.getInterfaceInput() or port).getValueString()
+    if not text or port.getType() != "string" or not defined or not defined.hasAttribute("enum"):
+        return None
+    choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
+    return None if text in choices else f"{text!r} is not known: use one of {', '.join(choices)}"

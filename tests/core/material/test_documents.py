@@ -233,6 +233,24 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             '<constant name="a" type="color3"/>',
             "takes float and is connected to color3",
         ),
+        ('<input name="base" type="float" value="0,5"/>', "", "'0,5' is not one number"),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<image name="a" type="float"><input name="uaddressmode" type="string" value="wrap"/>'
+            "</image>",
+            "node 'a', input 'uaddressmode': 'wrap' is not known: use one of constant, clamp, ",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a" output="colour"/>',
+            '<UsdUVTexture name="a" type="multioutput"/>',
+            "without naming one of its outputs: r, g, b, a, rgb",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a" output="rgb"/>',
+            '<UsdUVTexture name="a" type="multioutput">'
+            '<input name="scale" type="vector4" value="2, 2, 2, 1"/></UsdUVTexture>',
+            "node 'a' .* fits no definition: its input 'scale' takes color4, not vector4",
+        ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
             DEFINITION.format(inputs="", nodes='<wear name="inner" type="color3"/>')
