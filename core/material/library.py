@@ -30,6 +30,24 @@ _OVERRIDES = {
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }
 
+# Further names under which MaterialX 1.39.5 knows a colour space; it does not tell them.
+COLOUR_SPACE_ALIASES = {
+    "gamma18": "g18_rec709",
+    "gamma22": "g22_rec709",
+    "gamma24": "rec709_display",
+    "g18_rec709_scene": "g18_rec709",
+    "g22_adobergb_scene": "adobergb",
+    "g22_ap1_scene": "g22_ap1",
+    "g22_rec709_scene": "g22_rec709",
+    "lin_adobergb_scene": "lin_adobergb",
+    "lin_ap1": "acescg",
+    "lin_ap1_scene": "acescg",
+    "lin_p3d65_scene": "lin_displayp3",
+    "lin_rec709_scene": "lin_rec709",
+    "srgb_p3d65_scene": "srgb_displayp3",
+    "srgb_rec709_scene": "srgb_texture",
+}
+
 
 @lru_cache(maxsize=1)
 def standard_library() -> mx.Document:
@@ -55,4 +73,4 @@ def known_colour_spaces() -> frozenset[str]:
     suffix = "_to_lin_rec709"
     names = {node.getNodeString() for node in transforms}
     found = {name.removesuffix(suffix) for name in names if name.endswith(suffix)}
-    return frozenset(found | {"lin_rec709", "none", ""})
+    return frozenset(found | {"lin_rec709", "none", ""} | COLOUR_SPACE_ALIASES.keys())

@@ -11,8 +11,10 @@ import pytest
 
 from verdigris.core.errors import TextureError
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.generate import TextureSlot
+from verdigris.core.material.generate import TextureSlot, generate
+from verdigris.core.material.library import COLOUR_SPACE_ALIASES, known_colour_spaces
 from verdigris.core.material.paths import SearchPath
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.material.textures import TexturePool, build_levels
 
@@ -261,6 +263,24 @@ def test_a_colour_space_is_decoded_by_its_closed_form(tmp_path, uv, colours, spa
     write_image(tmp_path / "image.exr", colours.astype(np.float32))
     got = look(tmp_path, uv, "image.exr", attributes=f'colorspace="{space}"')
     np.testing.assert_allclose(got, decode(bilinear(colours, uv)), atol=1e-4)
+
+
+def constant(space):
+    port = f'<input name="value" type="color3" value="0.5, 0.25, 0.1" colorspace="{space}"/>'
+    return probe(f'<constant name="colour" type="color3">{port}</constant>', "colour")
+
+
+@pytest.mark.parametrize(("alias", "space"), COLOUR_SPACE_ALIASES.items())
+def test_a_colour_space_by_another_name_is_the_same_and_known(alias, space):
+    assert space in known_colour_spaces()
+    [report] = describe(constant(alias), probe=False)
+    assert "colour space" not in " ".join(part.name for part in report.parts)
+    sources = []
+    for each in (alias, space, "lin_rec709"):
+        document = constant(each)
+        sources.append(generate(document, document.require_material()).source)
+    assert sources[0] == sources[1]
+    assert (sources[0] == sources[2]) == (space == "lin_rec709")
 
 
 def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colours):
