@@ -27,7 +27,13 @@ from verdigris.core.training.events import (
     Step,
     Warning,
 )
-from verdigris.core.training.finish import bundle_paths, check_paths, document_facts, finish
+from verdigris.core.training.finish import (
+    bundle_paths,
+    check_names,
+    check_paths,
+    document_facts,
+    finish,
+)
 from verdigris.core.training.growth import grow, seconds_to_encode
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
@@ -77,8 +83,9 @@ def bake(
         raise SettingsError("there is nothing to bake: name at least one material")
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
-    make_folder(options.folder)
     paths = bundle_paths(options, teachers)
+    check_names(paths)
+    make_folder(options.folder)
     with ExitStack() as locks:
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +26,7 @@ from verdigris.core.bundle.write import (
     version,
     write_bundle,
 )
+from verdigris.core.errors import SettingsError
 from verdigris.core.material.maps import emission_map, opacity_map
 from verdigris.core.material.report import describe_material
 from verdigris.core.network.student import Student
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
 
+# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
+LONGEST_NAME = 200
 PREVIEW_SIZE, _SOFTWARE_PREVIEW_SIZE = 256, 128
 _PREVIEW_LIGHTING = Lighting(samples=16, emission=0.0)
 # Another device, or another driver, may be off by this much more than this one.
@@ -80,6 +84,17 @@ def check_paths(paths: Sequence[Path]) -> None:
     """Refuses, before any work, to write over what is no bundle."""
     for path in paths:
         check_replaceable(path, FORMAT)
+
+
+def check_names(paths: Sequence[Path]) -> None:
+    """Refuses, before any work, names that are too long for a file system."""
+    for path in paths:
+        length = len(os.fsencode(path.stem))
+        if length > LONGEST_NAME:
+            raise SettingsError(
+                f"the name {path.stem!r} has {length} bytes: choose one of at most "
+                f"{LONGEST_NAME} with --name, or give the material a shorter one"
+            )
 
 
 def document_facts(teacher: Teacher) -> dict[str, Any]:

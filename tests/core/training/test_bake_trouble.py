@@ -124,6 +124,15 @@ def test_options_that_cannot_be_are_refused_by_name(options, message, tmp_path):
         BakeOptions(**{"name": "out", "folder": tmp_path, **options})
 
 
+def test_a_name_that_is_too_long_for_files_is_refused_before_training(clay, tmp_path):
+    longest = "ä" * 100
+    with pytest.raises(SettingsError, match=f"the name '{longest}b' has 201 bytes: .* at most 200"):
+        next(bake([clay], TINY, BakeOptions(f"{longest}b", tmp_path / "out")))
+    assert not (tmp_path / "out").exists()
+    run([clay], tmp_path, name=longest)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{longest}.vdg"]
+
+
 def test_a_folder_that_cannot_be_made_is_refused_before_training(clay, tmp_path):
     file = tmp_path / "file"
     file.write_text("not a folder")
