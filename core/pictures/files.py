@@ -83,7 +83,27 @@ def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None
         )
         if not written:
             raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
+        if not _is_whole(temporary):
+            size = temporary.stat().st_size
+            raise VerdigrisError(
+                f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
+                "folder"
+            )
         temporary.chmod(0o644)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a file can be read: PNGs are closed without a word where the disk is full."""
+    import OpenImageIO as oiio
+
+    source = oiio.ImageInput.open(str(file))
+    if source is None:
+        oiio.geterror()
+        return False
+    texels = source.read_image()
+    problem = source.geterror()
+    source.close()
+    return texels is not None and not problem

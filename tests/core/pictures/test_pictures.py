@@ -6,6 +6,7 @@ import pytest
 
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.importance.maps import write_importance
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.pictures.files import srgb_from_linear, write_picture
@@ -111,21 +112,41 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pictures_replace_plain_files_alone(tmp_path):
-    (tmp_path / "folder.png").mkdir()
-    for name, message in (
-        ("folder.png", "is there, and is no plain file"),
-        (f"{'n' * 248}.png", "File name too long"),
-        (f"{'n' * 300}.png", "File name too long"),
-    ):
-        with pytest.raises(VerdigrisError, match=message):
-            write_picture(tmp_path / name, np.zeros((1, 1, 3), np.float32))
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
-
-
 def test_a_picture_that_is_too_large_is_refused_by_the_size_that_was_asked_for(diffuse):
     with pytest.raises(SettingsError, match="a picture of 3000 pixels a side: choose 1 to 2048"):
         render(diffuse, size=3000)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".exr"])
+def test_a_picture_that_does_not_fit_on_the_disk_is_no_picture(tmp_path, suffix):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    noise = np.random.default_rng(1).random((64, 64, 3)).astype(np.float32)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(b"the picture before")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(VerdigrisError, match=rf"a\{suffix}: cannot be written"):
+            write_picture(path, noise)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"the picture before"]
+
+
+@pytest.mark.parametrize(
+    ("write", "shape"), [(write_picture, (2, 2, 3)), (write_importance, (2, 2))]
+)
+def test_a_picture_is_not_written_over_a_folder_or_where_none_can_be(tmp_path, write, shape):
+    folder = tmp_path / "folder.exr"
+    folder.mkdir()
+    long = tmp_path / f"{'a' * 250}.exr"
+    for path, message in (
+        (folder, "is no plain file"),
+        (long, r"cannot be written \(File name too"),
+    ):
+        with pytest.raises(VerdigrisError, match=message):
+            write(path, np.ones(shape, np.float32))
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_a_view_or_size_that_is_none_is_refused():
