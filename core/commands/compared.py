@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.pictures.files import write_picture
+from verdigris.core.training.events import Warning
 from verdigris.core.training.painted import SAMPLES, PaintedBakes, PaintedComparison
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def bake_both(
     show(bakes.events())
     compared = bakes.comparisons()
     if not compared:
-        print("the bakes were ended before both were done: there is nothing to compare")
+        show([Warning("the bakes were ended before both were done: there is nothing to compare")])
     for found in compared:
         several = f".{found.material}" if len(compared) > 1 else ""
         picture = options.folder / f"{options.name}{several}{PICTURE_SUFFIX}"

@@ -139,7 +139,7 @@ class PaintedBakes:
             runs: list[Run] = []
             self._control.watch = runs.append
             for event in bake(self._teachers, self._settings, options, self._control):
-                if isinstance(event, Finished):
+                if isinstance(event, Finished) and event.stopped_by == "steps":
                     self._kept[is_painted] = self._measure(runs[0])
                 yield event
 

@@ -2,15 +2,23 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 from verdigris.core import cli
+from verdigris.core.commands.compared import bake_both
+from verdigris.core.commands.progress import json_lines
+from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import write_importance
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import HeldOut
+from verdigris.core.training import finish, painted
+from verdigris.core.training.events import Started
+from verdigris.core.training.measure import HeldOut, draw_sphere
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.painted import (
     PaintedBakes,
@@ -87,6 +95,35 @@ def test_a_map_without_paint_or_no_map_cannot_be_compared(tmp_path):
     limited = BakeOptions("a", tmp_path, importance=np.eye(4), time_limit=5.0)
     with pytest.raises(SettingsError, match="same number of steps"):
         PaintedBakes([], BakeSettings(), limited, BakeControl())
+
+
+def test_a_bake_that_was_ended_early_is_not_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(painted, "SAMPLES", 512)
+    monkeypatch.setattr(finish, "draw_sphere", partial(draw_sphere, size=32))
+    monkeypatch.setattr(finish, "final_samples", lambda device: 512)
+    teacher = Teacher(parse_document(TEXT), device=open_device("software"))
+    settings = BakeSettings("2x16", resolution=4, batch=64, iterations=40)
+    weights = np.ones((4, 4), np.float32)
+    weights[0] = 8
+    control, started = BakeControl(), []
+
+    def stop_in_time(events):
+        def watched():
+            for event in events:
+                started.extend([event] if isinstance(event, Started) else [])
+                if len(started) == 2:
+                    control.stop()
+                yield event
+
+        json_lines(watched())
+
+    options = BakeOptions("a", tmp_path, trainer="numpy", importance=weights)
+    bake_both([teacher], settings, options, control, stop_in_time, as_json=True)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    ends = [line["stopped_by"] for line in lines if line["event"] == "finished"]
+    assert ends == ["steps", "request"]
+    assert lines[-1]["event"] == "warning"
+    assert "ended before both were done" in lines[-1]["text"]
 
 
 def test_comparing_bakes_both_prints_the_errors_and_draws_them(tmp_path, monkeypatch, capsys):
