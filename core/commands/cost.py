@@ -59,7 +59,7 @@ def cost(
     else:
         trainer = choose_trainer(opened)
         settings = require_settings(preset or default_preset(trainer), trainer)
-        if resolution:
+        if resolution is not None:
             settings = replace(settings, resolution=resolution)
         teacher = open_teacher(file, material, search, allow_outside, opened)
         found = forecast(teacher, with_places([teacher], settings))

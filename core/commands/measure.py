@@ -59,11 +59,11 @@ def measure(
     student = open_student(opened, chosen)
     name = material or opened.source_name
     teacher = open_teacher(source, name, search, allow_outside, chosen)
+    sphere = measures.draw_sphere(teacher, size)
     footprint = measures.texel_footprint(opened.layout.width)
     held_out = measures.draw_held_out(teacher, count, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
     at_points = measures.measure_student(student, measures.draw_held_out(teacher, count, seed))
-    sphere = measures.draw_sphere(teacher, size)
     on_sphere = measures.measure_pictures(student, sphere)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))

@@ -46,8 +46,7 @@ class Lighting:
 
 def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
     """The view of this name at `size` pixels a side."""
-    if not 1 <= size <= LARGEST_SIZE:
-        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {LARGEST_SIZE}")
+    _check_size(size, LARGEST_SIZE)
     if kind == "sphere":
         return sphere_view(size, camera)
     if kind == "plane":
@@ -57,6 +56,11 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
             raise SettingsError("the view 'mesh' needs a mesh: name its file with --mesh")
         return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
+
+
+def _check_size(size: int, largest: int) -> None:
+    if not 1 <= size <= largest:
+        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
 
 
 def render(
@@ -75,9 +79,7 @@ def render(
     without, patterns in space see the shape itself.
     """
     lighting = lighting or Lighting()
-    if not 1 <= size <= LARGEST_SIZE // subpixels:
-        largest = LARGEST_SIZE // subpixels
-        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
+    _check_size(size, LARGEST_SIZE // subpixels)
     view = make_view(kind, size * subpixels, mesh)
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):

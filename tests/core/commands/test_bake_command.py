@@ -261,6 +261,12 @@ def test_a_wrong_value_is_refused_with_those_that_are_right(
     assert not out.exists()
 
 
+def test_a_forecast_is_refused_for_no_texels(source, command):
+    code, _, errors = command("cost", source, "-m", "clay", "--resolution", 0)
+    assert code == 1
+    assert "resolution is 0: use a power of two from 4 to 8192" in errors
+
+
 def test_a_folder_that_cannot_be_made_is_refused(source, tmp_path, command):
     file = tmp_path / "file"
     file.write_text("")

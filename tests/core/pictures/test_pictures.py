@@ -158,6 +158,11 @@ def test_a_view_or_size_that_is_none_is_refused():
         make_view("mesh", 32)
 
 
+def test_a_size_that_sub_pixels_make_too_large_is_refused_as_it_was_asked_for(diffuse):
+    with pytest.raises(SettingsError, match="a picture of 2049 pixels a side: choose 1 to 2048"):
+        render(diffuse, "sphere", 2049)
+
+
 def test_the_backdrop_shows_where_nothing_covers_it():
     empty = np.zeros((4, 4, 4), np.float32)
     solid = np.concatenate([np.full((4, 4, 3), 0.5), np.ones((4, 4, 1))], -1).astype(np.float32)
