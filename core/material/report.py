@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
@@ -52,6 +52,8 @@ class TextureFacts:
     channels: int = 0
     kind: str = ""
     tiles: int = 1
+    tiles_left_out: int = 0
+    """Outside of the unit square, which is all that a bake learns."""
     problem: str = ""
 
 
@@ -111,25 +113,20 @@ def describe_material(
     except DocumentError as failure:
         return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
     shaders = [node for node in nodes if node.getType() == "surfaceshader"]
+    textures = _textures(document, nodes)
     report = MaterialReport(
         name=material.name,
         looks=material.looks,
         surface_model=" + ".join(dict.fromkeys(node.getCategory() for node in shaders)),
         nodes=len(nodes),
-        textures=tuple(_textures(document, nodes)),
+        textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
-        parts=tuple(_parts(nodes, shaders)),
+        parts=(*_parts(nodes, shaders), *_tiles_left_out(textures)),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
     if missing:
-        return _with(report, problem=missing)
+        return replace(report, problem=missing)
     return _probed(document, material, report, device_choice) if probe else report
-
-
-def _with(report: MaterialReport, **changes: Any) -> MaterialReport:
-    from dataclasses import replace
-
-    return replace(report, **changes)
 
 
 def _probed(
@@ -141,9 +138,9 @@ def _probed(
 
     device = open_device(device_choice)
     try:
-        return _with(report, probe=probe(Teacher(document, material, device)))
+        return replace(report, probe=probe(Teacher(document, material, device)))
     except VerdigrisError as failure:
-        return _with(report, problem=str(failure))
+        return replace(report, problem=str(failure))
 
 
 def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
@@ -171,9 +168,21 @@ def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts
                     info.channels,
                     info.kind,
                     len(info.tiles),
+                    sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
                 )
             )
     return found
+
+
+def _tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
+    worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
+    if worst is None or not worst.tiles_left_out:
+        return []
+    how = (
+        f"{worst.tiles_left_out} of {worst.tiles} lie outside of the unit square, which is what is "
+        "baked: to bake another than 1001, name it in place of the token"
+    )
+    return [Part("UDIM tiles", DROPPED, how)]
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:

@@ -9,6 +9,7 @@ from verdigris.core.material.report import describe
 from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface
 from .furnace import integrated
+from .surfaces import write_image
 
 
 def report(text, probe=False, **options):
@@ -93,6 +94,17 @@ def test_a_texture_is_described_by_its_header(tmp_path):
     assert (texture.width, texture.height, texture.channels) == (8, 4, 3)
     assert texture.kind == "float"
     assert texture.colour_space == "lin_rec709"
+
+
+@pytest.mark.parametrize(("cells", "left_out"), [([1001], 0), ([1001, 1002, 1011], 2), ([1003], 1)])
+def test_tiles_outside_of_the_unit_square_are_said_to_be_left_out(tmp_path, cells, left_out):
+    for cell in cells:
+        write_image(tmp_path / f"t.{cell}.png", np.full((2, 2, 3), 99, np.uint8))
+    [found] = describe(parse_document(with_image("t.&lt;UDIM&gt;.png"), [tmp_path]), probe=False)
+    said = [part.how for part in found.parts if (part.name, part.fate) == ("UDIM tiles", "dropped")]
+    assert [how.partition(" lie")[0] for how in said] == (
+        [f"{left_out} of {len(cells)}"] if left_out else []
+    )
 
 
 def test_clear_glass_is_said_to_reflect_almost_nothing():
