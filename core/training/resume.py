@@ -70,7 +70,10 @@ def find_state(
     path = checkpoint.state_path(options.folder, options.name)
     if not options.resume or not path.is_file():
         return None
-    saved = checkpoint.load(path)
+    try:
+        saved = checkpoint.load(path)
+    except CheckpointError as failure:
+        raise CheckpointError(f"{failure}: bake without --resume") from None
     facts = saved.facts
     if facts.get("source") != source_digest(teachers, options.importance):
         raise CheckpointError(

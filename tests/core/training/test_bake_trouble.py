@@ -12,6 +12,7 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.training import stepping
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Warning
@@ -95,6 +96,14 @@ def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(cla
         open_bundle(tmp_path / name / "out.vdg").parameters() for name in ("resumed", "plain")
     )
     np.testing.assert_array_equal(resumed.latents, plain.latents)
+
+
+def test_resuming_from_a_damaged_checkpoint_is_refused_with_the_way_out(clay, tmp_path):
+    path = tmp_path / "out.bake.npz"
+    path.write_bytes(b"PK, and nothing more")
+    options = BakeOptions("out", tmp_path, trainer="numpy", resume=True)
+    with pytest.raises(CheckpointError, match=r"out\.bake\.npz: .*: bake without --resume$"):
+        next(bake([clay], TINY, options))
 
 
 def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
