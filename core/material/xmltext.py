@@ -38,7 +38,9 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:
-        raise DocumentError(f"{path}: not a MaterialX document: {failure}") from None
+        raise DocumentError(
+            f"{path}: not a MaterialX document in UTF-8 ({failure}): save it in that encoding"
+        ) from None
     except OSError as failure:
         raise DocumentError(f"{path}: cannot be read: {failure.strerror}") from None
 

@@ -179,6 +179,15 @@ def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
     assert load_document(main, search_paths=[tmp_path]).require_material()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_document_in_another_encoding_is_refused_with_the_right_one(tmp_path, encoding):
+    path = tmp_path / "main.mtlx"
+    text = f'<?xml version="1.0" encoding="{encoding}"?><!-- müde -->{with_surface()}'
+    path.write_text(text, encoding=encoding)
+    with pytest.raises(DocumentError, match=r"main\.mtlx: not a .* in UTF-8 .*: save it in that"):
+        load_document(path)
+
+
 def test_documents_that_include_each_other_are_refused(tmp_path):
     for name, other in (("a", "b"), ("b", "a")):
         text = document(f'<xi:include href="{other}.mtlx"/>')
