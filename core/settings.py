@@ -171,7 +171,7 @@ _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3)
 _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
-    most_places=2,
+    most_places=4,
     encode_from=512,
     small_resolution=128,
     encoded_latent_rate=2e-3,

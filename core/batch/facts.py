@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError
 from verdigris.core.bundle.write import version
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.provenance import (
+from verdigris.core.material.provenance import (
     Digest,
     changed_sources,
     file_digest,
     file_facts,
     source_facts,
 )
+from verdigris.core.settings import BakeSettings
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document

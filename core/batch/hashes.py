@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from verdigris.core.training.provenance import file_digest
+from verdigris.core.material.provenance import file_digest
 
 FILE = "file_digests.json"
 # A file may change again within the tick of its clock, and look the same.

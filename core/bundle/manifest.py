@@ -16,11 +16,11 @@ from verdigris.core.bundle.ktx2 import FORMATS, TextureShape
 from verdigris.core.bundle.network import network_json, parse_network, tensor_names
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.outputs import MANIFEST_FILE
 
 FORMAT = "verdigris.material"
 SCENE_FORMAT = "verdigris.scene"
 MAJOR, MINOR = 1, 1
-MANIFEST_FILE = "manifest.json"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_WEIGHTS = 16 << 20
 LARGEST_MAP = 2 << 30

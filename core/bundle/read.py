@@ -13,7 +13,6 @@ from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import UNORM, LatentTexture
 from verdigris.core.bundle.manifest import (
     LARGEST_MANIFEST,
-    MANIFEST_FILE,
     Manifest,
     MapFacts,
     parse_manifest,
@@ -23,6 +22,7 @@ from verdigris.core.bundle.replace import set_aside_name
 from verdigris.core.bundle.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
+from verdigris.core.outputs import MANIFEST_FILE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
+from verdigris.core.bundle.manifest import FORMAT
 from verdigris.core.errors import BundleError
+from verdigris.core.outputs import MANIFEST_FILE, kind_of
 
-# What makes a folder a bundle or a scene, and the most that is read of it.
-_MARK = "manifest.json"
-_LARGEST_MARK = 16 << 20
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-
-
-def temporary_name(target: Path) -> Path:
-    """Beside the target, so that a rename is all it takes; named for the process."""
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
 
 
 def set_aside_name(target: Path) -> Path:
@@ -58,55 +50,6 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
         _sync_folder(each)
 
 
-def check_output(path: Path) -> None:
-    """Refuses to replace what is no plain file, and to write among the files of a bundle."""
-    try:
-        is_plain = path.is_file() or not path.exists()
-    except OSError as failure:
-        raise BundleError(
-            f"{path}: cannot be written ({failure.strerror}): choose another name"
-        ) from None
-    if not is_plain:
-        raise BundleError(f"{path}: is there, and is no plain file: choose another name")
-    for folder in path.resolve().parents:
-        if (_kind_of(folder / _MARK) or "").startswith("verdigris."):
-            raise BundleError(
-                f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
-                "folder"
-            )
-
-
-def temporary_file(path: Path) -> Path:
-    """An empty file beside the path, with its suffix, for what is then renamed to it."""
-    try:
-        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}", path.parent)
-    except OSError as failure:
-        raise BundleError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
-        ) from None
-    os.close(handle)
-    return Path(name)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Writes one file under a temporary name, then renames it."""
-    check_output(path)
-    new = temporary_name(path)
-    try:
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError as failure:
-        # a name that is too long cannot be looked for either
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
-        raise BundleError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
-        ) from None
-
-
 def put_in_place(new: Path, target: Path) -> None:
     """Renames `new` to `target`; what was there before is there until then, and gone after."""
     if not target.exists():
@@ -127,26 +70,15 @@ def check_replaceable(target: Path, kind: str) -> None:
     """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
     folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged."""
     if target.is_dir():
-        mark = target / _MARK
-        if not any(target.iterdir()) or (mark.is_file() and _kind_of(mark) in (kind, None)):
+        manifest = target / MANIFEST_FILE
+        is_ours = manifest.is_file() and kind_of(manifest) in (kind, None)
+        if is_ours or not any(target.iterdir()):
             return
     if target.exists() or target.is_symlink():
-        what = "bundle" if kind == "verdigris.material" else "bundle that pack has written"
+        what = "bundle" if kind == FORMAT else "bundle that pack has written"
         raise BundleError(
             f"{target}: is there, and is no {what}: move it away or choose another name"
         )
-
-
-def _kind_of(manifest: Path) -> str | None:
-    """What a manifest says it is of; None where it cannot be read."""
-    if not manifest.is_file():
-        return None
-    try:
-        with manifest.open("rb") as file:
-            found = json.loads(file.read(_LARGEST_MARK))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return str(found.get("format", "")) if isinstance(found, dict) else ""
 
 
 def _exchange(first: Path, second: Path) -> bool:

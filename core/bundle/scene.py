@@ -34,7 +34,6 @@ from verdigris.core.bundle.manifest import (
     LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
     MAJOR,
-    MANIFEST_FILE,
     MINOR,
     OPACITY_FORMATS,
     RESPONSE,
@@ -71,6 +70,7 @@ from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
 from verdigris.core.errors import BundleError, SettingsError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.outputs import MANIFEST_FILE
 
 MOST_MATERIALS = 4096
 # All different decoders together: what a 32-bit offset reaches with room to spare.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.manifest import Bounds
 from verdigris.core.bundle.reference import Reference, ask_teacher
-from verdigris.core.training.provenance import changed_sources, source_facts
+from verdigris.core.material.provenance import changed_sources, source_facts
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle

@@ -17,7 +17,6 @@ from verdigris.core.bundle.ktx2 import write_ktx2
 from verdigris.core.bundle.latents import LatentTexture, store_latents
 from verdigris.core.bundle.manifest import (
     FORMAT,
-    MANIFEST_FILE,
     RUNTIME_FOLDER,
     Bounds,
     LatentFacts,
@@ -30,12 +29,12 @@ from verdigris.core.bundle.replace import (
     check_replaceable,
     clear_leftovers,
     put_in_place,
-    temporary_name,
     write_folder,
 )
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
+from verdigris.core.outputs import MANIFEST_FILE, temporary_name
 from verdigris.core.training.lock import locked
 
 if TYPE_CHECKING:

@@ -155,7 +155,7 @@ def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
 
 def _asked(importance: Path | None, materials: int) -> tuple[dict[str, Any], ...]:
     """The map's file, so that `scene status` can tell when it was painted on."""
-    from verdigris.core.training.provenance import file_facts
+    from verdigris.core.material.provenance import file_facts
 
     return ({"importance": file_facts(importance)},) * materials if importance else ()
 

@@ -23,8 +23,8 @@ def export(
     the exponential follows: docs/FORMAT.md says what an engine computes around them.
     """
     from verdigris.core.bundle.read import open_bundle
-    from verdigris.core.bundle.replace import write_file
     from verdigris.core.bundle.rtxns import TARGETS
+    from verdigris.core.outputs import write_file
 
     if target not in TARGETS:
         raise typer.BadParameter(

@@ -53,8 +53,9 @@ def _inspect_bundle(path: Path, as_json: bool) -> None:
     from verdigris.core.bundle.describe import print_bundle
     from verdigris.core.bundle.fields import parse_json
     from verdigris.core.bundle.files import read_whole
-    from verdigris.core.bundle.manifest import LARGEST_MANIFEST, MANIFEST_FILE
+    from verdigris.core.bundle.manifest import LARGEST_MANIFEST
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.outputs import MANIFEST_FILE
 
     bundle = open_bundle(path)
     if as_json:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.bundle.replace import check_output, temporary_file
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.windows import shown_size, shown_texels
+from verdigris.core.outputs import check_output, temporary_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

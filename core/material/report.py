@@ -17,8 +17,8 @@ from verdigris.core.material.features import (
     SURFACE_FEATURES,
     Feature,
 )
+from verdigris.core.material.images import read_info
 from verdigris.core.material.library import known_colour_spaces
-from verdigris.core.material.textures import read_info
 from verdigris.core.material.upstream import image_inputs, is_connected, nodes_behind
 
 if TYPE_CHECKING:

@@ -1,18 +1,15 @@
-"""Images of a material: found, checked by their headers, read with OpenImageIO, uploaded."""
+"""Images of a material on a device."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.errors import TextureError
-from verdigris.core.material.paths import TILE_TOKENS, is_tiled
-from verdigris.core.material.windows import shown_size, shown_texels
+from verdigris.core.material.images import FORMATS, check_size, read_image, read_info
 
 if TYPE_CHECKING:
     import slangpy
@@ -20,268 +17,10 @@ if TYPE_CHECKING:
 
     from verdigris.core.device import Device
     from verdigris.core.material.generate import TextureSlot
+    from verdigris.core.material.images import ImageInfo, Tile
     from verdigris.core.material.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30
-_DEFAULT_LARGEST_SIDE = 16384
-_TILES_ACROSS = 10
-# OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
-_FORMATS: dict[str, tuple[type[np.generic], str]] = {
-    "uint8": (np.uint8, "rgba8_unorm"),
-    "uint16": (np.uint16, "rgba16_unorm"),
-    "half": (np.float16, "rgba16_float"),
-    "float": (np.float32, "rgba32_float"),
-}
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One file of an image; a plain image is the tile in column and row 0."""
-
-    path: Path
-    column: int = 0
-    row: int = 0
-
-
-@dataclass(frozen=True)
-class ImageInfo:
-    """What an image's headers say. For a UDIM set, of the tile with the most texels."""
-
-    width: int
-    height: int
-    channels: int
-    kind: str
-    tiles: tuple[Tile, ...]
-    is_udim: bool = False
-
-    @property
-    def columns(self) -> int:
-        return max(tile.column for tile in self.tiles) - self.first_column + 1
-
-    @property
-    def rows(self) -> int:
-        return max(tile.row for tile in self.tiles) - self.first_row + 1
-
-    @property
-    def first_column(self) -> int:
-        return min(tile.column for tile in self.tiles)
-
-    @property
-    def first_row(self) -> int:
-        return min(tile.row for tile in self.tiles)
-
-    @property
-    def bytes_on_device(self) -> int:
-        depth = np.dtype(_FORMATS[self.kind][0]).itemsize * 4
-        return self.width * self.columns * self.height * self.rows * depth * 4 // 3
-
-
-@dataclass(frozen=True)
-class Image:
-    """Texels of a level each, four channels, row 0 at v = 0."""
-
-    info: ImageInfo
-    levels: tuple[NDArray[Any], ...]
-
-
-def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
-    """The file of a name, or every file that a UDIM name stands for."""
-    token = next((token for token in TILE_TOKENS if token in file), None)
-    if token is None:
-        return (Tile(search.require(file, None, asker, TextureError)),)
-    if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
-        raise TextureError(
-            f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
-        )
-    looked: list[Path] = []
-    for pattern in search.candidates(file):
-        looked.append(pattern.parent)
-        tiles = _matching_tiles(pattern, token)
-        if not tiles:
-            continue
-        for tile in tiles:
-            if not search.allows(tile.path.resolve()):
-                search.require(str(tile.path), None, asker, TextureError)
-        return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
-    folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
-    raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
-
-
-def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
-    before, after = pattern.name.split(token, 1)
-    name = re.compile(re.escape(before) + TILE_TOKENS[token] + re.escape(after))
-    if not pattern.parent.is_dir():
-        return []
-    tiles = []
-    for path in pattern.parent.iterdir():
-        match = name.fullmatch(path.name)
-        if match is None:
-            continue
-        if token == "<UDIM>":
-            number = int(match["udim"]) - 1001
-            if number >= 0:
-                tiles.append(Tile(path, number % _TILES_ACROSS, number // _TILES_ACROSS))
-        else:
-            tiles.append(Tile(path, int(match["u"]) - 1, int(match["v"]) - 1))
-    return tiles
-
-
-def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
-    """What the headers of an image say, without decoding it."""
-    tiles = find_tiles(file, asker, search)
-    specs = [_read_header(tile.path, asker) for tile in tiles]
-    width, height, channels, _ = max(specs, key=lambda spec: spec[0] * spec[1])
-    kind = _kind_for({spec[3] for spec in specs})
-    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file))
-
-
-def _kind_for(kinds: set[str]) -> str:
-    """One that holds what tiles of several kinds do."""
-    if len(kinds) == 1:
-        return kinds.pop()
-    return "uint16" if kinds == {"uint8", "uint16"} else "float"
-
-
-def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
-    import OpenImageIO as oiio
-
-    if path.stat().st_size == 0:
-        raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
-    source = oiio.ImageInput.open(str(path))
-    if source is None:
-        raise TextureError(
-            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
-        )
-    spec, (width, height) = source.spec(), shown_size(source)
-    source.close()
-    if spec.depth > 1 or spec.nchannels < 1:
-        raise TextureError(f"{asker}: {path} is not a flat image")
-    return width, height, spec.nchannels, _kind(str(spec.format.basetype), path, spec)
-
-
-def _kind(_basetype: str, _path: Path, spec: Any) -> str:
-    name = str(spec.format)
-    if name in _FORMATS:
-        return name
-    return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
-
-
-def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
-    """Refuses an image that the device cannot hold, before its texels are read."""
-    width, height = info.width * info.columns, info.height * info.rows
-    if max(width, height) > largest_side:
-        what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
-        raise TextureError(
-            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device "
-            f"holds at most {largest_side} a side: scale it down"
-        )
-
-
-def read_image(info: ImageInfo, asker: str) -> Image:
-    """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
-    kind = _FORMATS[info.kind][0]
-    if not info.is_udim:
-        texels = _read_tile(info.tiles[0].path, kind, asker)
-        return Image(info, build_levels(texels))
-    shape = (info.height * info.rows, info.width * info.columns, 4)
-    atlas = np.zeros(shape, kind)
-    for tile in info.tiles:
-        texels = _read_tile(tile.path, kind, asker)
-        if texels.shape[:2] != (info.height, info.width):
-            texels = _resized(texels, info.width, info.height)
-        top = (tile.row - info.first_row) * info.height
-        left = (tile.column - info.first_column) * info.width
-        atlas[top : top + info.height, left : left + info.width] = texels
-    return Image(info, build_levels(atlas))
-
-
-def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
-    import OpenImageIO as oiio
-
-    config = oiio.ImageSpec()
-    # MaterialX samples colours as they are stored: alpha is a channel beside them
-    config["oiio:UnassociatedAlpha"] = 1
-    source = oiio.ImageInput.open(str(path), config)
-    if source is None:
-        raise TextureError(
-            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
-        )
-    channels = min(source.spec().nchannels, 4)
-    texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
-    problem = source.geterror()
-    source.close()
-    if texels is None or problem:
-        detail = problem or oiio.geterror() or "the file ends early"
-        raise TextureError(f"{asker}: {path} is damaged: {_one_line(detail)}")
-    texels = shown_texels(source, np.asarray(texels))
-    # a copy, because of one row numpy takes any stride for contiguous
-    return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
-
-
-def _one_line(text: str) -> str:
-    return "; ".join(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
-
-
-_OIIO_KINDS: dict[type[np.generic], str] = {
-    np.uint8: "uint8",
-    np.uint16: "uint16",
-    np.float16: "half",
-    np.float32: "float",
-}
-
-
-def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
-    """Grey becomes a colour, and what has no alpha is solid. Two channels without alpha are those
-    of a vector."""
-    height, width, channels = texels.shape
-    kind = texels.dtype
-    one = np.iinfo(kind).max if kind.kind == "u" else 1
-    is_vector = channels == 2 and not has_alpha
-    result = np.zeros((height, width, 4), kind)
-    result[..., 3] = one if channels in (1, 3) or is_vector else texels[..., channels - 1]
-    if is_vector:
-        result[..., :2] = texels
-    else:
-        result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
-    return result
-
-
-def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
-    import OpenImageIO as oiio
-
-    source = oiio.ImageBuf(np.ascontiguousarray(texels))
-    result = oiio.ImageBufAlgo.resize(source, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 4))
-    return np.asarray(result.get_pixels(_OIIO_KINDS[texels.dtype.type])).astype(texels.dtype)
-
-
-def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The mip chain by 2 x 2 averages. Each level is averaged before it is rounded: rounded
-    averages of rounded averages drift."""
-    levels, exact = [texels], texels
-    while max(exact.shape[:2]) > 1:
-        for axis in (0, 1):
-            exact = _halved(exact, axis)
-        rounded = np.rint(exact) if texels.dtype.kind == "u" else exact
-        levels.append(rounded.astype(texels.dtype))
-    return tuple(levels)
-
-
-def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
-    """Half as many texels along an axis; of an odd number each new one covers two and a bit."""
-    size = texels.shape[axis]
-    if size == 1:
-        return texels.astype(np.float32)
-    half = size // 2
-
-    def every_other(first: int) -> NDArray[np.float32]:
-        return texels.take(range(first, first + 2 * half - 1, 2), axis).astype(np.float32)
-
-    if size % 2 == 0:
-        return (every_other(0) + every_other(1)) * np.float32(0.5)
-    place = np.arange(half, dtype=np.float32).reshape((half, 1, 1) if axis == 0 else (1, half, 1))
-    weights = (half - place) / size, np.float32(half / size), (place + 1) / size
-    first, second, third = (every_other(at) * weight for at, weight in enumerate(weights))
-    return np.asarray(first + second + third, np.float32)
 
 
 @dataclass
@@ -333,7 +72,7 @@ class TexturePool:
         tiles = (0.0, 0.0, 0.0, 0.0)
         if info.is_udim:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)
-        bound = self._upload(image.levels, _FORMATS[info.kind][1], tiles, _present_tiles(info))
+        bound = self._upload(image.levels, FORMATS[info.kind][1], tiles, _present_tiles(info))
         self._bound[key] = bound
         return bound
 

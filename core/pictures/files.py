@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.replace import check_output, temporary_file
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.outputs import check_output, temporary_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -68,7 +68,7 @@ _CALIBRATION_SECONDS = 1.0
 # Of a time limit, that encoding may take: what it leaves teaches more than all of it without.
 _MOST_OF_LIMIT = 0.75
 # Mean log difference inside a texel -> places that are averaged.
-_PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (3e-3, 4), (float("inf"), 8))
+_PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (float("inf"), 8))
 
 
 def bake(

@@ -28,6 +28,7 @@ from verdigris.core.bundle.write import (
 )
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.maps import emission_map, opacity_map
+from verdigris.core.material.provenance import source_facts
 from verdigris.core.material.report import describe_material
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
@@ -43,7 +44,6 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.notices import coarse_halves, lost_light, unique_names
-from verdigris.core.training.provenance import source_facts
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from verdigris.core.bundle.reference import choose_points, make_reference
 from verdigris.core.bundle.verify import numpy_decoder, source_notes, verify
 from verdigris.core.bundle.write import export_numbers
 from verdigris.core.material.document import load_document
+from verdigris.core.material.provenance import source_facts
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.training.provenance import source_facts
 
 from .bundles import lively_parameters, make_bundle
 

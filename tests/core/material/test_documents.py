@@ -5,9 +5,9 @@ import pytest
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.provenance import texture_files
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.training.provenance import texture_files
 
 from .documents import document, material, standard_surface, with_surface
 from .surfaces import write_image

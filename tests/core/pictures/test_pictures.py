@@ -112,11 +112,6 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_picture_that_is_too_large_is_refused_by_the_size_that_was_asked_for(diffuse):
-    with pytest.raises(SettingsError, match="a picture of 3000 pixels a side: choose 1 to 2048"):
-        render(diffuse, size=3000)
-
-
 @pytest.mark.parametrize("suffix", [".png", ".exr"])
 def test_a_picture_that_does_not_fit_on_the_disk_is_no_picture(tmp_path, suffix):
     resource = pytest.importorskip("resource")

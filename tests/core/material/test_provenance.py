@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.errors import TextureError
 from verdigris.core.material.document import load_document
-from verdigris.core.training.provenance import source_facts, texture_files
+from verdigris.core.material.provenance import source_facts, texture_files
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 

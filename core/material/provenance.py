@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.material.textures import find_tiles
+from verdigris.core.material.images import find_tiles
 from verdigris.core.material.upstream import image_inputs
 
 if TYPE_CHECKING:

@@ -1,0 +1,81 @@
+"""Where results are written: never over what is no plain file, never half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from verdigris.core.errors import VerdigrisError
+
+# In a bundle or a scene, and the most that is read of it to tell.
+MANIFEST_FILE = "manifest.json"
+_LARGEST_MANIFEST = 16 << 20
+
+
+def check_output(path: Path) -> None:
+    """Refuses to replace what is no plain file, and to write among the files of a bundle."""
+    try:
+        is_plain = path.is_file() or not path.exists()
+    except OSError as failure:
+        raise VerdigrisError(
+            f"{path}: cannot be written ({failure.strerror}): choose another name"
+        ) from None
+    if not is_plain:
+        raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
+    for folder in path.resolve().parents:
+        if (kind_of(folder / MANIFEST_FILE) or "").startswith("verdigris."):
+            raise VerdigrisError(
+                f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
+                "folder"
+            )
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes one file under a temporary name, then renames it."""
+    check_output(path)
+    new = temporary_name(path)
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as failure:
+        # a name that is too long cannot be looked for either
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise VerdigrisError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+        ) from None
+
+
+def temporary_file(path: Path) -> Path:
+    """An empty file beside the path, with its suffix, for what is then renamed to it."""
+    try:
+        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}", path.parent)
+    except OSError as failure:
+        raise VerdigrisError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+        ) from None
+    os.close(handle)
+    return Path(name)
+
+
+def temporary_name(target: Path) -> Path:
+    """Beside the target, so that a rename is all it takes; named for the process."""
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
+def kind_of(manifest: Path) -> str | None:
+    """What a manifest says it is of; None where it cannot be read."""
+    if not manifest.is_file():
+        return None
+    try:
+        with manifest.open("rb") as file:
+            found = json.loads(file.read(_LARGEST_MANIFEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return str(found.get("format", "")) if isinstance(found, dict) else ""
