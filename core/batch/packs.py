@@ -11,8 +11,9 @@ from typing import Any
 from verdigris.core.batch.fields import read_json
 from verdigris.core.batch.state_folder import write_json
 from verdigris.core.batch.words import count, size
+from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.bundle.scene import open_scene
 from verdigris.core.errors import VerdigrisError
 
 PACKS_FILE = "packs.json"

@@ -10,7 +10,7 @@ from verdigris.core.bundle.halves import LARGEST_ERROR, WAYS, half_errors
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.fields import Fields
-    from verdigris.core.bundle.manifest import Bounds
+    from verdigris.core.bundle.manifest_parts import Bounds
     from verdigris.core.bundle.reference import Points
     from verdigris.core.network.parameters import Parameters
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.arithmetic import Arithmetic
-    from verdigris.core.bundle.manifest import Bounds
+    from verdigris.core.bundle.manifest_parts import Bounds
     from verdigris.core.bundle.read import Bundle
 
     Floats = NDArray[np.float32]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.bundle.manifest import Tensor
+    from verdigris.core.bundle.manifest_parts import Tensor
     from verdigris.core.bundle.read import Bundle
 
 DECODERS = ("portable", "cooperative")

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from verdigris.core.bundle.manifest import FileRecord
+from verdigris.core.bundle.manifest_parts import FileRecord
 from verdigris.core.errors import BundleError
 
 

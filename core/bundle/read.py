@@ -11,12 +11,8 @@ import numpy as np
 from verdigris.core.bundle.files import digest, read_recorded, read_whole, size_inside
 from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import UNORM, LatentTexture
-from verdigris.core.bundle.manifest import (
-    LARGEST_MANIFEST,
-    Manifest,
-    MapFacts,
-    parse_manifest,
-)
+from verdigris.core.bundle.manifest import LARGEST_MANIFEST, Manifest, parse_manifest
+from verdigris.core.bundle.manifest_parts import MapFacts
 from verdigris.core.bundle.reference import Reference, parse_reference
 from verdigris.core.bundle.replace import set_aside_name
 from verdigris.core.bundle.weights import FILE_ALIGNMENT, check_tensors, unpack_weights

@@ -7,8 +7,6 @@ textures and references, and the shaders. docs/FORMAT.md describes it.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,27 +16,29 @@ from numpy.typing import NDArray
 
 from verdigris.core.bundle.arithmetic import (
     Arithmetic,
-    judge,
-    most_careful,
     parse_arithmetic,
     parse_scene_advice,
 )
-from verdigris.core.bundle.device_materials import Stored, as_shader_reads, stored_of
+from verdigris.core.bundle.device_materials import Stored, as_shader_reads
 from verdigris.core.bundle.fields import Fields, parse_json
-from verdigris.core.bundle.files import read_recorded, read_whole, record_of, size_inside
+from verdigris.core.bundle.files import read_recorded, read_whole, size_inside
 from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.manifest import (
-    EMISSION_FORMATS,
     LARGEST_MANIFEST,
-    LARGEST_REFERENCE,
-    LARGEST_WEIGHTS,
     MAJOR,
     MINOR,
-    OPACITY_FORMATS,
     RESPONSE,
-    RUNTIME_FOLDER,
     SCENE_FORMAT,
+    require_format,
+    require_own_files,
+    require_response,
+)
+from verdigris.core.bundle.manifest_parts import (
+    EMISSION_FORMATS,
+    LARGEST_REFERENCE,
+    LARGEST_WEIGHTS,
+    OPACITY_FORMATS,
     Bounds,
     FileRecord,
     LatentFacts,
@@ -52,21 +52,15 @@ from verdigris.core.bundle.manifest import (
     parse_record,
     parse_runtime,
     parse_tensors,
-    require_format,
-    require_own_files,
-    require_response,
 )
 from verdigris.core.bundle.network import network_json, parse_network
-from verdigris.core.bundle.read import Bundle, find_bundle_folder
+from verdigris.core.bundle.read import find_bundle_folder
 from verdigris.core.bundle.reference import Reference, parse_reference
-from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.weights import (
     FILE_ALIGNMENT,
     check_tensors,
-    plan_tensors,
     unpack_weights,
 )
-from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
 from verdigris.core.errors import BundleError, SettingsError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
@@ -76,7 +70,6 @@ MOST_MATERIALS = 4096
 # All different decoders together: what a 32-bit offset reaches with room to spare.
 LARGEST_SCENE_WEIGHTS = 1 << 30
 LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
-_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
@@ -195,6 +188,24 @@ class Scene:
             data, material.reference_count, str(self.folder / material.reference.file)
         )
 
+    def encode(self) -> bytes:
+        """The manifest's bytes."""
+        document: dict[str, Any] = {
+            "format": SCENE_FORMAT,
+            "version": f"{MAJOR}.{MINOR}",
+            "network": network_json(self.spec),
+            "weights": {
+                **self.weights.as_json(),
+                "decoder_bytes": self.decoder_bytes,
+                "tensors": [tensor.as_json() for tensor in self.tensors],
+            },
+            "materials": [material.as_json() for material in self.materials],
+            **({"arithmetic": {"advised": self.advised}} if self.advised else {}),
+            "runtime": [record.as_json() for record in self.runtime],
+            "response": RESPONSE,
+        }
+        return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
     def _decoder(self, material: SceneMaterial, data: bytes) -> bytes:
         begin = material.weights_offset
         return data[begin : begin + self.decoder_bytes]
@@ -209,131 +220,6 @@ class Scene:
         return read_ktx2(read_recorded(self.folder, record), shape, str(self.folder / record.file))
 
 
-def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
-    """Writes a scene of these bundles, whole or not at all."""
-    spec = require_one_architecture(bundles)
-    names = _require_names(bundles)
-    places: dict[bytes, int] = {}
-    files: dict[str, bytes] = {}
-    materials = []
-    for name, bundle in zip(names, bundles, strict=True):
-        bundle.check_files()
-        # copied as it is, and so read first
-        reference = bundle.reference()
-        weights = stored_of(bundle).weights
-        place = places.setdefault(weights, sum(map(len, places)))
-        manifest = bundle.manifest
-
-        def take(record: FileRecord, what: str, name: str = name, bundle: Bundle = bundle) -> Any:
-            file = f"{name}.{what}"
-            files[file] = read_recorded(bundle.folder, record)
-            return record._replace(file=file)
-
-        maps: dict[str, MapFacts] = {}
-        for what in ("emission", "opacity"):
-            facts: MapFacts | None = getattr(manifest, what)
-            if facts:
-                record = take(facts.record, f"{what}.ktx2")
-                maps[what] = MapFacts(record, *_shape(facts))
-        materials.append(
-            SceneMaterial(
-                name,
-                place,
-                _renamed(manifest.latents, take(manifest.latents.record, "latents.ktx2")),
-                take(manifest.reference, "reference.json"),
-                manifest.reference_count,
-                bounds=manifest.bounds,
-                # of version 1.0
-                arithmetic=manifest.arithmetic
-                or judge(bundle.parameters(), reference, manifest.bounds),
-                **maps,
-            )
-        )
-    files[WEIGHTS_FILE] = b"".join(places)
-    advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
-    shaders = runtime_files(spec, advised)
-    files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
-    tensors, size = plan_tensors(spec)
-    scene = Scene(
-        path,
-        spec,
-        record_of(WEIGHTS_FILE, files[WEIGHTS_FILE]),
-        tensors,
-        size,
-        tuple(materials),
-        tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
-        advised,
-    )
-    files[MANIFEST_FILE] = _encode(scene)
-    # what would not be read back is not written
-    _parse(files[MANIFEST_FILE], MANIFEST_FILE, path)
-    return open_scene(put_folder(path, files, SCENE_FORMAT))
-
-
-def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
-    """One shader is compiled for one network; anything else is listed."""
-    if not bundles:
-        raise BundleError("there is no bundle to pack: name some")
-    spec = bundles[0].spec
-    if any(bundle.spec != spec for bundle in bundles):
-        listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
-        raise BundleError(
-            f"these bundles have several decoder architectures: {listed}: pack those of one, or "
-            "bake them again with one network and activation"
-        )
-    return spec
-
-
-def describe(spec: NetworkSpec) -> str:
-    """An architecture in a few words."""
-    text = f"{spec.name} {spec.activation}, {spec.frame_count} frames"
-    plain = NetworkSpec()
-    if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
-        text += f", exp(min(raw - {spec.output_shift:g}, {spec.output_limit:g}))"
-    return text
-
-
-def _require_names(bundles: Sequence[Bundle]) -> list[str]:
-    """A plain name for each: that of its folder."""
-    names = [_PLAIN.sub("_", bundle.folder.resolve().stem).strip("._-") for bundle in bundles]
-    for index, name in enumerate(names):
-        folder = bundles[index].folder
-        if not name:
-            raise BundleError(f"{folder}: has no plain name: rename it")
-        same = [other.lower() for other in names].index(name.lower())
-        if same != index:
-            raise BundleError(
-                f"{folder} and {bundles[same].folder} are both called {name}: rename one"
-            )
-    return names
-
-
-def _renamed(facts: LatentFacts, record: FileRecord) -> LatentFacts:
-    return LatentFacts(record, facts.layout, facts.format, facts.scale, facts.offset)
-
-
-def _shape(facts: MapFacts) -> tuple[int, int, int, str]:
-    return facts.width, facts.height, facts.levels, facts.format
-
-
-def _encode(scene: Scene) -> bytes:
-    document: dict[str, Any] = {
-        "format": SCENE_FORMAT,
-        "version": f"{MAJOR}.{MINOR}",
-        "network": network_json(scene.spec),
-        "weights": {
-            **scene.weights.as_json(),
-            "decoder_bytes": scene.decoder_bytes,
-            "tensors": [tensor.as_json() for tensor in scene.tensors],
-        },
-        "materials": [material.as_json() for material in scene.materials],
-        **({"arithmetic": {"advised": scene.advised}} if scene.advised else {}),
-        "runtime": [record.as_json() for record in scene.runtime],
-        "response": RESPONSE,
-    }
-    return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
-
-
 def open_scene(path: Path) -> Scene:
     """Reads a scene's manifest, checks it, and that its files have the lengths it says."""
     path = Path(path)
@@ -341,7 +227,7 @@ def open_scene(path: Path) -> Scene:
     if folder is None:
         raise BundleError(f"{path}: there is no such scene")
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
-    scene = _parse(data, str(folder / MANIFEST_FILE), folder)
+    scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)
     for record in scene.records:
         found = size_inside(folder, record.file)
         if found != record.bytes:
@@ -363,7 +249,8 @@ def is_scene(path: Path) -> bool:
         return False
 
 
-def _parse(data: bytes, file: str, folder: Path) -> Scene:
+def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
+    """Reads what encode() writes; everything that is wrong is an error with its field."""
     fields = parse_json(data, file)
     is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
     require_response(fields)
@@ -379,7 +266,7 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     tensors = parse_tensors(weights, spec)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
-        _material(each, record.bytes - size, is_newer)
+        _parse_material(each, record.bytes - size, is_newer)
         for each in fields.tables("materials", MOST_MATERIALS)
     )
     advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
@@ -390,7 +277,7 @@ def _parse(data: bytes, file: str, folder: Path) -> Scene:
     return scene
 
 
-def _material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
+def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     place = fields.whole("weights_offset", 0, max(last, 0))
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", "it must be a multiple of 128")
     reference = fields.table("reference")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.reference import Reference, ask_teacher
 from verdigris.core.material.provenance import changed_sources, source_facts
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.bundle.manifest import Tensor
+from verdigris.core.bundle.manifest_parts import Tensor
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray, Parameters

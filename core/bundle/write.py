@@ -15,15 +15,8 @@ from verdigris.core.bundle.arithmetic import Arithmetic
 from verdigris.core.bundle.files import record_of
 from verdigris.core.bundle.ktx2 import write_ktx2
 from verdigris.core.bundle.latents import LatentTexture, store_latents
-from verdigris.core.bundle.manifest import (
-    FORMAT,
-    RUNTIME_FOLDER,
-    Bounds,
-    LatentFacts,
-    Manifest,
-    MapFacts,
-    parse_manifest,
-)
+from verdigris.core.bundle.manifest import FORMAT, Manifest, parse_manifest
+from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.reference import Reference, encode_reference, make_reference
 from verdigris.core.bundle.replace import (
     check_replaceable,

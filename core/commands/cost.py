@@ -48,6 +48,10 @@ def cost(
     from verdigris.core.training.bake import with_places
     from verdigris.core.training.trainers import choose_trainer
 
+    of_bake = {"--preset": preset, "--resolution": resolution}
+    given = next((option for option, value in of_bake.items() if value is not None), None)
+    if given and is_bundle(file):
+        raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=given)
     opened = open_device(device)
     if is_bundle(file):
         bundle = open_bundle(file)

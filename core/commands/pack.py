@@ -14,9 +14,9 @@ def pack(
 ) -> None:
     """Joins bundles of one decoder architecture: one buffer of weights, equal ones stored once, and
     one shader, compiled for exactly these materials."""
+    from verdigris.core.bundle.pack import describe
+    from verdigris.core.bundle.pack import pack as join
     from verdigris.core.bundle.read import open_bundle
-    from verdigris.core.bundle.scene import describe
-    from verdigris.core.bundle.scene import pack as join
 
     scene = join([open_bundle(path) for path in bundles], output)
     decoders = scene.weights.bytes // scene.decoder_bytes

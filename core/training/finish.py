@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.manifest import FORMAT, Bounds
+from verdigris.core.bundle.manifest import FORMAT
+from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference

@@ -14,7 +14,7 @@ from verdigris.core.training.events import Warning
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.arithmetic import Arithmetic
-    from verdigris.core.bundle.manifest import Bounds
+    from verdigris.core.bundle.manifest_parts import Bounds
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
 

@@ -64,6 +64,11 @@ class BakeOptions:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise SettingsError(f"{name} is {value}: use more than 0, or leave it out")
+        for name in ("checkpoint_seconds", "metrics_seconds", "run_seconds"):
+            value = getattr(self, name)
+            # no number is not above 0 either
+            if not value >= 0:
+                raise SettingsError(f"{name} is {value}: use 0 or more")
 
 
 @dataclass

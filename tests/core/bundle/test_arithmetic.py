@@ -11,10 +11,10 @@ from verdigris.core.bundle.device_eval import QueryEvaluator, device_notes, exac
 from verdigris.core.bundle.device_materials import fastest_advised
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.halves import half_errors
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.scene import pack
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.bundle.write import export_numbers

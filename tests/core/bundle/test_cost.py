@@ -1,9 +1,11 @@
 """What a neural material costs: counted, measured, and said against the graph that it replaces."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from verdigris.core import cli
 from verdigris.core.bundle import cost as costs
 from verdigris.core.bundle import device_materials
 from verdigris.core.bundle.cost import (
@@ -180,6 +182,15 @@ def test_the_command_forecasts_before_a_bake(command, tmp_path):
     assert found["filtered_ratio"] == pytest.approx(
         found["nanoseconds"]["teacher_filtered"] / found["nanoseconds"]["neural"]
     )
+
+
+def test_what_was_baked_is_no_forecast(monkeypatch, capsys):
+    for option, value in (("--preset", "draft"), ("--resolution", "64")):
+        monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "brass.vdg", option, value])
+        with pytest.raises(SystemExit, match="2"):
+            cli.main()
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"{option}: brass.vdg is a bundle: it was baked already" in said
 
 
 @pytest.fixture(scope="module")

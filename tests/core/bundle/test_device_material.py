@@ -12,7 +12,7 @@ from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
 from verdigris.core.bundle.device_materials import RuntimeChoice
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.halves import WAYS, latent_errors
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import export_numbers

@@ -13,9 +13,10 @@ from verdigris.core import cli
 from verdigris.core.bundle.arithmetic import Arithmetic, judge, most_careful
 from verdigris.core.bundle.device_eval import QueryEvaluator
 from verdigris.core.bundle.files import digest
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene, pack
+from verdigris.core.bundle.scene import open_scene
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.device import open_device

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import api, cli
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.reference import choose_points, make_reference
 from verdigris.core.bundle.verify import numpy_decoder, source_notes, verify
 from verdigris.core.bundle.write import export_numbers

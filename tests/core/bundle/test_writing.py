@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle import replace as replacing
+from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import pack
 from verdigris.core.bundle.write import Contents, write_bundle
 from verdigris.core.errors import BundleError, VerdigrisError
 from verdigris.core.network.spec import NetworkSpec

@@ -126,6 +126,8 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"time_limit": 0.0}, "time_limit is 0.0: use more than 0"),
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"target_error": -1.0}, "target_error is -1.0: use more than 0"),
+        ({"checkpoint_seconds": -1.0}, "checkpoint_seconds is -1.0: use 0 or more"),
+        ({"metrics_seconds": float("nan")}, "metrics_seconds is nan: use 0 or more"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(options, message, tmp_path):

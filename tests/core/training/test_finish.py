@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.manifest import Bounds
+from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.verify import verify
 from verdigris.core.device import open_device
