@@ -7,8 +7,13 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import VerdigrisError
+
+if TYPE_CHECKING:
+    import OpenImageIO as oiio
+    from numpy.typing import NDArray
 
 # In a bundle or a scene, and the most that is read of it to tell.
 MANIFEST_FILE = "manifest.json"
@@ -52,7 +57,33 @@ def write_file(path: Path, data: bytes) -> None:
         ) from None
 
 
-def temporary_file(path: Path) -> Path:
+def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
+    """Writes a picture or a map by its extension, whole or not at all."""
+    import OpenImageIO as oiio
+
+    temporary = _temporary_file(path)
+    try:
+        target = oiio.ImageOutput.create(str(temporary))
+        if target is None:
+            raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
+        written = (
+            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
+        )
+        if not written:
+            raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
+        if not _is_whole(temporary):
+            size = temporary.stat().st_size
+            raise VerdigrisError(
+                f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
+                "folder"
+            )
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary_file(path: Path) -> Path:
     """An empty file beside the path, with its suffix, for what is then renamed to it."""
     try:
         handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}", path.parent)
@@ -62,6 +93,20 @@ def temporary_file(path: Path) -> Path:
         ) from None
     os.close(handle)
     return Path(name)
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a file can be read: PNGs are closed without a word where the disk is full."""
+    import OpenImageIO as oiio
+
+    source = oiio.ImageInput.open(str(file))
+    if source is None:
+        oiio.geterror()
+        return False
+    texels = source.read_image()
+    problem = source.geterror()
+    source.close()
+    return texels is not None and not problem
 
 
 def temporary_name(target: Path) -> Path:

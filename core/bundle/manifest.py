@@ -30,7 +30,6 @@ from verdigris.core.bundle.manifest_parts import (
     parse_tensors,
 )
 from verdigris.core.bundle.network import network_json, parse_network
-from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.outputs import MANIFEST_FILE
 
@@ -151,10 +150,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     is_newer = require_format(fields, FORMAT, "a bundle's")
     name = fields.material_name()
     require_response(fields)
-    try:
-        spec = parse_network(fields.table("network"))
-    except SettingsError as failure:
-        fields.refuse("network", str(failure))
+    spec = parse_network(fields)
     weights = fields.table("weights")
     reference = fields.table("reference")
     preview = fields.table("preview") if "preview" in fields else None

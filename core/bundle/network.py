@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from verdigris.core.bundle.fields import LARGEST_SINGLE, Fields
+from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import (
     ACTIVATIONS,
     HALF_Z_MINIMUM,
@@ -75,8 +76,16 @@ def tensor_names(spec: NetworkSpec) -> tuple[str, ...]:
     return (FRAMES, *(each(k) for k in layers for each in (weights_name, bias_name)))
 
 
-def parse_network(fields: Fields) -> NetworkSpec:
-    """The decoder; raises SettingsError where it is none that this version can evaluate."""
+def parse_network(manifest: Fields) -> NetworkSpec:
+    """The decoder of a bundle or of a scene."""
+    try:
+        return _parse_spec(manifest.table("network"))
+    except SettingsError as failure:
+        manifest.refuse("network", str(failure))
+
+
+def _parse_spec(fields: Fields) -> NetworkSpec:
+    """Raises SettingsError where it is none that this version can evaluate."""
     layers = list(fields.tables("layers", 9))
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from verdigris.core.bundle.arithmetic import judge, most_careful
 from verdigris.core.bundle.device_materials import stored_of
@@ -13,7 +14,6 @@ from verdigris.core.bundle.manifest import SCENE_FORMAT
 from verdigris.core.bundle.manifest_parts import (
     RUNTIME_FOLDER,
     FileRecord,
-    LatentFacts,
     MapFacts,
 )
 from verdigris.core.bundle.runtime import runtime_files
@@ -47,7 +47,9 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
         place = places.setdefault(weights, sum(map(len, places)))
         manifest = bundle.manifest
 
-        def take(record: FileRecord, what: str, name: str = name, bundle: Bundle = bundle) -> Any:
+        def take(
+            record: FileRecord, what: str, name: str = name, bundle: Bundle = bundle
+        ) -> FileRecord:
             file = f"{name}.{what}"
             files[file] = read_recorded(bundle.folder, record)
             return record._replace(file=file)
@@ -57,12 +59,13 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
             facts: MapFacts | None = getattr(manifest, what)
             if facts:
                 record = take(facts.record, f"{what}.ktx2")
-                maps[what] = MapFacts(record, *_shape(facts))
+                maps[what] = replace(facts, record=record)
+        latents = take(manifest.latents.record, "latents.ktx2")
         materials.append(
             SceneMaterial(
                 name,
                 place,
-                _renamed(manifest.latents, take(manifest.latents.record, "latents.ktx2")),
+                replace(manifest.latents, record=latents),
                 take(manifest.reference, "reference.json"),
                 manifest.reference_count,
                 bounds=manifest.bounds,
@@ -129,11 +132,3 @@ def _require_names(bundles: Sequence[Bundle]) -> list[str]:
                 f"{folder} and {bundles[same].folder} are both called {name}: rename one"
             )
     return names
-
-
-def _renamed(facts: LatentFacts, record: FileRecord) -> LatentFacts:
-    return LatentFacts(record, facts.layout, facts.format, facts.scale, facts.offset)
-
-
-def _shape(facts: MapFacts) -> tuple[int, int, int, str]:
-    return facts.width, facts.height, facts.levels, facts.format

@@ -61,7 +61,7 @@ from verdigris.core.bundle.weights import (
     check_tensors,
     unpack_weights,
 )
-from verdigris.core.errors import BundleError, SettingsError
+from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.outputs import MANIFEST_FILE
@@ -254,10 +254,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
     fields = parse_json(data, file)
     is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
     require_response(fields)
-    try:
-        spec = parse_network(fields.table("network"))
-    except SettingsError as failure:
-        fields.refuse("network", str(failure))
+    spec = parse_network(fields)
     weights = fields.table("weights")
     record = parse_record(weights, LARGEST_SCENE_WEIGHTS)
     size = weights.whole("decoder_bytes", FILE_ALIGNMENT, LARGEST_WEIGHTS)

@@ -48,12 +48,12 @@ def cost(
     from verdigris.core.training.bake import with_places
     from verdigris.core.training.trainers import choose_trainer
 
-    of_bake = {"--preset": preset, "--resolution": resolution}
-    given = next((option for option, value in of_bake.items() if value is not None), None)
-    if given and is_bundle(file):
-        raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=given)
+    is_baked = is_bundle(file)
+    for option, value in (("--preset", preset), ("--resolution", resolution)):
+        if is_baked and value is not None:
+            raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=option)
     opened = open_device(device)
-    if is_bundle(file):
+    if is_baked:
         bundle = open_bundle(file)
         teacher = None
         if source:

@@ -10,7 +10,7 @@ import numpy as np
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import check_output, temporary_file
+from verdigris.core.outputs import check_output, write_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,20 +102,7 @@ def write_importance(path: Path, weights: Floats) -> None:
     spec = oiio.ImageSpec(width, height, 1, "float")
     spec.channelnames = ("Y",)
     texels = np.ascontiguousarray(weights[::-1, :, None], np.float32)
-    temporary = temporary_file(path)
-    try:
-        target = oiio.ImageOutput.create(str(temporary))
-        if target is None:
-            raise SettingsError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = (
-            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
-        )
-        if not written:
-            raise SettingsError(f"{path}: cannot be written: {target.geterror()}")
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_image(path, spec, texels)
 
 
 def check_importance(weights: Floats, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import check_output, temporary_file
+from verdigris.core.outputs import check_output, write_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,37 +73,4 @@ def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None
     spec = oiio.ImageSpec(width, height, channels, kind)
     if space:
         spec.attribute("oiio:ColorSpace", space)
-    temporary = temporary_file(path)
-    try:
-        target = oiio.ImageOutput.create(str(temporary))
-        if target is None:
-            raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = (
-            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
-        )
-        if not written:
-            raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
-        if not _is_whole(temporary):
-            size = temporary.stat().st_size
-            raise VerdigrisError(
-                f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
-                "folder"
-            )
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _is_whole(file: Path) -> bool:
-    """Whether a file can be read: PNGs are closed without a word where the disk is full."""
-    import OpenImageIO as oiio
-
-    source = oiio.ImageInput.open(str(file))
-    if source is None:
-        oiio.geterror()
-        return False
-    texels = source.read_image()
-    problem = source.geterror()
-    source.close()
-    return texels is not None and not problem
+    write_image(path, spec, texels)
