@@ -88,14 +88,17 @@ def _average(evaluate: Callable[[Floats, Floats], Floats], size: int, channels: 
         raise SettingsError(f"a map of {size} texels a side: use at least 1")
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
     result = np.empty((size, size, channels), np.float32)
+    aside = (np.indices((places, places)).reshape(2, -1).T[:, ::-1] + 0.5) / places
     for rows in _bands(size):
         row, column = np.mgrid[rows, 0:size]
+        corner = np.stack([column.ravel(), row.ravel()], 1)
         sums = np.zeros((row.size, channels), np.float64)
-        up = _straight_up(row.size)
-        for place in range(places**2):
-            aside = np.array([place % places, place // places]) + 0.5
-            uv = (np.stack([column.ravel(), row.ravel()], 1) + aside / places) / size
-            sums += evaluate(uv.astype(np.float32), up)
+        at_once = max(1, _POINTS_AT_ONCE // row.size)
+        for first in range(0, places**2, at_once):
+            uv = (corner + aside[first : first + at_once, None]) / size
+            uv = uv.reshape(-1, 2).astype(np.float32)
+            values = evaluate(uv, _straight_up(len(uv)))
+            sums += values.reshape(-1, row.size, channels).sum(0, np.float64)
         result[rows] = (sums / places**2).reshape(-1, size, channels)
     return result
 

@@ -1,5 +1,7 @@
 """The share of a uniform white surrounding that a material returns, by quasi-random integration."""
 
+import functools
+
 import numpy as np
 
 from . import closed_forms as forms
@@ -9,10 +11,19 @@ COSINES = (0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
 _LEAST = 1e-4  # cosine at the light under which a sample counts as below the surface
 
 
-def returned(teacher, uv, cosine, alphas, count=1 << 15, azimuth=0.0):
+def returned(teacher, uv, cosine, alphas, count=1 << 14, azimuth=0.0):
     """Light returned towards a cosine, (3,). Lobes of these GGX roughnesses are sampled, and beside
     them a cosine lobe and grazing light, so that neither a peak nor a tail is missed. A roughness
     is a number or a pair."""
+    wi, weights = _drawn(cosine, tuple(alphas), count, azimuth)
+    wo = np.tile(view(cosine, azimuth), (len(wi), 1))
+    return weights @ respond(teacher, np.tile(uv, (len(wi), 1)), wi, wo)
+
+
+# Many materials are seen from the same directions.
+@functools.lru_cache(maxsize=256)
+def _drawn(cosine, alphas, count, azimuth):
+    """Directions of the light, and what each counts for."""
     wo = view(cosine, azimuth)
     x, y = sequence(count)
     parts = [_cosine_lobe(x, y), _grazing(x, y), *(ggx_lobe(x, y, wo, alpha) for alpha in alphas)]
@@ -20,8 +31,7 @@ def returned(teacher, uv, cosine, alphas, count=1 << 15, azimuth=0.0):
     wi = wi[wi[:, 2] > _LEAST].astype(np.float32).astype(np.float64)
     density = wi[:, 2] / np.pi + wi[:, 2] ** (-2 / 3) / (6 * np.pi)
     density = density + sum(ggx_density(wi, wo, alpha) for alpha in alphas)
-    values = respond(teacher, np.tile(uv, (len(wi), 1)), wi, np.tile(wo, (len(wi), 1)))
-    return (values / density[:, None]).sum(0) / count
+    return wi.astype(np.float32), 1 / (density * count)
 
 
 def view(cosine, azimuth=0.0):
@@ -29,7 +39,7 @@ def view(cosine, azimuth=0.0):
     return np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine])
 
 
-def most_returned(teacher, uv, alphas, cosines=COSINES, count=1 << 15):
+def most_returned(teacher, uv, alphas, cosines=COSINES, count=1 << 14):
     """The largest share over directions and channels."""
     return max(returned(teacher, uv, cosine, alphas, count).max() for cosine in cosines)
 
@@ -89,6 +99,7 @@ def bounces(cosine, alpha, steps=96):
     return (wi * forms.half_vector(wi, wo[None])).sum(1), share
 
 
+@functools.cache
 def nodes(count):
     """Gauss's nodes and weights on the unit interval."""
     places, weights = np.polynomial.legendre.leggauss(count)
