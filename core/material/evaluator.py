@@ -80,19 +80,16 @@ class DeviceMaterial(ABC):
         footprint: Footprint = POINT,
     ) -> Floats:
         """Reflected light with the cosine, (N, 3), of a unit light from `wi` towards `wo`."""
-        return self._evaluate("evaluateResponse", uv, wi, wo, frames, footprint)
+        return self._evaluate("evaluateResponse", 3, uv, wi, wo, frames, footprint)
 
-    def emission(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
-        """Light given off towards `wo`, (N, 3)."""
-        return self._evaluate("evaluateEmission", uv, wo, wo, frames)
-
-    def opacity(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
-        """Coverage, (N,)."""
-        return self._evaluate("evaluateOpacity", uv, wo, wo, frames)[:, 0]
+    def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        """Light given off towards `wo`, and the coverage, (N, 4)."""
+        return self._evaluate("evaluateUnlit", 4, uv, wo, wo, frames)
 
     def _evaluate(
         self,
         entry: str,
+        channels: int,
         uv: Floats,
         wi: Floats,
         wo: Floats,
@@ -102,7 +99,7 @@ class DeviceMaterial(ABC):
         kernel = self.kernel(EVALUATE, entry)
         packed = frames.packed() if frames else None
         count = len(uv)
-        result = np.empty((count, 3), np.float32)
+        result = np.empty((count, channels), np.float32)
         for start in range(0, count, _LARGEST_DISPATCH):
             part = slice(start, min(count, start + _LARGEST_DISPATCH))
             result[part] = self._dispatch(
@@ -112,7 +109,7 @@ class DeviceMaterial(ABC):
                 wo[part],
                 None if packed is None else packed[part],
                 footprint,
-            )
+            )[:, :channels]
         return result
 
     def _dispatch(
@@ -126,7 +123,7 @@ class DeviceMaterial(ABC):
     ) -> Floats:
         count = len(uv)
         frames = np.zeros(12, np.float32) if packed is None else packed
-        output = self.buffer(3 * count, None)
+        output = self.buffer(4 * count, None, stride=16)
         self.device.dispatch(
             kernel,
             count * self.lanes_per_sample,
@@ -145,7 +142,7 @@ class DeviceMaterial(ABC):
                 **self.bindings(),
             },
         )
-        return np.asarray(output.to_numpy().view(np.float32).reshape(count, 3))
+        return np.asarray(output.to_numpy().view(np.float32).reshape(count, 4))
 
     def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
         """A buffer of `count` 32-bit floats, filled with `data` if there is any."""

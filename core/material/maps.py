@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from verdigris.core.errors import SettingsError
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
-    Floats = NDArray[np.float32]
+Floats = NDArray[np.float32]
 
 # Places that are averaged, along a side of the map and of a texel: a small map of a large texture
 # needs more of a texel.
@@ -33,22 +33,25 @@ _LEAST_COSINE = 0.1
 _SEED = 31
 
 
-def emission_map(teacher: DeviceMaterial, size: int) -> Floats | None:
-    """Light given off straight up, [size, size, 3], linear Rec.709, multiplied by the coverage;
-    None for a material that gives off none."""
-    found = _average(teacher.emission, size, 3)
-    return found if found.any() else None
+class UnlitMaps(NamedTuple):
+    """What is seen of a material from straight above without any light."""
+
+    emission: Floats | None
+    """Light given off, [size, size, 3], linear Rec.709, multiplied by the coverage; None for a
+    material that gives off none."""
+
+    coverage: Floats | None
+    """[size, size]: 1 is solid, 0 a hole; None for a material that is solid everywhere."""
 
 
-def opacity_map(teacher: DeviceMaterial, size: int) -> Floats | None:
-    """Coverage seen from straight above, [size, size]: 1 is solid, 0 a hole; None for a material
-    that is solid everywhere."""
-
-    def cover(uv: Floats, wo: Floats) -> Floats:
-        return teacher.opacity(uv, wo)[:, None]
-
-    found = _average(cover, size, 1)[..., 0]
-    return found if found.min() < _SOLID else None
+def unlit_maps(teacher: DeviceMaterial, size: int) -> UnlitMaps:
+    """The means over each texel of a size x size grid."""
+    means = _average(teacher.unlit, size)
+    emission, coverage = means[..., :3].copy(), means[..., 3].copy()
+    return UnlitMaps(
+        emission if emission.any() else None,
+        coverage if coverage.min() < _SOLID else None,
+    )
 
 
 def levels(finest: Floats) -> list[Floats]:
@@ -76,30 +79,31 @@ def view_dependence(teacher: DeviceMaterial) -> float:
     sine = np.sqrt(1 - cosine**2)
     aside = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
     above = _straight_up(_VIEWS)
-    emission, other = teacher.emission(uv, above), teacher.emission(uv, aside)
-    most = max(float(emission.sum()), float(other.sum()), 1e-6)
-    coverage = np.abs(teacher.opacity(uv, aside) - teacher.opacity(uv, above)).mean()
-    return max(float(np.abs(other - emission).sum()) / most, float(coverage))
+    ahead, other = teacher.unlit(uv, above), teacher.unlit(uv, aside)
+    most = max(float(ahead[:, :3].sum()), float(other[:, :3].sum()), 1e-6)
+    change = np.abs(other - ahead)
+    return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
 
 
-def _average(evaluate: Callable[[Floats, Floats], Floats], size: int, channels: int) -> Floats:
-    """The mean over each texel of a size x size grid."""
+def _average(evaluate: Callable[[Floats, Floats], Floats], size: int) -> Floats:
+    """The mean of four numbers over each texel of a size x size grid."""
     if size < 1:
         raise SettingsError(f"a map of {size} texels a side: use at least 1")
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
-    result = np.empty((size, size, channels), np.float32)
-    aside = (np.indices((places, places)).reshape(2, -1).T[:, ::-1] + 0.5) / places
+    result = np.empty((size, size, 4), np.float32)
+    place = np.arange(places**2)
+    aside = (np.stack([place % places, place // places], 1) + 0.5) / places
     for rows in _bands(size):
         row, column = np.mgrid[rows, 0:size]
         corner = np.stack([column.ravel(), row.ravel()], 1)
-        sums = np.zeros((row.size, channels), np.float64)
+        sums = np.zeros((row.size, 4), np.float64)
         at_once = max(1, _POINTS_AT_ONCE // row.size)
         for first in range(0, places**2, at_once):
-            uv = (corner + aside[first : first + at_once, None]) / size
-            uv = uv.reshape(-1, 2).astype(np.float32)
+            middle = (corner + aside[first : first + at_once, None]) / size
+            uv = middle.astype(np.float32).reshape(-1, 2)
             values = evaluate(uv, _straight_up(len(uv)))
-            sums += values.reshape(-1, row.size, channels).sum(0, np.float64)
-        result[rows] = (sums / places**2).reshape(-1, size, channels)
+            sums += values.reshape(-1, row.size, 4).sum(0, np.float64)
+        result[rows] = (sums / places**2).reshape(-1, size, 4)
     return result
 
 

@@ -40,12 +40,13 @@ class Probe:
 def probe(teacher: Teacher) -> Probe:
     """Samples a material at random places, views and lights, mirror directions among them."""
     _, uv, wo = _draw_views()
-    emission = teacher.emission(uv, wo.astype(np.float32)).mean(0)
-    opacity = teacher.opacity(uv, wo.astype(np.float32))
+    unlit = teacher.unlit(uv, wo.astype(np.float32))
+    red, green, blue, _ = map(float, unlit.mean(0))
+    coverage = unlit[:, 3]
     return Probe(
         mean_albedo(teacher),
-        (float(emission[0]), float(emission[1]), float(emission[2])),
-        (float(opacity.min()), float(opacity.max())),
+        (red, green, blue),
+        (float(coverage.min()), float(coverage.max())),
     )
 
 

@@ -28,7 +28,7 @@ from verdigris.core.bundle.write import (
     write_bundle,
 )
 from verdigris.core.errors import SettingsError
-from verdigris.core.material.maps import emission_map, opacity_map
+from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import source_facts
 from verdigris.core.material.report import describe_material
 from verdigris.core.network.student import Student
@@ -127,8 +127,7 @@ def finish(run: Run) -> Iterator[Event]:
         bounds = _bounds(reference)
         arithmetic = judge(exported.parameters, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)
-        glow = emission_map(teacher, run.settings.resolution)
-        coverage = opacity_map(teacher, run.settings.resolution)
+        glow, coverage = unlit_maps(teacher, run.settings.resolution)
         contents = Contents(
             name=name,
             source=_source(run, number),

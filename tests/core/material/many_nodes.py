@@ -144,5 +144,5 @@ def glow_by_turn(shown_parts, batch, offset=OFFSET, **options):
     teacher = Teacher(probe(sources() + body, "lifted", **options))
     which, uv, frames = turns(count, batch)
     wo = np.tile(np.float32([0, 0, 1]), (len(which), 1))
-    result = teacher.emission(uv, wo, frames).astype(np.float64).reshape(count, SAMPLES, 3)
+    result = teacher.unlit(uv, wo, frames)[:, :3].astype(np.float64).reshape(count, SAMPLES, 3)
     return uv.reshape(count, SAMPLES, 2).astype(np.float64), result - offset

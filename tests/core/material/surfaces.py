@@ -73,7 +73,8 @@ def probe(body, colour, **options):
 def glow(teacher, uv):
     """What a probe gives off straight up, (N, 3)."""
     uv = np.asarray(uv, np.float32)
-    return teacher.emission(uv, np.tile(np.float32([0, 0, 1]), (len(uv), 1))).astype(np.float64)
+    up = np.tile(np.float32([0, 0, 1]), (len(uv), 1))
+    return teacher.unlit(uv, up)[:, :3].astype(np.float64)
 
 
 def hemisphere(random, count, least=0.02):

@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.document import load_document
-from verdigris.core.material.maps import emission_map, levels, opacity_map, view_dependence
+from verdigris.core.material.maps import levels, unlit_maps, view_dependence
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.training.notices import varying_maps
 
@@ -26,8 +26,7 @@ def teacher_of(category, inputs, before="", **options):
 
 def test_a_material_that_neither_glows_nor_has_holes_has_no_maps():
     teacher = teacher_of("standard_surface", {})
-    assert emission_map(teacher, 8) is None
-    assert opacity_map(teacher, 8) is None
+    assert unlit_maps(teacher, 8) == (None, None)
 
 
 def test_constant_emission_and_opacity_are_constant_maps():
@@ -39,7 +38,7 @@ def test_constant_emission_and_opacity_are_constant_maps():
             "opacity": ("float", "0.25"),
         },
     )
-    emission, opacity = emission_map(teacher, 4), opacity_map(teacher, 4)
+    emission, opacity = unlit_maps(teacher, 4)
     assert emission.shape == (4, 4, 3) and opacity.shape == (4, 4)
     assert emission.dtype == opacity.dtype == np.float32
     # premultiplied, as the response is
@@ -54,13 +53,13 @@ def test_a_texel_holds_the_mean_of_its_footprint_and_row_0_is_at_v_0():
         "standard_surface",
         {"emission": ("float", "1"), "emission_color": ("color3", "@uv_colour")},
     )
-    emission = emission_map(teacher, 8)
+    emission = unlit_maps(teacher, 8).emission
     middle = (np.arange(8) + 0.5) / 8
     u, v = np.meshgrid(middle, middle)
     np.testing.assert_allclose(emission, np.stack([u, v, np.full((8, 8), 0.25)], 2), atol=1e-5)
     grey = node("convert", "grey", "color3", {"in": ("float", "@u")})
     teacher = teacher_of("standard_surface", {"opacity": ("color3", "@grey")}, grey)
-    np.testing.assert_allclose(opacity_map(teacher, 8), u, atol=COVERAGE_ERROR)
+    np.testing.assert_allclose(unlit_maps(teacher, 8).coverage, u, atol=COVERAGE_ERROR)
 
 
 def test_a_texture_of_the_maps_size_is_filtered_by_a_texels_width(tmp_path):
@@ -77,7 +76,7 @@ def test_a_texture_of_the_maps_size_is_filtered_by_a_texels_width(tmp_path):
     for axis in (0, 1):
         sides = np.roll(expected, 1, axis) + np.roll(expected, -1, axis)
         expected = 0.75 * expected + 0.125 * sides
-    np.testing.assert_allclose(emission_map(teacher, 8), expected, atol=2e-3)
+    np.testing.assert_allclose(unlit_maps(teacher, 8).emission, expected, atol=2e-3)
 
 
 def read(name):
@@ -97,7 +96,7 @@ def test_the_glowing_panel_glows_as_its_texture_does_where_it_has_no_vents():
     teacher = Teacher(
         load_document(EXAMPLES / "glowing_panel.mtlx"), device=open_device("software")
     )
-    emission, opacity = emission_map(teacher, 64), opacity_map(teacher, 64)
+    emission, opacity = unlit_maps(teacher, 64)
     stored = between(read("glowing_panel_emission.jpg"))
     linear = np.where(stored <= 0.04045, stored / 12.92, ((stored + 0.055) / 1.055) ** 2.4)
     solid = between(read("glowing_panel_masks.png")[..., :1]) >= 0.5
@@ -148,7 +147,7 @@ def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_told():
         ),
         device=open_device("software"),
     )
-    np.testing.assert_allclose(emission_map(teacher, 2), 1.0, rtol=1e-5)
+    np.testing.assert_allclose(unlit_maps(teacher, 2).emission, 1.0, rtol=1e-5)
     # the mean of (1 - c)^5 for c even from 0.1 to 1
     grown = 0.9**6 / (6 * 0.9)
     expected = grown / (1 + grown)
@@ -159,4 +158,4 @@ def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_told():
 
 def test_a_map_without_texels_is_refused():
     with pytest.raises(SettingsError, match="a map of 0 texels"):
-        emission_map(teacher_of("standard_surface", {}), 0)
+        unlit_maps(teacher_of("standard_surface", {}), 0)

@@ -54,7 +54,7 @@ def evaluate(path, device, samples):
     uv, wi, wo = samples
     for material in document.materials:
         teacher = Teacher(document, material, device)
-        values = [teacher.response(uv, wi, wo), teacher.emission(uv, wo)]
+        values = [teacher.response(uv, wi, wo), teacher.unlit(uv, wo)[:, :3]]
         yield f"{path.stem}.{material.name}", np.concatenate(values)
 
 

@@ -72,8 +72,8 @@ def check_lambert(found, cover, glow):
     wi, wo = np.float32([[0.6, 0, 0.8]]), np.float32([[0, 0, 1]])
     wanted = 0.8 * np.array([0.5, 0.1, 0.25]) / np.pi * 0.8
     np.testing.assert_allclose(teacher.response(uv, wi, wo)[0], cover * wanted, rtol=1e-4)
-    np.testing.assert_allclose(teacher.opacity(uv, wo)[0], cover, atol=COVERAGE_ERROR)
-    np.testing.assert_allclose(teacher.emission(uv, wo)[0], cover * np.array(glow), rtol=1e-4)
+    np.testing.assert_allclose(teacher.unlit(uv, wo)[0, 3], cover, atol=COVERAGE_ERROR)
+    np.testing.assert_allclose(teacher.unlit(uv, wo)[0, :3], cover * np.array(glow), rtol=1e-4)
 
 
 @pytest.mark.usefixtures("with_maya_usd")
