@@ -216,9 +216,6 @@ def _create(backend: str, adapter: slangpy.AdapterInfo) -> Device:
 
     slangpy.Logger.get().level = slangpy.LogLevel.error
     options: dict[str, Any] = {"include_paths": [SHADER_FOLDER, Path(slangpy.SHADER_PATH)]}
-    if _is_software(adapter):
-        # it optimises what it is given: as fast without, and compiled in half the time
-        options["optimization"] = slangpy.SlangOptimizationLevel.none
     gpu = slangpy.Device(
         type=getattr(slangpy.DeviceType, backend),
         adapter_luid=adapter.luid,

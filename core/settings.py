@@ -77,10 +77,6 @@ class BakeSettings:
     most_places: int = 8
     """Places of a texel that a sample averages at most, where a material has finer detail."""
 
-    sparse_share: float = 0.0
-    """The part of all steps, at the start, in which samples average a quarter of their places: what
-    is learnt of them then is learnt again."""
-
     def __post_init__(self) -> None:
         require_preset(self.network)
         for name in ("resolution", "small_resolution"):
@@ -124,11 +120,6 @@ class BakeSettings:
     def candidate_steps(self) -> int:
         """Of each start that is tried."""
         return min(self.iterations, max(2, int(self.iterations * self.candidate_share)))
-
-    @property
-    def sparse_steps(self) -> int:
-        """Those that average few places."""
-        return int(self.iterations * self.sparse_share)
 
     @property
     def is_encoded(self) -> bool:

@@ -16,6 +16,12 @@ _PRIVATE_BLOCK = re.compile(
 _UNIFORM = re.compile(r"    uniform (\w+) (\w+);")
 _LIGHTS = re.compile(r"\n?    uniform LightData u_lightData\[MAX_LIGHT_SOURCES\];\n")
 _MIX_VARIABLE = re.compile(r"\blerp\b(?!\s*\()")
+_ENVIRONMENT = re.compile(r"\n( *)// Add environment contribution\n\1\{\n.*?\n\1\}\n", re.DOTALL)
+_TRANSMISSION = re.compile(
+    r"\n( *)// Calculate the BSDF transmission for viewing direction\n.*?"
+    r"\n\1\w+\.color \+= \w+\.response;\n",
+    re.DOTALL,
+)
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
 _VALUES = {
@@ -61,6 +67,16 @@ def rename_mix_variables(code: str) -> str:
     is an input (overlay and LamaMix have one): there it hides the function, or is not found.
     """
     return _MIX_VARIABLE.sub("mix", code)
+
+
+def drop_unlit_passes(code: str) -> str:
+    """Takes out copies of the closures' code: a sample has no surroundings.
+
+    The generator writes the whole tree of closures for the light, again for an environment and, of
+    closures that transmit, again for what lies behind them, also where its options leave both out:
+    then they add nothing, and take most of the time that compilers need.
+    """
+    return _TRANSMISSION.sub("\n", _ENVIRONMENT.sub("\n", code))
 
 
 def _static(kind: str, name: str) -> str:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.coordinates import TEXTURE_COORDINATES
-from verdigris.core.material.fixes import lift_private_uniforms, rename_mix_variables
+from verdigris.core.material.fixes import (
+    drop_unlit_passes,
+    lift_private_uniforms,
+    rename_mix_variables,
+)
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
 
@@ -74,7 +78,9 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
         ) from None
     stage = shader.getStage("pixel")
-    code = rename_mix_variables(lift_private_uniforms(shader.getSourceCode("pixel")))
+    code = drop_unlit_passes(
+        rename_mix_variables(lift_private_uniforms(shader.getSourceCode("pixel")))
+    )
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
     textures, uniforms = _bindings(stage, document.name)

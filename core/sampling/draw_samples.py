@@ -122,8 +122,6 @@ class DrawnSamples:
     seed: int = 0
     settings: DrawSettings = field(default_factory=DrawSettings)
     importance: NDArray[Any] | None = None
-    sparse_steps: int = 0
-    """Steps at the start that average a part of the places."""
 
     def __post_init__(self) -> None:
         if len(self.materials) != self.layout.materials:
@@ -239,8 +237,6 @@ class DrawnSamples:
             "coarseShare": settings.coarse_share,
             "coarsePlaces": settings.coarse_places,
             "finestPlaces": max(1, settings.finest_places),
-            "sparseSteps": self.sparse_steps,
-            "sparseDivisor": int(__import__("os").environ.get("SPD", "4")),
             "slopeStep": settings.slope_step,
             "shares": {
                 "mirror": settings.mirror_share,

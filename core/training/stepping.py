@@ -42,14 +42,7 @@ def open_trained(
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer that begins with these parameters."""
     layout = parameters.layout
-    source = DrawnSamples(
-        teachers,
-        layout,
-        settings.seed,
-        settings.draw,
-        options.importance,
-        sparse_steps=settings.sparse_steps,
-    )
+    source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
     trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
     return trainer, source
 

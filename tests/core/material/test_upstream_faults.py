@@ -61,6 +61,12 @@ def test_the_lights_are_a_uniform_block_of_their_own(lambert):
     assert "uniform LightData u_lightData[MAX_LIGHT_SOURCES];" in lambert
 
 
+def test_closures_are_there_again_for_surroundings_that_are_left_out(lambert):
+    """fixes.drop_unlit_passes"""
+    assert lambert.count("mx_oren_nayar_diffuse_bsdf(closureData") == 2
+    assert "float3 mx_environment_irradiance(float3 N)\n{\n    return float3(0.0);" in lambert
+
+
 def test_the_function_of_a_surface_is_an_entry_point(lambert):
     """prelude.slang, `shader`: an entry point that is called as a function brings lavapipe down."""
     assert '[shader("fragment")]\nfloat4 fragmentMain(' in lambert
