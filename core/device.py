@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DeviceError
-from verdigris.core.wide_vectors import use_wide_vectors
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -202,7 +201,6 @@ def _platform_backends() -> tuple[str, ...]:
 def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
     import slangpy
 
-    use_wide_vectors()
     try:
         return list(slangpy.Device.enumerate_adapters(getattr(slangpy.DeviceType, backend)))
     except RuntimeError:
