@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.material import generate
 from verdigris.core.material.teacher import Teacher
 
-from .surfaces import closure, shader
+from .surfaces import UV, closure, document, node, shader, surface_material
 
 CLOSURES = (
     "oren_nayar_diffuse_bsdf",
@@ -42,6 +42,22 @@ DOCUMENTS = {
         {"transmission_weight": HALF, "geometry_thin_walled": ("boolean", "true")},
     ),
     "gltf_pbr that transmits": shader("gltf_pbr", {"transmission": HALF}),
+    "a mix of surfaces": document(
+        UV
+        + node("standard_surface", "glass", "surfaceshader", {"transmission": HALF})
+        + node("gltf_pbr", "metal", "surfaceshader", {"metallic": ("float", "1")})
+        + node(
+            "mix",
+            "mixed",
+            "surfaceshader",
+            {
+                "fg": ("surfaceshader", "@glass"),
+                "bg": ("surfaceshader", "@metal"),
+                "mix": ("float", "@u"),
+            },
+        )
+        + surface_material("mixed")
+    ),
 }
 
 
