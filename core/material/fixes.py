@@ -1,7 +1,6 @@
 """Repairs to generated code that MaterialX 1.39.5 offers no extension point for, one function each.
 
-Each says what is wrong upstream, and refuses to pass on code in which it did not find it: when
-upstream mends the fault, the refusal tells.
+Each says what is wrong upstream. When upstream mends the fault, a test of it fails and tells.
 """
 
 from __future__ import annotations

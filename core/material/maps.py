@@ -7,7 +7,7 @@ A map is on the grid of the latents: row 0 is at v = 0.5 / height.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class UnlitMaps(NamedTuple):
 
 def unlit_maps(teacher: DeviceMaterial, size: int) -> UnlitMaps:
     """The means over each texel of a size x size grid."""
-    means = _average(teacher.unlit, size)
+    means = _average(teacher, size)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
         emission if emission.any() else None,
@@ -85,8 +85,8 @@ def view_dependence(teacher: DeviceMaterial) -> float:
     return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
 
 
-def _average(evaluate: Callable[[Floats, Floats], Floats], size: int) -> Floats:
-    """The mean of four numbers over each texel of a size x size grid."""
+def _average(teacher: DeviceMaterial, size: int) -> Floats:
+    """Emission and coverage, [size, size, 4]."""
     if size < 1:
         raise SettingsError(f"a map of {size} texels a side: use at least 1")
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
@@ -101,7 +101,7 @@ def _average(evaluate: Callable[[Floats, Floats], Floats], size: int) -> Floats:
         for first in range(0, places**2, at_once):
             middle = (corner + aside[first : first + at_once, None]) / size
             uv = middle.astype(np.float32).reshape(-1, 2)
-            values = evaluate(uv, _straight_up(len(uv)))
+            values = teacher.unlit(uv, _straight_up(len(uv)))
             sums += values.reshape(-1, row.size, 4).sum(0, np.float64)
         result[rows] = (sums / places**2).reshape(-1, size, 4)
     return result
