@@ -104,17 +104,19 @@ class DeviceMaterial(ABC):
             part = slice(start, min(count, start + _LARGEST_DISPATCH))
             result[part] = self._dispatch(
                 kernel,
+                channels,
                 uv[part],
                 wi[part],
                 wo[part],
                 None if packed is None else packed[part],
                 footprint,
-            )[:, :channels]
+            )
         return result
 
     def _dispatch(
         self,
         kernel: slangpy.ComputeKernel,
+        channels: int,
         uv: Floats,
         wi: Floats,
         wo: Floats,
@@ -123,7 +125,7 @@ class DeviceMaterial(ABC):
     ) -> Floats:
         count = len(uv)
         frames = np.zeros(12, np.float32) if packed is None else packed
-        output = self.buffer(4 * count, None, stride=16)
+        output = self.buffer(channels * count, None)
         self.device.dispatch(
             kernel,
             count * self.lanes_per_sample,
@@ -142,7 +144,7 @@ class DeviceMaterial(ABC):
                 **self.bindings(),
             },
         )
-        return np.asarray(output.to_numpy().view(np.float32).reshape(count, 4))
+        return np.asarray(output.to_numpy().view(np.float32).reshape(count, channels))
 
     def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
         """A buffer of `count` 32-bit floats, filled with `data` if there is any."""
