@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.library import standard_library
+from verdigris.core.material.names import rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
-from verdigris.core.material.xmltext import check_xml, collect_includes, read_text
+from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -46,6 +47,9 @@ class Document:
     root: mx.Document
     search: SearchPath
     files: tuple[Path, ...] = ()
+    twins: tuple[Twin, ...] = ()
+    former_names: dict[str, str] = field(default_factory=dict)
+    """Of what was renamed because MaterialX's library has something of that name."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -61,9 +65,15 @@ class Document:
         if not found:
             found = self._bare_surface_shaders()
         return tuple(
-            Material(_short_name(node, found), node, tuple(looks.get(node.getName(), ())))
+            Material(self._short_name(node, found), node, tuple(looks.get(node.getName(), ())))
             for node in found
         )
+
+    def _short_name(self, element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
+        name = str(element.getName())
+        twins = [other for other in among if other.getName() == name]
+        short = name if len(twins) == 1 else str(element.getNamePath())
+        return self.former_names.get(short, short)
 
     def _bare_surface_shaders(self) -> list[mx.TypedElement]:
         shaders = [n for n in self.root.getNodes() if n.getType() == "surfaceshader"]
@@ -156,6 +166,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
+        former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
         _hand_down_inputs(root)
     except (mx.Exception, LookupError) as failure:
@@ -171,7 +182,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     if path:
         search = search.with_folder(path.parent)
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
-    return Document(name, root, search, tuple(files))
+    return Document(name, root, search, tuple(files), tuple(facts.twins), former_names)
 
 
 def _hand_down_inputs(root: mx.Document) -> None:
@@ -202,12 +213,6 @@ def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:
         for node in materials
         for port in node.getInputs()
     )
-
-
-def _short_name(element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
-    name = str(element.getName())
-    twins = [other for other in among if other.getName() == name]
-    return name if len(twins) == 1 else str(element.getNamePath())
 
 
 def _looks_by_material(root: mx.Document) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.probe import Probe
 
+_MOST_TWINS = 8
 _PLACE_GEOMPROPS = ("UV0", "Pobject", "Pworld")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue", "UsdPrimvarReader")
 
@@ -121,7 +123,7 @@ def describe_material(
         nodes=len(nodes),
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
-        parts=(*_parts(nodes, shaders), *_tiles_left_out(textures)),
+        parts=(*_parts(nodes, shaders), *_tiles_left_out(textures), *_twins(document)),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
     if missing:
@@ -183,6 +185,19 @@ def _tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
         "baked: to bake another than 1001, name it in place of the token"
     )
     return [Part("UDIM tiles", DROPPED, how)]
+
+
+def _twins(document: Document) -> list[Part]:
+    """What MaterialX leaves out because something else has its name."""
+    return [
+        Part(
+            f"second {twin.name!r}",
+            DROPPED,
+            f"line {twin.line} of {Path(twin.file).name}: line {twin.first_line} has named "
+            "something so before, which is what counts: rename one of them",
+        )
+        for twin in document.twins[:_MOST_TWINS]
+    ]
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:

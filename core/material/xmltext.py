@@ -16,6 +16,16 @@ MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
 
 
+@dataclass(frozen=True)
+class Twin:
+    """An element named like one before it in the same place, which MaterialX leaves out."""
+
+    file: str
+    name: str
+    line: int
+    first_line: int
+
+
 @dataclass
 class XmlFacts:
     """What a first pass over a text learns."""
@@ -23,6 +33,7 @@ class XmlFacts:
     root: str = ""
     elements: int = 0
     includes: list[str] = field(default_factory=list)
+    twins: list[Twin] = field(default_factory=list)
 
 
 def read_text(path: Path) -> str:
@@ -48,14 +59,20 @@ def read_text(path: Path) -> str:
 def check_xml(text: str, name: str) -> XmlFacts:
     """Refuses what is not well-formed MaterialX of reasonable size, naming line and column."""
     facts = XmlFacts()
-    depth = 0
+    # of each open element, the lines in which its children are named
+    open_elements: list[dict[str, int]] = [{}]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
         facts.root = facts.root or tag
         facts.elements += 1
-        if depth > DEEPEST_NESTING:
+        siblings, own_name = open_elements[-1], attributes.get("name", "")
+        if own_name in siblings:
+            twin = Twin(name, own_name, parser.CurrentLineNumber, siblings[own_name])
+            facts.twins.append(twin)
+        elif own_name:
+            siblings[own_name] = parser.CurrentLineNumber
+        open_elements.append({})
+        if len(open_elements) - 1 > DEEPEST_NESTING:
             raise DocumentError(f"{name}: elements are nested deeper than {DEEPEST_NESTING}")
         if facts.elements > MOST_ELEMENTS:
             raise DocumentError(f"{name}: more than {MOST_ELEMENTS} elements")
@@ -63,8 +80,7 @@ def check_xml(text: str, name: str) -> XmlFacts:
             facts.includes.append(attributes.get("href", ""))
 
     def end(_tag: str) -> None:
-        nonlocal depth
-        depth -= 1
+        open_elements.pop()
 
     def entity(entity_name: str, *_rest: object) -> None:
         raise DocumentError(
@@ -90,7 +106,8 @@ def check_xml(text: str, name: str) -> XmlFacts:
 def collect_includes(
     facts: XmlFacts, name: str, folder: Path | None, search: SearchPath
 ) -> list[tuple[Path, str]]:
-    """Every document that this one includes, directly or not, innermost first."""
+    """Every document that this one includes, directly or not, innermost first. What was learnt of
+    them is added to what is known of this one."""
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
 
@@ -109,6 +126,7 @@ def collect_includes(
             seen.add(path)
             text = read_text(path)
             inner = check_xml(text, str(path))
+            facts.twins += inner.twins
             visit(inner.includes, str(path), path.parent, (*chain, path))
             found.append((path, text))
 
