@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 import typer
@@ -24,6 +26,7 @@ from verdigris.core.errors import VerdigrisError
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
+_CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
 
 app = typer.Typer(
     name="verdigris",
@@ -46,13 +49,24 @@ app.add_typer(farm)
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
     except KeyboardInterrupt:
         print("verdigris: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
+    except OSError as failure:
+        if failure.errno not in _CANNOT_TAKE_MORE:
+            raise
+        # what is still to be written would fail again when the program ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if failure.errno != errno.EPIPE:
+            print(f"verdigris: cannot write its output: {failure.strerror}", file=sys.stderr)
+        sys.exit(EXIT_FAILURE)
 
 
 if __name__ == "__main__":

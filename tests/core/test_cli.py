@@ -1,6 +1,7 @@
 """The command as its user meets it: exit codes, messages, files."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -87,3 +88,23 @@ def test_a_device_that_does_not_exist_is_refused_by_name(tmp_path):
     result = verdigris("render", PRISM, "-o", tmp_path / "out.png", "--device", "abacus")
     assert result.returncode == 1
     assert "'abacus' is not known: choose one of auto, software, vulkan" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_an_error_of_one_line(unbuffered):
+    command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False
+        )
+    assert result.returncode == 1
+    assert result.stderr == "verdigris: cannot write its output: No space left on device\n"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.stderr.read() == b""
