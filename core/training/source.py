@@ -21,5 +21,6 @@ def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) 
         digest.update(teacher.generated.digest.encode())
         digest.update(teacher.texture_digest().encode())
     if importance is not None:
+        digest.update(str(importance.shape).encode())
         digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
     return digest.hexdigest()

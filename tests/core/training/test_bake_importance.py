@@ -19,6 +19,7 @@ from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Finished, Step
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.schedule import TrainingSettings
+from verdigris.core.training.source import source_digest
 from verdigris.core.training.tensor_plan import GroupPlan
 from verdigris.core.training.tensor_trainer import TensorTrainer
 
@@ -120,6 +121,12 @@ def test_a_new_map_changes_what_a_resumed_bake_must_be_given(clay, tmp_path):
     given, _ = trained(clay, tmp_path / "given", importance=np.eye(4, dtype=np.float32))
     assert run.digest == given.digest
     np.testing.assert_array_equal(run.parameters().latents, given.parameters().latents)
+
+
+def test_maps_of_the_same_weights_in_other_places_are_not_the_same(clay):
+    weights = np.arange(1, 17, dtype=np.float32)
+    shapes = [(4, 4), (2, 8), (8, 2)]
+    assert len({source_digest([clay], weights.reshape(shape)) for shape in shapes}) == 3
 
 
 def test_a_map_that_is_none_is_refused_where_it_is_set():
