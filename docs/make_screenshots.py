@@ -46,7 +46,7 @@ def wait(application: QApplication, holds: Callable[[], bool], seconds: float = 
 
 def is_drawn(model: PanelModel) -> bool:
     """Whether the pictures are of the view that is wanted, and the reference in full size."""
-    reference, neural = (model.pictures[part] for part in ("reference", "neural"))
+    reference, neural = (model.pictures.parts[part] for part in ("reference", "neural"))
     is_new = reference.view == neural.view == model.view.number
     return is_new and reference.sharp == 1
 
@@ -70,12 +70,12 @@ def main() -> None:
         panel.show()
         wait(application, lambda: model.can("start"))
         model.start()
-        wait(application, lambda: len(model.history.errors()[0]) >= options.errors)
+        wait(application, lambda: len(model.bake.history.errors()[0]) >= options.errors)
         model.weights.begin_stroke()
         for number in range(24):
             model.weights.dab(0.3 + 0.02 * number, 0.45 + 0.008 * number, Brush())
         model.weights.end_stroke()
-        wait(application, lambda: model.error_map is not None)
+        wait(application, lambda: model.pictures.error_map is not None)
         for name, size, page, mode in SHOTS:
             panel.resize(*size)
             wait(application, lambda: False, 0.3)

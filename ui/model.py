@@ -5,126 +5,33 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
-from verdigris.core.hosts.painted import Painted, read_painted
-from verdigris.core.training.events import FLATTENING, SMALL_TEXTURE
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
-from verdigris.core.worker.protocol import LARGEST_PAYLOAD, Message
+from verdigris.core.worker.protocol import Message
 from verdigris.ui import states
-from verdigris.ui.background import Background
+from verdigris.ui.bake_log import BakeLog
 from verdigris.ui.choices import Choices
-from verdigris.ui.history import History
+from verdigris.ui.notices import ERROR, INFO, WARNING, Notices
+from verdigris.ui.pictures import Pictures, Texel
+from verdigris.ui.scene_meshes import SceneMeshes
+from verdigris.ui.scene_paint import ScenePaint
 from verdigris.ui.signal import Signal
 from verdigris.ui.weights import WeightMap
 
-INFO, WARNING, ERROR = "info", "warning", "error"
 # Strokes are sent to the worker no more often than this.
 _PAINT_INTERVAL = 0.25
 _RESULT_FOLDER = "neural"
-# Phases whose loss is that of the texture which is shown.
-_LEARNING = (SMALL_TEXTURE, "training")
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something to tell the artist."""
-
-    severity: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a bake, by the steps that it is counted in."""
-
-    name: str
-    first: int
-    last: int
-
-    @property
-    def steps(self) -> int:
-        return max(0, self.last - self.first)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a bake is."""
-
-    phase: str = ""
-    step: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    seconds_left: float | None = None
-    samples_per_second: float = 0.0
-    plan: tuple[Part, ...] = ()
-
-    @property
-    def number(self) -> int | None:
-        """Of the phase, from 1; None for one that has no steps of its own."""
-        names = [part.name for part in self.plan]
-        return names.index(self.phase) + 1 if self.phase in names else None
-
-    @property
-    def phase_share(self) -> float:
-        """Of the phase alone."""
-        if self.number is None:
-            return 0.0
-        part = self.plan[self.number - 1]
-        return _limited((self.step - part.first) / part.steps) if part.steps else 1.0
-
-    @property
-    def share(self) -> float:
-        """Of the whole bake. It never goes back when a phase begins."""
-        total = sum(part.steps for part in self.plan)
-        if self.number is None or not total:
-            share = _limited(self.step / self.steps) if self.steps else 0.0
-            # what is measured and written before it has no steps of its own
-            after = sum(part.steps for part in self.plan if part.name == FLATTENING)
-            return share * (1 - after / total) if total else share
-        before = sum(part.steps for part in self.plan[: self.number - 1])
-        return (before + self.phase_share * self.plan[self.number - 1].steps) / total
-
-
-def _limited(share: float) -> float:
-    return min(1.0, max(0.0, share))
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A picture and what is known about it."""
-
-    pixels: Any
-    view: int
-    step: int
-    sharp: float
-    top: float
-
-
-@dataclass(frozen=True)
-class Texel:
-    """One that is shown as a square, and the colours that it is shown in."""
-
-    uv: tuple[float, float]
-    """Of the place that is pointed at."""
-    column: int
-    row: int
-    """From v = 0 upwards."""
-    across: int
-    """How many there are a side."""
-    colours: Mapping[str, tuple[int, int, int]]
-    """By picture: `reference`, and `neural` if there is one."""
 
 
 class PanelModel:
@@ -134,15 +41,10 @@ class PanelModel:
         self.host = host
         self._make_client = make_client
         self._client: WorkerClient | None = None
-        self._worker_state = ""
         self._then: Callable[[], None] | None = None
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
-        self._paint_is_the_scenes = False
-        self._background = Background()
-        self._given: say.GiveMesh | None = None
-        self.meshes: tuple[str, ...] = ()
         self.state = IDLE
         self.doing = ""
         self.asked = ""
@@ -153,37 +55,25 @@ class PanelModel:
         self.trainer = ""
         self.device = ""
         self.choices = Choices()
-        self.progress = Progress()
-        self.history = History()
-        self.errors: Mapping[str, float] = {}
+        self.bake = BakeLog()
         self.forecast: Mapping[str, Any] | None = None
         self.view = say.View()
         self.focus = say.Focus()
-        self.pictures: dict[str, Shown] = {}
-        self.error_map: Any = None
-        self.places: Any = None
-        self._places_view = self._texels = 0
+        self.pictures = Pictures()
         self.weights = WeightMap()
-        self.notices: list[Notice] = []
-        self.checkpoint_step: int | None = None
-        self.result: Path | None = None
-        self.stopped_by = ""
+        self.notices = Notices()
+        self.meshes = SceneMeshes(host, self.notices)
+        self._paint = ScenePaint(host, self.weights, self.notices)
 
         self.state_changed = Signal()
         self.health_changed = Signal()
         self.materials_changed = Signal()
         self.report_changed = Signal()
         self.choices_changed = Signal()
-        self.progress_changed = Signal()
-        self.history_changed = Signal()
-        self.errors_changed = Signal()
         self.forecast_changed = Signal()
         self.view_changed = Signal()
         self.meshes_changed = Signal()
         self.focus_changed = Signal()
-        self.picture_changed = Signal()
-        self.error_map_changed = Signal()
-        self.noticed = Signal()
         self.weights.changed.connect(self._note_paint)
 
     # what the artist does
@@ -194,10 +84,10 @@ class PanelModel:
             self.materials = self.host.materials()
             selected = self.host.selected_materials()
             for warning in self.host.scene_warnings():
-                self._notice(WARNING, warning)
+                self.notices.tell(WARNING, warning)
         except VerdigrisError as failure:
             self.materials, selected = (), ()
-            self._notice(ERROR, str(failure))
+            self.notices.tell(ERROR, str(failure))
         self.materials_changed.emit()
         if self.current in self.materials:
             self._find_meshes()
@@ -209,119 +99,58 @@ class PanelModel:
     def choose(self, material: HostMaterial) -> None:
         """Opens a material: its report and its reference picture come by themselves."""
         if self.is_busy:
-            self._notice(WARNING, "Finish or cancel the bake before you choose another material.")
+            what = "Finish or cancel the bake before you choose another material."
+            self.notices.tell(WARNING, what)
             return
         self.current = material
-        self.report = self.forecast = self.error_map = self.result = None
+        self.report = self.forecast = None
         self.pictures.clear()
-        self.history.clear()
-        self.errors = {}
-        self.progress = Progress()
+        self.bake.clear()
         self._set_state(IDLE)
-        for signal in (self.report_changed, self.picture_changed, self.history_changed):
+        for signal in (self.report_changed, self.forecast_changed, self.materials_changed):
             signal.emit()
-        self.progress_changed.emit()
-        self.forecast_changed.emit()
-        self.materials_changed.emit()
         self._find_meshes()
-        self._take_scene_paint(is_asked=False)
+        self._paint.take(material, is_asked=False)
         self._open()
 
     def _find_meshes(self) -> None:
         """The meshes that have the material. A view of one that has not shows another."""
-        before = self._given.name if self._given else ""
-        self._given = None
-        try:
-            self.meshes = self.host.meshes(self.current) if self.current else ()
-        except VerdigrisError as failure:
-            self.meshes = ()
-            self._notice(WARNING, f"The material's meshes cannot be listed: {failure}")
+        before = self.meshes.shown
+        self.meshes.find(self.current)
         self.meshes_changed.emit()
         if before and self.view.mesh == before:
-            kept = before if before in self.meshes else next(iter(self.meshes), "")
+            names = self.meshes.names
+            kept = before if before in names else next(iter(names), "")
             if not kept or not self.show_mesh(kept):
                 self.look(shape="sphere", mesh="")
 
     def show_mesh(self, name: str) -> bool:
         """Shows the material on a mesh of the scene, as it is now; whether it can be."""
-        try:
-            mesh = self.host.mesh(name, self.current)
-        except VerdigrisError as failure:
-            self._notice(WARNING, str(failure))
+        given = self.meshes.give(name, self.current)
+        if given is None:
             return False
-        parts = (mesh.position, mesh.normal, mesh.uv)
-        count = len(mesh.position)
-        if not 0 < say.BYTES_A_TRIANGLE * count <= LARGEST_PAYLOAD:
-            most = LARGEST_PAYLOAD // say.BYTES_A_TRIANGLE
-            what = f"{name}: has {count:,} triangles: show one with 1 to {most:,}"
-            self._notice(WARNING, what)
-            return False
-        payload = b"".join(np.ascontiguousarray(part, "<f4").tobytes() for part in parts)
-        self._given = say.GiveMesh(name, count, payload)
-        self._send(self._given)
-        for note in mesh.notes:
-            self._notice(INFO, note[:1].upper() + note[1:])
+        self._send(given)
         self.look(shape="mesh", mesh=name)
         return True
 
     def take_scene_paint(self) -> None:
         """Replaces the weights here by those that are painted on the material's meshes."""
-        self._take_scene_paint(is_asked=True)
-
-    def _take_scene_paint(self, is_asked: bool) -> None:
-        """Reads the scene now, and makes a map of it on a thread of its own."""
-        material = self.current
-        if material is None:
-            return
-        try:
-            found = read_painted(self.host, material)
-        except VerdigrisError as failure:
-            self._refuse_scene_paint(failure)
-            return
-        if found is None:
-            self._show_scene_paint(None, is_asked)
-            return
-
-        def show(painted: Painted | None) -> None:
-            if self.current == material:
-                self._show_scene_paint(painted, is_asked)
-
-        self._background.run(found.to_map, show, self._refuse_scene_paint)
-
-    def _refuse_scene_paint(self, failure: VerdigrisError) -> None:
-        self._notice(WARNING, f"The scene's painted weights cannot be used: {failure}")
-
-    def _show_scene_paint(self, found: Painted | None, is_asked: bool) -> None:
-        if found is not None:
-            self.weights.replace(found.weights)
-            for note in found.notes:
-                self._notice(INFO, note[:1].upper() + note[1:])
-        elif self._paint_is_the_scenes:
-            self.weights.fill(NORMAL_WEIGHT)
-        elif is_asked:
-            self._notice(INFO, "Nothing is painted on the meshes of this material.")
-        self._paint_is_the_scenes = found is not None
+        if self.current is not None:
+            self._paint.take(self.current, is_asked=True)
 
     def start_selftest(self, report: str) -> None:
         """Tests the application in a process of its own."""
         try:
             self.host.start_selftest(Path(report))
         except VerdigrisError as failure:
-            self._notice(WARNING, str(failure))
+            self.notices.tell(WARNING, str(failure))
         else:
-            self._notice(INFO, f"The self-test runs; its report will be {report}")
+            self.notices.tell(INFO, f"The self-test runs; its report will be {report}")
 
     def paint_in_scene(self) -> None:
         """Starts the application's own brush on the mesh that is shown, or on the first one."""
-        if self.current is None:
-            return
-        try:
-            meshes = self.host.meshes(self.current)
-            if not meshes:
-                raise HostError(f"{self.current.name}: is on no mesh: assign or select one")
-            self.host.start_painting(self.view.mesh if self.view.mesh in meshes else meshes[0])
-        except VerdigrisError as failure:
-            self._notice(WARNING, str(failure))
+        if self.current is not None:
+            self._paint.start_brush(self.current, self.view.mesh)
 
     def can(self, action: str) -> bool:
         """Whether an action makes sense now."""
@@ -345,14 +174,9 @@ class PanelModel:
     def start(self) -> None:
         if not self.can(states.START):
             return
-        self.history.clear()
-        self.errors = {}
-        self.progress = Progress()
-        self.result = self.checkpoint_step = self.error_map = None
+        self.bake.clear()
+        self.pictures.clear_errors()
         self.notices.clear()
-        self.noticed.emit()
-        self.history_changed.emit()
-        self.progress_changed.emit()
         self._send_weights()
         self._ran = True
         self._send(self.choices.start(str(self.result_folder())))
@@ -411,35 +235,16 @@ class PanelModel:
     def set_focus(self, where: str) -> None:
         """Where training looks: everywhere, only at what is painted, or at what is in view."""
         if where == say.PAINTED and self.weights.is_plain:
-            self._notice(WARNING, "Paint something first: nothing is weighted above the rest.")
+            self.notices.tell(WARNING, "Paint something first: nothing is weighted above the rest.")
         else:
             self.focus = replace(self.focus, where=where)
             self._send_weights()
             self._send(self.focus)
         self.focus_changed.emit()
 
-    def place_at(self, x: float, y: float) -> tuple[float, float] | None:
-        """The uv of the surface at a place of the picture, 0 to 1 to the right and downwards."""
-        if self.places is None or self.places.ndim != 3 or not (0 <= x < 1 and 0 <= y < 1):
-            return None
-        height, width = self.places.shape[:2]
-        u, v = self.places[int(y * height), int(x * width)]
-        return (float(u), float(v)) if np.isfinite(u) and np.isfinite(v) else None
-
     def texel_at(self, x: float, y: float) -> Texel | None:
         """Which texel is shown there, if the view is so near that texels are squares."""
-        uv = self.place_at(x, y)
-        if uv is None or not self._texels or self._places_view != self.view.number:
-            return None
-        column, row = (math.floor(each * self._texels) % self._texels for each in uv)
-        colours = {}
-        for part in ("reference", "neural"):
-            shown = self.pictures.get(part)
-            if shown is not None and shown.view == self.view.number:
-                height, width = shown.pixels.shape[:2]
-                red, green, blue = shown.pixels[int(y * height), int(x * width)]
-                colours[part] = (int(red), int(green), int(blue))
-        return Texel(uv, column, row, self._texels, colours)
+        return self.pictures.texel_at(x, y, self.view.number)
 
     def read_map(self, path: str) -> None:
         self._send(say.ReadMap(path))
@@ -463,7 +268,7 @@ class PanelModel:
 
     def tick(self) -> None:
         """Takes in what has come, and looks after the worker. Never waits."""
-        self._background.poll()
+        self._paint.poll()
         if self._client is None:
             return
         for message in self._client.poll():
@@ -479,18 +284,12 @@ class PanelModel:
             "state": self._take_state,
             "opened": self._take_opened,
             "forecast": self._take_forecast,
-            "started": self._take_started,
-            "plan": self._take_plan,
-            "errors": self._take_errors,
-            "phase": self._take_phase,
-            "step": self._take_step,
-            "metrics": self._take_metrics,
-            "checkpointed": self._take_checkpoint,
             "finished": self._take_finished,
-            "warning": lambda said: self._notice(WARNING, str(said.get("text", ""))),
+            "warning": lambda said: self.notices.tell(WARNING, str(said.get("text", ""))),
             "error": self._take_error,
-            "written": lambda said: self._notice(INFO, f"Written: {said.get('path', '')}"),
+            "written": lambda said: self.notices.tell(INFO, f"Written: {said.get('path', '')}"),
         }.get(str(header.get("event")))
+        self.bake.take(header)
         if reaction is not None:
             reaction(header)
         elif message.payload:
@@ -523,69 +322,9 @@ class PanelModel:
         self.forecast = said
         self.forecast_changed.emit()
 
-    def _take_started(self, said: Mapping[str, Any]) -> None:
-        self.progress = Progress("starting", said.get("step", 0), said.get("steps", 0))
-        self.progress_changed.emit()
-
-    def _take_plan(self, said: Mapping[str, Any]) -> None:
-        parts = [each for each in said.get("parts", ()) if isinstance(each, dict)]
-        plan = tuple(Part(each["name"], each["first"], each["last"]) for each in parts)
-        self.progress = replace(self.progress, plan=plan)
-        self.progress_changed.emit()
-
-    def _take_errors(self, said: Mapping[str, Any]) -> None:
-        figures = {name: said.get(name) for name in ("log_mae", "relative_l1", "smape")}
-        self.errors = {**self.errors, **figures}
-        self.errors_changed.emit()
-
-    def _take_phase(self, said: Mapping[str, Any]) -> None:
-        phase = str(said.get("name", ""))
-        # a start that is tried has a schedule of its own
-        left = None if phase not in _LEARNING else self.progress.seconds_left
-        self.progress = replace(self.progress, phase=phase, seconds_left=left)
-        self.progress_changed.emit()
-
-    def _take_step(self, said: Mapping[str, Any]) -> None:
-        self.progress = Progress(
-            self.progress.phase,
-            said.get("step", 0),
-            said.get("steps", 0),
-            said.get("seconds", 0.0),
-            said.get("seconds_left"),
-            said.get("samples_per_second") or 0.0,
-            self.progress.plan,
-        )
-        if self.progress.phase in _LEARNING:
-            self.history.add_loss(self.progress.step, said.get("loss"))
-            self.history_changed.emit()
-        self.progress_changed.emit()
-
-    def _take_metrics(self, said: Mapping[str, Any]) -> None:
-        samples = said.get("samples") or ()
-        if samples:
-            self.errors = {**self.errors, **samples[0]}
-            self.history.add_error(said.get("step", 0), samples[0].get("log_mae"))
-            self.history_changed.emit()
-
-    def _take_checkpoint(self, said: Mapping[str, Any]) -> None:
-        self.checkpoint_step = int(said.get("step", 0))
-
-    def _take_finished(self, said: Mapping[str, Any]) -> None:
-        self._take_metrics(said)
-        pictures = said.get("pictures") or ()
-        if pictures:
-            self.errors = {**self.errors, **pictures[0]}
-            self.history_changed.emit()
-        self.progress = replace(self.progress, step=said.get("step", 0), seconds_left=0.0)
-        self.progress_changed.emit()
-        self.stopped_by = str(said.get("stopped_by", ""))
-        results = said.get("results") or ()
-        if results:
-            self.result = Path(str(results[0]))
-            textures = next(iter(said.get("textures") or ()), {})
-            self._attach(
-                BakedResult(self.result, {name: Path(file) for name, file in textures.items()})
-            )
+    def _take_finished(self, _said: Mapping[str, Any]) -> None:
+        if self.bake.result is not None:
+            self._attach(self.bake.result)
 
     def _attach(self, result: BakedResult) -> None:
         """The only thing that changes the scene: one step of undo there."""
@@ -594,8 +333,9 @@ class PanelModel:
         try:
             self.host.attach(self.current, result)
         except VerdigrisError as failure:
-            self._notice(WARNING, f"The result is written, and not noted in the scene: {failure}")
-        self._notice(INFO, f"Written: {result.bundle}")
+            what = f"The result is written, and not noted in the scene: {failure}"
+            self.notices.tell(WARNING, what)
+        self.notices.tell(INFO, f"Written: {result.bundle}")
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
         self.asked = ""
@@ -604,32 +344,15 @@ class PanelModel:
             self.report_changed.emit()
             self._then = None
         if said.get("command") == "start" and self.state == PREPARING:
-            self._ran = self.progress.steps > 0
+            self._ran = self.bake.progress.steps > 0
             self._set_state(FAILED)
-        self._notice(ERROR, str(said.get("text", "")))
+        self.notices.tell(ERROR, str(said.get("text", "")))
 
     def _take_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
-        event = header.get("event")
-        if event == "picture" and pixels.ndim == 3:
-            part = str(header.get("part"))
-            self.pictures[part] = Shown(
-                pixels,
-                int(header.get("view", 0)),
-                int(header.get("step", 0)),
-                float(header.get("sharp", 1.0)),
-                float(header.get("top", 0.0)),
-            )
-            self.picture_changed.emit()
-        elif event == "errormap":
-            self.error_map = pixels
-            self.error_map_changed.emit()
-        elif event == "places":
-            self.places = pixels
-            self._places_view = int(header.get("view", 0))
-            self._texels = int(header.get("texels", 0))
-            self.picture_changed.emit()
-        elif event == "importance":
+        if header.get("event") == "importance":
             self.weights.replace(np.array(pixels, np.float32))
+        else:
+            self.pictures.take(header, pixels)
 
     # how it gets there
 
@@ -643,9 +366,9 @@ class PanelModel:
             self._take_error({"command": "open", "text": str(failure)})
             return
         for note in document.notes:
-            self._notice(INFO, note)
-        if self._given is not None:
-            self._send(self._given)
+            self.notices.tell(INFO, note)
+        if self.meshes.given is not None:
+            self._send(self.meshes.given)
         self._send(self.view)
         self._send(self.focus)
         self._send(
@@ -702,12 +425,6 @@ class PanelModel:
     def _set_state(self, state: str, doing: str = "") -> None:
         self.state, self.doing = state, doing
         self.state_changed.emit()
-
-    def _notice(self, severity: str, text: str) -> None:
-        notice = Notice(severity, text)
-        if notice not in self.notices[-3:]:
-            self.notices.append(notice)
-        self.noticed.emit()
 
     def _drop_client(self) -> None:
         client, self._client = self._client, None

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.hosts.files import FilesHost
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import ERROR, Notice, PanelModel
+from verdigris.ui.model import PanelModel
+from verdigris.ui.notices import ERROR
 from verdigris.ui.panel import Panel
 
 _SIZE = (1280, 800)
@@ -49,8 +50,7 @@ class Window(QMainWindow):
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
-            model.notices.append(Notice(ERROR, str(failure)))
-            model.noticed.emit()
+            model.notices.tell(ERROR, str(failure))
             return
         self.setWindowTitle(f"{path.name} - Verdigris")
         model.refresh_materials()

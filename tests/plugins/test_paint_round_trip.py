@@ -110,12 +110,12 @@ def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
         bake(model)
     finally:
         model.close()
-    bundle = open_bundle(model.result)
-    assert painting.host.attached(model.current) == model.result
+    bundle = open_bundle(model.bake.result.bundle)
+    assert painting.host.attached(model.current) == model.bake.result.bundle
     assert bundle.manifest.source["importance_sha256"] == sent
     # the textures that were asked for are beside the bundle, and a material of them in the scene
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
-        f"{model.result.stem}_{kind}.png"
+        f"{model.bake.result.bundle.stem}_{kind}.png"
         for kind in ("base_color", "metalness", "normal", "roughness")
     ]
     assert painting.has_viewport_material()

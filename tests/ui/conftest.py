@@ -39,13 +39,13 @@ def make_panel(qtbot, tmp_path, monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     clients, panels = [], []
 
-    def make(document: Path, command=None, size=(900, 600)):
+    def make(document: Path, command=None, size=(900, 600), mesh=None):
         def start():
             clients.append(WorkerClient(command or BRISK_WORKER))
             return clients[-1]
 
         settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
-        panel = Panel(PanelModel(FilesHost(document), start), None, Memory(settings))
+        panel = Panel(PanelModel(FilesHost(document, mesh), start), None, Memory(settings))
         panel.clients = clients
         qtbot.addWidget(panel)
         panels.append(panel)

@@ -15,7 +15,8 @@ from verdigris.core.worker.protocol import Message
 from verdigris.ui import states, words
 from verdigris.ui.docs import field_docs
 from verdigris.ui.history import History
-from verdigris.ui.model import ERROR, PanelModel
+from verdigris.ui.model import PanelModel
+from verdigris.ui.notices import ERROR
 from verdigris.ui.weights import Brush, WeightMap
 
 CLAY = HostMaterial("clay", "clay", "file")
@@ -158,7 +159,7 @@ def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
     model.state_changed.connect(lambda: seen.append(model.state))
     for step in range(10, 101, 10):
         bench.hear("step", step=step, steps=100, loss=1 / step, seconds=1.0, seconds_left=9.0)
-    assert model.progress.share == 1.0
+    assert model.bake.progress.share == 1.0
     bench.hear("state", state="finishing")
     assert bench.host.attached_results == []
     metrics = {"log_mae": 0.01, "smape": 0.2}
@@ -172,7 +173,7 @@ def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
     bench.hear("state", state="done")
     assert bench.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
     assert seen[-2:] == ["finishing", "done"]
-    assert model.errors["log_mae"] == 0.01
+    assert model.bake.errors["log_mae"] == 0.01
 
 
 def test_the_bar_leaves_room_for_textures_that_are_fitted_after_measuring(bench):
@@ -193,7 +194,7 @@ def test_the_bar_leaves_room_for_textures_that_are_fitted_after_measuring(bench)
     ):
         bench.hear("phase", name=name)
         bench.hear("step", step=step, steps=steps, loss=0.5)
-        seen.append(model.progress.share)
+        seen.append(model.bake.progress.share)
     assert seen == pytest.approx([45 / 160, 100 / 160, 100 / 160, 130 / 160, 1.0])
 
 
@@ -214,13 +215,14 @@ def test_the_bar_of_the_whole_bake_never_goes_back_when_a_phase_begins(bench):
         bench.hear("phase", name=name)
         for step in range(first + 5, last + 1, 5):
             bench.hear("step", step=step, steps=100, loss=0.5)
-            seen.append((model.progress.number, model.progress.phase_share, model.progress.share))
+            progress = model.bake.progress
+            seen.append((progress.number, progress.phase_share, progress.share))
     shares = [share for _, _, share in seen]
     assert shares == sorted(shares) and shares[-1] == 1.0
     # 20 steps of candidates, then 40 of 80
     assert (2, 0.5, 60 / 110) in seen
     bench.hear("phase", name="measuring")
-    assert model.progress.number is None
+    assert model.bake.progress.number is None
 
 
 def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_encoded(bench):
@@ -233,18 +235,18 @@ def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_enco
     for name, step in (("small texture", 25), ("encoding", 25), ("training", 25)):
         bench.hear("phase", name=name)
         bench.hear("step", step=step, steps=100, loss=0.5)
-        shares.append((model.progress.number, model.progress.share))
+        shares.append((model.bake.progress.number, model.bake.progress.share))
     assert shares == [(1, 0.25), (2, 0.25), (3, 0.25)]
-    assert len(model.history.losses()[0]) == 2
+    assert len(model.bake.history.losses()[0]) == 2
 
 
 def test_error_figures_are_those_that_were_told_last(bench):
     model = bench.training()
     bench.hear("metrics", step=1, samples=[{"log_mae": 0.5, "smape": 0.9, "relative_l1": 0.4}])
     bench.hear("errors", step=2, log_mae=0.25, smape=0.8, relative_l1=0.3)
-    assert model.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
+    assert model.bake.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
     # dots of the plot are measured at once, or not at all
-    assert model.history.last_error == 0.5
+    assert model.bake.history.last_error == 0.5
 
 
 def test_a_command_is_asked_once_until_the_worker_has_answered(bench):
@@ -369,12 +371,28 @@ def test_a_picture_comes_as_pixels_and_a_map_as_weights(bench):
     weights[0, 0] = 5
     bench.client.says("importance", weights.tobytes(), shape=[2, 3], type="<f4", path="a")
     model.tick()
-    np.testing.assert_array_equal(model.pictures["heat"].pixels, pixels)
+    np.testing.assert_array_equal(model.pictures.parts["heat"].pixels, pixels)
     np.testing.assert_array_equal(model.weights.values, weights)
     # what does not fit its line is no picture
     bench.client.says("picture", b"123", part="neural", shape=[4, 4, 3], type="|u1")
     model.tick()
-    assert "neural" not in model.pictures
+    assert "neural" not in model.pictures.parts
+
+
+def test_another_material_has_none_of_the_pictures_and_errors_before_it(bench):
+    model = bench.ready()
+    bench.client.says("errormap", np.ones(4, "<f4").tobytes(), shape=[2, 2], type="<f4")
+    places = np.full((2, 2, 2), 0.25, "<f4")
+    bench.client.says("places", places.tobytes(), shape=[2, 2, 2], type="<f4", view=1, texels=8)
+    bench.hear("finished", step=100, stopped_by="target error", results=["/out/clay.vdg"])
+    assert model.pictures.place_at(0.5, 0.5) == (0.25, 0.25)
+    assert model.bake.result.bundle == Path("/out/clay.vdg")
+    seen = []
+    model.pictures.error_map_changed.connect(lambda: seen.append(model.pictures.error_map))
+    model.choose(model.materials[1])
+    assert len(seen) == 1 and seen[0] is None
+    assert model.pictures.place_at(0.5, 0.5) is None
+    assert model.bake.result is None and model.bake.stopped_by == ""
 
 
 def test_a_dab_is_round_soft_and_goes_over_the_edge():

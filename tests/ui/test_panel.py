@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
 from verdigris.core.worker.client import GONE, SILENT
-from verdigris.ui.model import ERROR
+from verdigris.ui.notices import ERROR
 
 WAIT = 90_000
 
@@ -26,7 +26,7 @@ def start(qtbot, panel):
     transport = panel.status.transport
     qtbot.waitUntil(transport.start.isEnabled, timeout=WAIT)
     click(qtbot, transport.start)
-    qtbot.waitUntil(lambda: len(panel.model.history.losses()[0]) > 3, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(panel.model.bake.history.losses()[0]) > 3, timeout=WAIT)
 
 
 def test_a_bake_from_start_to_result(qtbot, make_panel, document):
@@ -38,10 +38,10 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert "Kept" in panel.report.report.toPlainText()
 
     # learns
-    qtbot.waitUntil(lambda: {"neural", "heat"} <= set(model.pictures), timeout=WAIT)
+    qtbot.waitUntil(lambda: {"neural", "heat"} <= set(model.pictures.parts), timeout=WAIT)
     print(f"first preview {time.monotonic() - begun:.1f} s after the panel was opened")
-    qtbot.waitUntil(lambda: len(model.history.losses()[0]) > 12, timeout=WAIT)
-    _, _, smooth = model.history.losses()
+    qtbot.waitUntil(lambda: len(model.bake.history.losses()[0]) > 12, timeout=WAIT)
+    _, _, smooth = model.bake.history.losses()
     assert smooth[-1] < smooth[0]
     drawn = panel.learning.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
@@ -62,7 +62,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     click(qtbot, transport.pause)
     qtbot.waitUntil(lambda: model.state == "paused", timeout=WAIT)
     assert transport.pause.text() == "&Resume"
-    step = model.progress.step
+    step = model.bake.progress.step
     texture = panel.paint.texture
     panel.tabs.setCurrentWidget(panel.paint)
     middle = texture.rect().center()
@@ -71,9 +71,9 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     qtbot.mouseRelease(texture, Qt.MouseButton.LeftButton, pos=middle)
     assert model.weights.values[64, 64] > 1.5
     assert model.weights.values[5, 5] == 1.0
-    assert model.progress.step == step
+    assert model.bake.progress.step == step
     click(qtbot, transport.pause)
-    qtbot.waitUntil(lambda: model.progress.step > step, timeout=WAIT)
+    qtbot.waitUntil(lambda: model.bake.progress.step > step, timeout=WAIT)
     click(qtbot, panel.paint.undo)
     assert model.weights.is_plain
 
@@ -81,7 +81,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     click(qtbot, transport.finish)
     qtbot.waitUntil(lambda: model.state == "done", timeout=WAIT)
     bundle = document.parent / "neural" / "clay.vdg"
-    assert model.result == bundle and (bundle / "manifest.json").is_file()
+    assert model.bake.result.bundle == bundle and (bundle / "manifest.json").is_file()
     assert model.host.attached(model.current) == bundle
     assert transport.start.isEnabled()
     assert [notice for notice in model.notices if notice.severity == ERROR] == []
@@ -111,8 +111,8 @@ def test_a_worker_that_is_killed_is_told_of_and_resumed(qtbot, make_panel, docum
     panel = make_panel(document)
     model = panel.model
     start(qtbot, panel)
-    qtbot.waitUntil(lambda: model.checkpoint_step is not None, timeout=WAIT)
-    kept = model.checkpoint_step
+    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=WAIT)
+    kept = model.bake.checkpoint_step
     begun = time.monotonic()
     panel.clients[0]._process.kill()
     qtbot.waitUntil(lambda: model.health.state == GONE, timeout=2000)
@@ -123,7 +123,7 @@ def test_a_worker_that_is_killed_is_told_of_and_resumed(qtbot, make_panel, docum
     click(qtbot, panel.banner.recover)
     qtbot.waitUntil(lambda: model.state == "training", timeout=WAIT)
     assert len(panel.clients) == 2
-    qtbot.waitUntil(lambda: model.progress.step > kept, timeout=WAIT)
+    qtbot.waitUntil(lambda: model.bake.progress.step > kept, timeout=WAIT)
     assert not panel.banner.recover.isVisible()
 
 

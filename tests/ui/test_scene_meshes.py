@@ -11,7 +11,8 @@ from verdigris.core.host import WEIGHT_SET
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.hosts.painted import PaintedMeshes
 from verdigris.core.worker import commands as say
-from verdigris.ui.model import WARNING, PanelModel
+from verdigris.ui.model import PanelModel
+from verdigris.ui.notices import WARNING
 
 from ..plugins.maya.test_maya_host import SHAPE, open_scene
 from .test_model import FakeClient
@@ -90,7 +91,7 @@ def test_paint_of_the_scene_becomes_a_map_off_the_panels_thread_in_one_step_of_u
 def test_a_mesh_of_the_scene_is_given_before_it_is_looked_at_and_again_to_a_new_worker(bench, mesh):
     model = bench.model
     model.refresh_materials()
-    assert model.meshes == (str(mesh),)
+    assert model.meshes.names == (str(mesh),)
     assert model.show_mesh(str(mesh))
     given, view = bench.clients[0].sent[-2:]
     assert isinstance(given, say.GiveMesh) and (view.shape, view.mesh) == ("mesh", given.name)
@@ -116,8 +117,7 @@ def test_a_mesh_that_has_gone_is_told_of_and_leaves_the_view_as_it_is(bench, mes
 def test_the_panel_offers_the_scenes_meshes_and_no_brush_where_there_is_none(
     qtbot, make_panel, document, mesh
 ):
-    panel = make_panel(document, ["python", "-c", "import time; time.sleep(60)"])
-    panel.model.host = FilesHost(document, mesh)
+    panel = make_panel(document, ["python", "-c", "import time; time.sleep(60)"], mesh=mesh)
     panel.model.refresh_materials()
     shape = panel.view_bar.shape
     texts = [shape.itemText(index) for index in range(shape.count())]
@@ -136,7 +136,7 @@ def test_in_maya_its_brush_starts_on_the_mesh_that_is_shown(monkeypatch):
     scene.members["Standard_Surface1SG"] = [SHAPE]
     model = PanelModel(host, FakeClient)
     model.refresh_materials()
-    assert model.meshes == (SHAPE,)
+    assert model.meshes.names == (SHAPE,)
     told = len(model.notices)
     assert WEIGHT_SET not in host.weight_sets(SHAPE)
     assert model.show_mesh(SHAPE)

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from verdigris.core.worker.client import GONE, SILENT
 from verdigris.ui.binding import follow
 from verdigris.ui.look import colours_for
-from verdigris.ui.model import ERROR, INFO, PanelModel
+from verdigris.ui.model import PanelModel
+from verdigris.ui.notices import ERROR, INFO
 
 
 class Banner(QFrame):
@@ -37,14 +38,14 @@ class Banner(QFrame):
         row.addWidget(self.dismiss, 0, Qt.AlignmentFlag.AlignTop)
         self.recover.clicked.connect(lambda _: model.recover())
         self.dismiss.clicked.connect(lambda _: self.hide())
-        follow(self, model.noticed, self._show)
+        follow(self, model.notices.changed, self._show)
         follow(self, model.health_changed, self._show)
         follow(self, model.state_changed, self._show_way_out)
 
     def _show_way_out(self) -> None:
         model = self._model
         self.recover.setVisible(model.can_recover)
-        goes_on = model.checkpoint_step is not None
+        goes_on = model.bake.checkpoint_step is not None
         self.recover.setText("&Resume" if goes_on else "Start a &new worker")
 
     def _show(self) -> None:
@@ -53,8 +54,8 @@ class Banner(QFrame):
         self._show_way_out()
         if is_lost:
             text, colour = model.health.reason, colours.bad
-            if model.checkpoint_step is not None:
-                text += f" The checkpoint at step {model.checkpoint_step:,} is whole."
+            if model.bake.checkpoint_step is not None:
+                text += f" The checkpoint at step {model.bake.checkpoint_step:,} is whole."
         elif model.notices:
             notice = model.notices[-1]
             text = notice.text

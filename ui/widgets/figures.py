@@ -43,8 +43,8 @@ class Figures(QWidget):
         self.ask.clicked.connect(lambda _: model.ask_forecast())
         form.addRow(self.ask)
         self._form = form
-        follow(self, model.history_changed, self._show_errors)
-        follow(self, model.errors_changed, self._show_errors)
+        follow(self, model.bake.history_changed, self._show_errors)
+        follow(self, model.bake.errors_changed, self._show_errors)
         follow(self, model.choices_changed, self._show_errors)
         follow(self, model.forecast_changed, self._show_forecast)
         follow(self, model.state_changed, self._enable)
@@ -57,7 +57,7 @@ class Figures(QWidget):
         return label
 
     def _show_errors(self) -> None:
-        errors, target = self._model.errors, self._model.choices.target_error
+        errors, target = self._model.bake.errors, self._model.choices.target_error
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
         if target > 0:

@@ -60,7 +60,7 @@ class LossPlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.plot)
         self._dress()
-        follow(self, model.history_changed, self._show)
+        follow(self, model.bake.history_changed, self._show)
         follow(self, model.choices_changed, self._show)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
@@ -87,10 +87,10 @@ class LossPlot(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        steps, losses, smooth = model.history.losses()
+        steps, losses, smooth = model.bake.history.losses()
         self.raw.setData(steps, losses)
         self.smooth.setData(steps, smooth)
-        self.dots.setData(*model.history.errors())
+        self.dots.setData(*model.bake.history.errors())
         target = model.choices.target_error
         self.target.setVisible(target > 0)
         if target > 0:

@@ -81,7 +81,7 @@ class PaintPage(QWidget):
         follow(self, model.meshes_changed, self._offer_scene)
         follow(self, model.weights.changed, self._show)
         follow(self, model.focus_changed, self._show)
-        follow(self, model.error_map_changed, self._show_legend)
+        follow(self, model.pictures.error_map_changed, self._show_legend)
 
     def _button(self, text: str, tip: str) -> QToolButton:
         button = QToolButton(text=text)
@@ -167,7 +167,7 @@ class PaintPage(QWidget):
 
     def _offer_scene(self) -> None:
         """What needs a mesh of the scene, or its brush, is there where these are."""
-        has_meshes = bool(self._model.meshes)
+        has_meshes = bool(self._model.meshes.names)
         self.scene_brush.setVisible(self._model.host.can_paint)
         self.scene_brush.setEnabled(has_meshes)
         self.take.setVisible(has_meshes or self._model.host.can_paint)
@@ -194,7 +194,7 @@ class PaintPage(QWidget):
         self._model.look(wants_places=paints)
 
     def _paint_on_view(self, x: float, y: float) -> None:
-        found = self._model.place_at(x, y)
+        found = self._model.pictures.place_at(x, y)
         if found is not None:
             self._model.weights.begin_stroke()
             self._model.weights.dab(*found, self.texture.brush)

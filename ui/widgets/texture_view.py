@@ -45,9 +45,9 @@ class TextureView(QWidget):
         self.setToolTip(
             "Paint what matters: drag, or move with the arrows and press Space. Ctrl+Z undoes."
         )
-        follow(self, model.picture_changed, self._take_ground)
+        follow(self, model.pictures.changed, self._take_ground)
         follow(self, model.weights.changed, self._take_weights)
-        follow(self, model.error_map_changed, self._take_errors)
+        follow(self, model.pictures.error_map_changed, self._take_errors)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(260, 260)
@@ -57,7 +57,7 @@ class TextureView(QWidget):
         self.update()
 
     def _take_ground(self) -> None:
-        shown = self._model.pictures.get("texture")
+        shown = self._model.pictures.parts.get("texture")
         self._ground = image_of(shown.pixels) if shown is not None else None
         self.update()
 
@@ -72,8 +72,8 @@ class TextureView(QWidget):
         self.update()
 
     def _take_errors(self) -> None:
-        errors = self._model.error_map
-        self._errors = None
+        errors = self._model.pictures.error_map
+        self._errors, self.largest_error = None, 0.0
         if errors is not None and errors.ndim == 2:
             self.largest_error = max(float(np.percentile(errors, 99)), _SMALLEST_ERROR)
             colours = srgb_from_linear(heat_colours(errors[::-1], self.largest_error))

@@ -109,11 +109,11 @@ class ProgressView(QWidget):
         grid.addWidget(self.now, 2, 0)
         grid.addWidget(self.left, 2, 1)
         grid.setColumnStretch(0, 1)
-        follow(self, model.progress_changed, self._show)
+        follow(self, model.bake.progress_changed, self._show)
         follow(self, model.state_changed, self._show)
 
     def _show(self) -> None:
-        model, progress = self._model, self._model.progress
+        model, progress = self._model, self._model.bake.progress
         is_unsure = model.state in (PREPARING, FINISHING) and not progress.share
         self.bar.setRange(0, 0 if is_unsure else _STEPS)
         share = 1.0 if model.state == DONE else progress.share
@@ -126,8 +126,8 @@ class ProgressView(QWidget):
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
-        if model.state == DONE and model.stopped_by != "steps":
-            text += f", ended by {model.stopped_by}"
+        if model.state == DONE and model.bake.stopped_by != "steps":
+            text += f", ended by {model.bake.stopped_by}"
         if progress.steps:
             text += f", step {progress.step:,} of {progress.steps:,}"
         self.phase.setVisible(model.is_busy and progress.number is not None)

@@ -77,7 +77,7 @@ class ViewBar(QWidget):
             self.shape.clear()
             for name, shape in (("Sphere", "sphere"), ("Plane", "plane")):
                 self.shape.addItem(name, (shape, ""))
-            for mesh in self._model.meshes:
+            for mesh in self._model.meshes.names:
                 self.shape.addItem(_short(mesh), (_OF_SCENE, mesh))
                 self.shape.setItemData(self.shape.count() - 1, mesh, Qt.ItemDataRole.ToolTipRole)
             self.shape.addItem("Mesh file…", (_OWN_MESH, ""))

@@ -55,7 +55,7 @@ class Viewport(QWidget):
             "zoom (+ and -) down to single texels, middle drag to move. Double click or Home to "
             "see all. The line in the middle wipes (comma and full stop)."
         )
-        follow(self, model.picture_changed, self._take)
+        follow(self, model.pictures.changed, self._take)
         follow(self, model.view_changed, self.update)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -74,7 +74,7 @@ class Viewport(QWidget):
             part: (id(shown), image_of(shown.pixels))
             if self._images.get(part, (0,))[0] != id(shown)
             else self._images[part]
-            for part, shown in self._model.pictures.items()
+            for part, shown in self._model.pictures.parts.items()
         }
         self.update()
 
@@ -142,7 +142,7 @@ class Viewport(QWidget):
 
     def _label(self, painter: QPainter, part: str, cell: QRectF, side: Qt.AlignmentFlag) -> None:
         text = NAMES[part]
-        shown = self._model.pictures.get(part)
+        shown = self._model.pictures.parts.get(part)
         if part == "heat" and shown is not None:
             text += f", bright = {100 * shown.top:g}% or more"
         self._write(painter, text, cell, side | Qt.AlignmentFlag.AlignTop)
