@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verdigris.core.commands.options import (
+    PRESETS_IN_WORDS,
     AllowOutside,
     AsJson,
     DeviceChoice,
@@ -28,7 +29,7 @@ def bake(
         list[Path],
         typer.Argument(metavar="FILE...", help="MaterialX documents. Several share one decoder."),
     ],
-    preset: Annotated[str, typer.Option("--preset", "-p", help="draft, standard or final.")] = "",
+    preset: Annotated[str, typer.Option("--preset", "-p", help=PRESETS_IN_WORDS)] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),
     name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
     network: Annotated[str | None, typer.Option(help="Decoder: 2x16, 2x32 or 3x64.")] = None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.commands.options import (
+    PRESETS_IN_WORDS,
     AllowOutside,
     AsJson,
     DeviceChoice,
@@ -25,7 +26,7 @@ def cost(
         Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="Of the bake that is forecast: draft, standard or final.")
+        str | None, typer.Option(help=f"Of the bake that is forecast: {PRESETS_IN_WORDS}")
     ] = None,
     resolution: Annotated[
         int | None, typer.Option(help="Latent texels a side of the bake that is forecast.")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+PRESETS_IN_WORDS = "draft, standard or final; unless said, draft on a processor, standard on a GPU."
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).")]
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="What a bake has made (.vdg).")]
 MaterialName = Annotated[

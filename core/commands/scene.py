@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verdigris.core.commands.options import AllowOutside, AsJson, DeviceChoice, Search
+from verdigris.core.commands.options import (
+    PRESETS_IN_WORDS,
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    Search,
+)
 
 if TYPE_CHECKING:
     from verdigris.core.batch.engine import Engine
@@ -35,7 +41,9 @@ SceneFile = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder of the bundles; by default 'baked'.")
 ]
-Preset = Annotated[str, typer.Option("--preset", "-p", help="For all: draft, standard or final.")]
+Preset = Annotated[
+    str, typer.Option("--preset", "-p", help=f"Of all materials: {PRESETS_IN_WORDS}")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="NAME=VALUE of a setting, for all materials; repeatable."),
