@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.library import known_units
 from verdigris.core.material.upstream import definition_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def find_fault(node: mx.Node) -> str | None:
         return _missing_definition(node)
     for port in node.getInputs():
         fault = _dangling(port) or _mistyped(port) or _unreadable(port)
-        fault = fault or _unknown_choice(port, definition)
+        fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     return None
@@ -121,6 +122,18 @@ def _unreadable(port: mx.Input) -> str | None:
         # MaterialX reads what is before it
         return f"the value {text!r} is not one number: decimals are written with a point"
     return None
+
+
+def _unknown_unit(port: mx.Input) -> str | None:
+    """The generator refuses it, too, without saying where it stands."""
+    unit, kind = port.getUnit(), port.getUnitType()
+    known = known_units()
+    if not unit or unit in known.get(kind, ()):
+        return None
+    if kind not in known:
+        what = "has no unittype" if not kind else f"is of the unittype {kind!r}"
+        return f"the unit {unit!r} {what}: use one of {', '.join(known)}"
+    return f"the unit {unit!r} is no {kind}: use one of {', '.join(known[kind])}"
 
 
 def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:

@@ -67,6 +67,15 @@ def standard_library() -> mx.Document:
 
 
 @lru_cache(maxsize=1)
+def known_units() -> dict[str, tuple[str, ...]]:
+    """By what they measure, the units that values may have."""
+    return {
+        definition.getUnitType(): tuple(unit.getName() for unit in definition.getUnits())
+        for definition in standard_library().getUnitDefs()
+    }
+
+
+@lru_cache(maxsize=1)
 def known_colour_spaces() -> frozenset[str]:
     """Colour spaces that the generated code can turn into linear Rec.709."""
     transforms = standard_library().getNodeDefs()

@@ -123,7 +123,12 @@ def describe_material(
         nodes=len(nodes),
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
-        parts=(*_parts(nodes, shaders), *_tiles_left_out(textures), *_twins(document)),
+        parts=(
+            *_parts(nodes, shaders),
+            *_tiles_left_out(textures),
+            *_variants(document, material),
+            *_twins(document),
+        ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
     if missing:
@@ -185,6 +190,21 @@ def _tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
         "baked: to bake another than 1001, name it in place of the token"
     )
     return [Part("UDIM tiles", DROPPED, how)]
+
+
+def _variants(document: Document, material: Material) -> list[Part]:
+    """Other values that looks would give the material."""
+    return [
+        Part(
+            f"variant {assigned.getVariantString()!r}",
+            DROPPED,
+            f"look {look.getName()!r} assigns it from the set {assigned.getVariantSetString()!r}: "
+            "the values of the material itself are baked, so set them there",
+        )
+        for look in document.root.getLooks()
+        if look.getName() in material.looks
+        for assigned in look.getActiveVariantAssigns()
+    ]
 
 
 def _twins(document: Document) -> list[Part]:

@@ -309,6 +309,18 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
         ),
         ('<input name="base" type="float" value="0,5"/>', "", "'0,5' is not one number"),
         (
+            '<input name="thin_film_thickness" type="float" value="1" unittype="distance" '
+            'unit="micrometer"/>',
+            "",
+            "node 'shader', input 'thin_film_thickness': the unit 'micrometer' is no distance: use "
+            "one of nanometer, micron, ",
+        ),
+        (
+            '<input name="thin_film_thickness" type="float" value="1" unit="angstrom"/>',
+            "",
+            "the unit 'angstrom' has no unittype: use one of distance, angle",
+        ),
+        (
             '<input name="base" type="float" nodename="a"/>',
             '<image name="a" type="float"><input name="uaddressmode" type="string" value="wrap"/>'
             "</image>",

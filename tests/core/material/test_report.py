@@ -56,6 +56,21 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     assert found["property of the geometry"] == "dropped"
 
 
+def test_variants_that_a_look_assigns_are_dropped():
+    variants = (
+        '<variantset name="dyes"><variant name="green"><input name="base_color" type="color3" '
+        'value="0, 1, 0"/></variant></variantset>'
+        '<look name="hero"><materialassign name="a" material="{}" geom="*"/>'
+        '<variantassign name="b" variantset="dyes" variant="green"/></look>'
+    )
+    parts = report(document(standard_surface(), material(), variants.format("material"))).parts
+    told = next(part for part in parts if part.name == "variant 'green'")
+    assert told.fate == "dropped"
+    assert told.how.startswith("look 'hero' assigns it from the set 'dyes': ")
+    others = document(standard_surface(), material(), variants.format("another"))
+    assert "variant 'green'" not in fates(others)
+
+
 def test_inputs_that_vary_over_the_surface_are_named():
     inputs = (
         '<input name="base" type="float" nodename="noise"/>'
