@@ -8,6 +8,15 @@ KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of the material and its fate."""
+
+    name: str
+    fate: str
+    how: str = ""
+
+
+@dataclass(frozen=True)
 class Feature:
     """A part of a surface model. It is in use when any of `inputs` differs from `off`."""
 

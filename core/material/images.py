@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.paths import SearchPath
 
+# Of the rectangle around all tiles of an image: one bit each in the shader.
+MOST_PLACES_OF_TILES = 128
 _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
 # OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
@@ -77,6 +80,8 @@ class Image:
 
     info: ImageInfo
     levels: tuple[NDArray[Any], ...]
+    no_numbers: Mapping[Path, int] = field(default_factory=dict)
+    """How many texels of which tile were not numbers, or infinite; they are 0 in the levels."""
 
 
 def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
@@ -163,6 +168,12 @@ def _kind(name: str) -> str:
 
 def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
     """Refuses an image that the device cannot hold, before its texels are read."""
+    places = info.columns * info.rows
+    if places > MOST_PLACES_OF_TILES:
+        raise TextureError(
+            f"{asker}: the tiles of {info.tiles[0].path} lie in {info.columns} x {info.rows} places"
+            f", and at most {MOST_PLACES_OF_TILES} are loaded: name one tile in place of the token"
+        )
     width, height = info.width * info.columns, info.height * info.rows
     if max(width, height) > largest_side:
         what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
@@ -175,19 +186,33 @@ def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST
 def read_image(info: ImageInfo, asker: str) -> Image:
     """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
     kind = FORMATS[info.kind][0]
+    no_numbers: dict[Path, int] = {}
     if not info.is_udim:
-        texels = _read_tile(info.tiles[0].path, kind, asker)
-        return Image(info, build_levels(texels))
+        texels = _read_numbers(info.tiles[0].path, kind, asker, no_numbers)
+        return Image(info, build_levels(texels), no_numbers)
     shape = (info.height * info.rows, info.width * info.columns, 4)
     atlas = np.zeros(shape, kind)
     for tile in info.tiles:
-        texels = _read_tile(tile.path, kind, asker)
+        texels = _read_numbers(tile.path, kind, asker, no_numbers)
         if texels.shape[:2] != (info.height, info.width):
             texels = _resized(texels, info.width, info.height)
         top = (tile.row - info.first_row) * info.height
         left = (tile.column - info.first_column) * info.width
         atlas[top : top + info.height, left : left + info.width] = texels
-    return Image(info, build_levels(atlas))
+    return Image(info, build_levels(atlas), no_numbers)
+
+
+def _read_numbers(
+    path: Path, kind: type[np.generic], asker: str, no_numbers: dict[Path, int]
+) -> NDArray[Any]:
+    """The texels of a tile. One that is no number would spread with each coarser level."""
+    texels = _read_tile(path, kind, asker)
+    if issubclass(kind, np.floating):
+        are_numbers = np.isfinite(texels)
+        if not are_numbers.all():
+            no_numbers[path] = int((~are_numbers.all(-1)).sum())
+            texels[~are_numbers] = 0
+    return texels
 
 
 def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:

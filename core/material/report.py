@@ -17,46 +17,29 @@ from verdigris.core.material.features import (
     NODE_FEATURES,
     SURFACE_FEATURES,
     Feature,
+    Part,
 )
-from verdigris.core.material.images import read_info
+from verdigris.core.material.image_facts import (
+    TextureFacts,
+    facts_of_images,
+    no_numbers,
+    tiles_left_out,
+)
 from verdigris.core.material.library import known_colour_spaces
-from verdigris.core.material.upstream import image_inputs, is_connected, nodes_behind
+from verdigris.core.material.upstream import is_connected, nodes_behind
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.probe import Probe
+    from verdigris.core.material.teacher import Teacher
 
 _MOST_TWINS = 8
+# Of the light, that the probe's noise may make of a white material.
+_WHITE = 1.05
 _PLACE_GEOMPROPS = ("UV0", "Pobject", "Pworld")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue", "UsdPrimvarReader")
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the material and its fate."""
-
-    name: str
-    fate: str
-    how: str = ""
-
-
-@dataclass(frozen=True)
-class TextureFacts:
-    """One image that the material reads."""
-
-    node: str
-    file: str
-    colour_space: str
-    width: int = 0
-    height: int = 0
-    channels: int = 0
-    kind: str = ""
-    tiles: int = 1
-    tiles_left_out: int = 0
-    """Outside of the unit square, which is all that a bake learns."""
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,7 +69,9 @@ class MaterialReport:
                 f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
                 f"there is nothing to learn, and a bake would be black.{glow}"
             )
-        return f"can be baked: reflects {100 * max(self.probe.albedo):.0f}% of the light"
+        brightest = max(self.probe.albedo)
+        excess = ", more than it receives: look for colours above 1" if brightest > _WHITE else ""
+        return f"can be baked: reflects {100 * brightest:.0f}% of the light{excess}"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "verdict": self.verdict}
@@ -115,7 +100,7 @@ def describe_material(
     except DocumentError as failure:
         return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
     shaders = [node for node in nodes if node.getType() == "surfaceshader"]
-    textures = _textures(document, nodes)
+    textures = facts_of_images(document, nodes)
     report = MaterialReport(
         name=material.name,
         looks=material.looks,
@@ -125,7 +110,7 @@ def describe_material(
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
             *_parts(nodes, shaders),
-            *_tiles_left_out(textures),
+            *tiles_left_out(textures),
             *_variants(document, material),
             *_twins(document),
         ),
@@ -134,6 +119,17 @@ def describe_material(
     if missing:
         return replace(report, problem=missing)
     return _probed(document, material, report, device_choice) if probe else report
+
+
+def describe_teacher(teacher: Teacher) -> MaterialReport:
+    """The report of a material that is loaded already, without a probe."""
+    report = describe_material(teacher.document, teacher.material, probe=False)
+    return _with_images(report, teacher)
+
+
+def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
+    """What the headers of images do not say."""
+    return replace(report, parts=(*report.parts, *no_numbers(teacher.texels_that_are_no_numbers)))
 
 
 def _probed(
@@ -145,51 +141,10 @@ def _probed(
 
     device = open_device(device_choice)
     try:
-        return replace(report, probe=probe(Teacher(document, material, device)))
+        teacher = Teacher(document, material, device)
+        return replace(_with_images(report, teacher), probe=probe(teacher))
     except VerdigrisError as failure:
         return replace(report, problem=str(failure))
-
-
-def _textures(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
-    found = []
-    for node in nodes:
-        for port in image_inputs(node):
-            file = port.getResolvedValueString()
-            space = port.getActiveColorSpace() or "none"
-            asker = f"{document.name}: {node.getNamePath()}"
-            if not file:
-                continue
-            facts = TextureFacts(node.getNamePath(), file, space)
-            try:
-                info = read_info(file, asker, document.search)
-            except VerdigrisError as failure:
-                found.append(TextureFacts(facts.node, file, space, problem=str(failure)))
-                continue
-            found.append(
-                TextureFacts(
-                    facts.node,
-                    str(info.tiles[0].path) if not info.is_udim else file,
-                    space,
-                    info.width,
-                    info.height,
-                    info.channels,
-                    info.kind,
-                    len(info.tiles),
-                    sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
-                )
-            )
-    return found
-
-
-def _tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
-    worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
-    if worst is None or not worst.tiles_left_out:
-        return []
-    how = (
-        f"{worst.tiles_left_out} of {worst.tiles} lie outside of the unit square, which is what is "
-        "baked: to bake another than 1001, name it in place of the token"
-    )
-    return [Part("UDIM tiles", DROPPED, how)]
 
 
 def _variants(document: Document, material: Material) -> list[Part]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.device import Device, Source, open_device
@@ -32,6 +34,11 @@ class Teacher(DeviceMaterial):
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
         self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
+
+    @property
+    def texels_that_are_no_numbers(self) -> Mapping[Path, int]:
+        """How many there are in which file; they count as 0."""
+        return self._pool.no_numbers
 
     def texture_digest(self) -> str:
         """Tells whether the images are the same as they were; read once, as the images are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class TexturePool:
         self._search = search
         self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
         self._bytes = 0
+        self.no_numbers: dict[Path, int] = {}
 
     def bind(self, slot: TextureSlot) -> BoundTexture:
         """The image that a slot names, uploaded."""
@@ -69,6 +71,7 @@ class TexturePool:
                 " scale them down"
             )
         image = read_image(info, slot.asker)
+        self.no_numbers.update(image.no_numbers)
         tiles = (0.0, 0.0, 0.0, 0.0)
         if info.is_udim:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)

@@ -30,7 +30,7 @@ from verdigris.core.bundle.write import (
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import source_facts
-from verdigris.core.material.report import describe_material
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import encode_png
@@ -223,7 +223,7 @@ def _asked(run: Run, material: int) -> Mapping[str, Any]:
 
 def _report(teacher: Teacher) -> Mapping[str, Any]:
     """What `inspect` says, without the folders of this machine."""
-    found = describe_material(teacher.document, teacher.material, probe=False)
+    found = describe_teacher(teacher)
     parts = [asdict(part) for part in found.parts]
     return {
         "surface": found.surface_model,

@@ -9,7 +9,7 @@ from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
 from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
-from verdigris.core.material.report import describe_material
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.training.events import Warning
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _LEAST_VARIATION = 0.02
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
     """A warning for each part that is approximated or dropped, and if there is nothing to learn."""
-    for part in describe_material(teacher.document, teacher.material, probe=False).parts:
+    for part in describe_teacher(teacher).parts:
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = max(mean_albedo(teacher))

@@ -8,6 +8,7 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import TextureError, VerdigrisError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.generate import generate
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher import Teacher
 
 from .documents import chain, with_image
@@ -64,6 +65,35 @@ def test_a_texture_that_does_not_fit_is_refused_by_its_header(tmp_path):
         TextureError, match=r"long\.png is 20000 x 2 texels .* at most 16384 a side"
     ):
         load(tmp_path, "long.png")
+
+
+def test_texels_that_are_not_numbers_count_as_black_and_are_told(tmp_path):
+    texels = np.full((16, 16, 3), 0.5, np.float32)
+    texels[2, 3] = np.nan
+    texels[4, 5, 1] = -np.inf
+    for name, kind in (("odd.exr", "half"), ("even.exr", "float")):
+        image = oiio.ImageBuf(texels if name == "odd.exr" else np.nan_to_num(texels, neginf=0))
+        image.set_write_format(kind)
+        assert image.write(str(tmp_path / name))
+    odd, even = (load(tmp_path, name) for name in ("odd.exr", "even.exr"))
+    rng = np.random.default_rng(1)
+    uv, ahead = rng.random((512, 2), np.float32), np.float32([[0, 0, 1]]).repeat(512, 0)
+    np.testing.assert_allclose(
+        odd.response(uv, ahead, ahead), even.response(uv, ahead, ahead), rtol=1e-5
+    )
+    told = [part for part in describe_teacher(odd).parts if part.name.startswith("image")]
+    assert [(part.name, part.fate, part.how) for part in told] == [
+        ("image odd.exr", "approximated", "2 texels are not numbers: read as 0")
+    ]
+    assert "image even.exr" not in [part.name for part in describe_teacher(even).parts]
+
+
+def test_tiles_over_more_places_than_a_shader_knows_are_refused(tmp_path):
+    for number in (1001, 1130):
+        image = oiio.ImageBuf(oiio.ImageSpec(2, 2, 3, "uint8"))
+        assert image.write(str(tmp_path / f"skin.{number}.png"))
+    with pytest.raises(TextureError, match=r"skin.1001.png lie in 10 x 13 places, and at most 128"):
+        load(tmp_path, "skin.&lt;UDIM&gt;.png")
 
 
 @pytest.mark.parametrize("name", ["../whole.png", "{folder}/whole.png"])

@@ -1,5 +1,7 @@
 """The report: what is kept, approximated and dropped, and what is there to bake."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,10 @@ from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface
 from .furnace import integrated
 from .surfaces import write_image
+
+NO_SPECULAR = (
+    '<input name="specular" type="float" value="0"/><input name="base" type="float" value="1"/>'
+)
 
 
 def report(text, probe=False, **options):
@@ -69,6 +75,15 @@ def test_variants_that_a_look_assigns_are_dropped():
     assert told.how.startswith("look 'hero' assigns it from the set 'dyes': ")
     others = document(standard_surface(), material(), variants.format("another"))
     assert "variant 'green'" not in fates(others)
+
+
+def test_a_material_that_returns_more_than_it_receives_says_so():
+    bright = '<input name="base_color" type="color3" value="3, 3, 3"/>'
+    told = report(with_surface(bright + NO_SPECULAR), probe=True).verdict
+    found = re.match(r"can be baked: reflects (\d+)% of the light, more than it receives", told)
+    assert int(found[1]) == pytest.approx(300, abs=3)
+    white = '<input name="base_color" type="color3" value="1, 1, 1"/>'
+    assert "more" not in report(with_surface(white), probe=True).verdict
 
 
 def test_inputs_that_vary_over_the_surface_are_named():

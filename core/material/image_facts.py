@@ -1,0 +1,87 @@
+"""What a report says of the images that a material reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.errors import VerdigrisError
+from verdigris.core.material.features import APPROXIMATED, DROPPED, Part
+from verdigris.core.material.images import read_info
+from verdigris.core.material.upstream import image_inputs
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.document import Document
+
+
+@dataclass(frozen=True)
+class TextureFacts:
+    """One image that the material reads."""
+
+    node: str
+    file: str
+    colour_space: str
+    width: int = 0
+    height: int = 0
+    channels: int = 0
+    kind: str = ""
+    tiles: int = 1
+    tiles_left_out: int = 0
+    """Outside of the unit square, which is all that a bake learns."""
+    problem: str = ""
+
+
+def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
+    """Each image of these nodes; what is wrong with one becomes part of its facts."""
+    found = []
+    for node in nodes:
+        for port in image_inputs(node):
+            file = port.getResolvedValueString()
+            space = port.getActiveColorSpace() or "none"
+            asker = f"{document.name}: {node.getNamePath()}"
+            if not file:
+                continue
+            facts = TextureFacts(node.getNamePath(), file, space)
+            try:
+                info = read_info(file, asker, document.search)
+            except VerdigrisError as failure:
+                found.append(TextureFacts(facts.node, file, space, problem=str(failure)))
+                continue
+            found.append(
+                TextureFacts(
+                    facts.node,
+                    str(info.tiles[0].path) if not info.is_udim else file,
+                    space,
+                    info.width,
+                    info.height,
+                    info.channels,
+                    info.kind,
+                    len(info.tiles),
+                    sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
+                )
+            )
+    return found
+
+
+def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
+    """What lies where no bake looks."""
+    worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
+    if worst is None or not worst.tiles_left_out:
+        return []
+    how = (
+        f"{worst.tiles_left_out} of {worst.tiles} lie outside of the unit square, which is what is "
+        "baked: to bake another than 1001, name it in place of the token"
+    )
+    return [Part("UDIM tiles", DROPPED, how)]
+
+
+def no_numbers(texels: Mapping[Path, int]) -> list[Part]:
+    """By file, how many texels hold what is no number."""
+    return [
+        Part(f"image {path.name}", APPROXIMATED, f"{count} texels are not numbers: read as 0")
+        for path, count in texels.items()
+    ]
