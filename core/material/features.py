@@ -33,6 +33,7 @@ _TRANSMISSION = (
     "light that passes through is left out: a neural material reflects, and what lies behind "
     "the surface is the renderer's to add"
 )
+_THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour: it does not bleed from lit to unlit places"
 _VOLUME = "absorption and scattering inside the body need a renderer that traces it"
 _DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
@@ -56,6 +57,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("thin film", "thin_film_thickness"),
         Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
+        Feature(_THIN, ("subsurface",), DROPPED, _TRANSMISSION, needs="thin_walled"),
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
         Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
     ),
@@ -69,6 +71,9 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("thin film", "thin_film_weight"),
         Feature("transmission", ("transmission_weight",), DROPPED, _TRANSMISSION),
         Feature("subsurface", ("subsurface_weight",), APPROXIMATED, _SUBSURFACE),
+        Feature(
+            _THIN, ("subsurface_weight",), DROPPED, _TRANSMISSION, needs="geometry_thin_walled"
+        ),
         Feature("emission", ("emission_luminance",), KEPT, _EMISSION, needs="emission_color"),
         Feature("opacity", ("geometry_opacity",), KEPT, _OPACITY, off=1.0),
     ),

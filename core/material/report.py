@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.probe import Probe
     from verdigris.core.material.teacher import Teacher
 
+_READS_COORDINATES = ("texcoord", "tangent", "bitangent")
 _MOST_TWINS = 8
 # Of the light, that the probe's noise may make of a white material.
 _WHITE = 1.05
@@ -256,6 +257,9 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             found.append(Part("transmission", DROPPED, "light that passes through is left out"))
         elif name == "framerange" and text:
             found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+        elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
+            how = "there is one set of texture coordinates: it stands for all"
+            found.append(Part(f"texture coordinates {text}", APPROXIMATED, how))
         space = port.getActiveColorSpace() if port.getType() in ("filename", "color3") else ""
         if space not in known_colour_spaces():
             how = f"{space!r} is not known to MaterialX's colour management: read as linear"

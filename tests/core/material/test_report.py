@@ -62,6 +62,24 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     assert found["property of the geometry"] == "dropped"
 
 
+def test_what_thin_walls_let_through_is_dropped():
+    inputs = '<input name="subsurface" type="float" value="0.5"/>'
+    assert "subsurface of thin walls" not in fates(with_surface(inputs))
+    inputs += '<input name="thin_walled" type="boolean" value="true"/>'
+    assert fates(with_surface(inputs))["subsurface of thin walls"] == "dropped"
+
+
+def test_further_texture_coordinates_are_read_as_the_first():
+    nodes = (
+        '<texcoord name="second" type="vector2"><input name="index" type="integer" value="{}"/>'
+        '</texcoord><separate2 name="apart" type="multioutput">'
+        '<input name="in" type="vector2" nodename="second"/></separate2>'
+    )
+    base = '<input name="base" type="float" nodename="apart" output="outx"/>'
+    assert fates(with_surface(base, nodes.format(1)))["texture coordinates 1"] == "approximated"
+    assert set(fates(with_surface(base, nodes.format(0)))) == {"base", "specular"}
+
+
 def test_variants_that_a_look_assigns_are_dropped():
     variants = (
         '<variantset name="dyes"><variant name="green"><input name="base_color" type="color3" '
