@@ -39,7 +39,8 @@ _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
 _MOST_TWINS = 8
 # Of the light, that the probe's noise may make of a white material.
 _WHITE = 1.05
-_PLACE_GEOMPROPS = ("UV0", "Pobject", "Pworld")
+_PLACES_IN_SPACE = {"Pobject", "Pworld"}
+_PLACE_GEOMPROPS = {"UV0", *_PLACES_IN_SPACE}
 _PLACE_NODES = ("texcoord", "position", "geompropvalue", "UsdPrimvarReader")
 
 
@@ -187,16 +188,16 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
 
 
 def _reads_a_place(node: mx.Node) -> bool:
-    if node.getCategory() in _PLACE_NODES:
-        return True
+    return node.getCategory() in _PLACE_NODES or bool(_default_places(node) & _PLACE_GEOMPROPS)
+
+
+def _default_places(node: mx.Node) -> set[str]:
+    """What a node reads of the geometry where nothing is connected."""
     definition = node.getNodeDef()
-    if definition is None:
-        return False
-    return any(
-        port.getDefaultGeomPropString() in _PLACE_GEOMPROPS
-        and node.getInput(port.getName()) is None
-        for port in definition.getActiveInputs()
-    )
+    ports = definition.getActiveInputs() if definition is not None else ()
+    return {
+        port.getDefaultGeomPropString() for port in ports if node.getInput(port.getName()) is None
+    }
 
 
 def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
@@ -212,6 +213,9 @@ def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):
             parts.setdefault(category, Part(category, KEPT))
+        if _default_places(node) & _PLACES_IN_SPACE:
+            part = Part(*NODE_FEATURES["position"])
+            parts.setdefault(part.name, part)
         for part in (*_gains(node), *_odd_inputs(node)):
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}

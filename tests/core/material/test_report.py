@@ -80,6 +80,17 @@ def test_further_texture_coordinates_are_read_as_the_first():
     assert set(fates(with_surface(base, nodes.format(0)))) == {"base", "specular"}
 
 
+def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
+    base = '<input name="base" type="float" nodename="noise"/>'
+    noise = '<noise3d name="noise" type="float">{}</noise3d>'
+    given = noise.format('<input name="position" type="vector3" nodename="p"/>')
+    place = '<position name="p" type="vector3"/>'
+    assert fates(with_surface(base, given, place))["place in space"] == "approximated"
+    assert fates(with_surface(base, noise.format("")))["place in space"] == "approximated"
+    flat = noise.format("").replace("noise3d", "noise2d")
+    assert "place in space" not in fates(with_surface(base, flat))
+
+
 def test_variants_that_a_look_assigns_are_dropped():
     variants = (
         '<variantset name="dyes"><variant name="green"><input name="base_color" type="color3" '
