@@ -112,6 +112,7 @@ class Viewport(QWidget):
         self._draw_texel(painter)
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def _draw(self, painter: QPainter, part: str, cell: QRectF) -> None:
