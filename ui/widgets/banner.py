@@ -29,7 +29,6 @@ class Banner(QFrame):
         self.recover.setToolTip("Goes on from the last checkpoint")
         self.dismiss = QToolButton(text="✕")
         self.dismiss.setToolTip("Hide this (Esc)")
-        self.dismiss.setShortcut("Esc")
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 3, 3, 3)
         row.addWidget(self.text, 1)

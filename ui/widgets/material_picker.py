@@ -39,7 +39,6 @@ class MaterialPicker(QWidget):
         label.setBuddy(self.combo)
         self.reload = QToolButton(text="⟳")
         self.reload.setToolTip("Read the scene's materials again (F5)")
-        self.reload.setShortcut("F5")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (label, self.combo, self.reload):
