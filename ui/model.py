@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostMaterial
+from verdigris.core.host import NORMAL_WEIGHT, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted import Painted, read_painted
 from verdigris.core.training.events import FLATTENING, SMALL_TEXTURE
 from verdigris.core.worker import commands as say
@@ -136,6 +136,7 @@ class PanelModel:
         self._client: WorkerClient | None = None
         self._worker_state = ""
         self._then: Callable[[], None] | None = None
+        self._document: HostDocument | None = None
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
@@ -201,6 +202,10 @@ class PanelModel:
         self.materials_changed.emit()
         if self.current in self.materials:
             self._find_meshes()
+            if not self.is_busy:
+                self._forget()
+                self._set_state(IDLE)
+                self._open()
         if self.current not in self.materials and not self.is_busy:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
@@ -212,20 +217,25 @@ class PanelModel:
             self._notice(WARNING, "Finish or cancel the bake before you choose another material.")
             return
         self.current = material
+        self._forget()
+        self._set_state(IDLE)
+        self.materials_changed.emit()
+        self._find_meshes()
+        self._take_scene_paint(is_asked=False)
+        self._open()
+
+    def _forget(self) -> None:
+        """What is known of a material that is read anew."""
+        self._then = None
         self.report = self.forecast = self.error_map = self.result = None
         self.pictures.clear()
         self.history.clear()
         self.errors = {}
         self.progress = Progress()
-        self._set_state(IDLE)
         for signal in (self.report_changed, self.picture_changed, self.history_changed):
             signal.emit()
         self.progress_changed.emit()
         self.forecast_changed.emit()
-        self.materials_changed.emit()
-        self._find_meshes()
-        self._take_scene_paint(is_asked=False)
-        self._open()
 
     def _find_meshes(self) -> None:
         """The meshes that have the material. A view of one that has not shows another."""
@@ -343,6 +353,18 @@ class PanelModel:
         return is_lost and self.current is not None
 
     def start(self) -> None:
+        """Bakes the material as it is in the scene now: it is read again where it has changed."""
+        if not self.can(states.START):
+            return
+        document = self._document_now()
+        if document == self._document:
+            self._begin()
+        elif document is not None:
+            self._forget()
+            self._then = self._begin
+            self._read(document)
+
+    def _begin(self) -> None:
         if not self.can(states.START):
             return
         self.history.clear()
@@ -518,6 +540,8 @@ class PanelModel:
         then, self._then = self._then, None
         if then is not None and said.get("chosen"):
             then()
+        elif then is not None and self.report is not None:
+            self._notice(ERROR, str(self.report.get("problem", "")))
 
     def _take_forecast(self, said: Mapping[str, Any]) -> None:
         self.forecast = said
@@ -633,15 +657,29 @@ class PanelModel:
 
     # how it gets there
 
-    def _open(self) -> None:
+    def _document_now(self) -> HostDocument | None:
+        """The material as the scene has it; None, once that is told, where it has none."""
         assert self.current is not None
         try:
-            document = self.host.document(self.current)
-            if self._client is None:
-                self._client = self._make_client()
+            return self.host.document(self.current)
         except VerdigrisError as failure:
             self._take_error({"command": "open", "text": str(failure)})
-            return
+            return None
+
+    def _open(self) -> None:
+        document = self._document_now()
+        if document is not None:
+            self._read(document)
+
+    def _read(self, document: HostDocument) -> None:
+        """Has the worker read it."""
+        self._document = document
+        if self._client is None:
+            try:
+                self._client = self._make_client()
+            except VerdigrisError as failure:
+                self._take_error({"command": "open", "text": str(failure)})
+                return
         for note in document.notes:
             self._notice(INFO, note)
         if self._given is not None:
@@ -659,7 +697,7 @@ class PanelModel:
 
     def _start_again(self) -> None:
         resuming, self.choices = self.choices, replace(self.choices, resume=True)
-        self.start()
+        self._begin()
         self.choices = resuming
 
     def _ask(self, action: str, command: say.Command) -> None:
