@@ -436,7 +436,9 @@ class PanelModel:
             self._notice(WARNING, "Paint something first: nothing is weighted above the rest.")
         else:
             self.focus = replace(self.focus, where=where)
-            self._send_weights()
+            if where == say.PAINTED:
+                # it needs the paint, which may not have been sent yet
+                self._send_weights()
             self._send(self.focus)
         self.focus_changed.emit()
 
@@ -712,6 +714,9 @@ class PanelModel:
 
     def _note_paint(self) -> None:
         self._weights_are_new = True
+        if self.focus.where == say.PAINTED and self.weights.is_plain:
+            self.set_focus(say.EVERYWHERE)
+            self._notice(INFO, "Nothing is painted any more: every place is trained again.")
 
     def _send_weights(self) -> None:
         if self._client is None:

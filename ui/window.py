@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.hosts.files import FilesHost
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import ERROR, Notice, PanelModel
+from verdigris.ui.model import ERROR, WARNING, Notice, PanelModel
 from verdigris.ui.panel import Panel
 
 _SIZE = (1280, 800)
@@ -46,14 +46,23 @@ class Window(QMainWindow):
     def open(self, path: Path) -> None:
         """Another document, if it can be read; or else the one before stays."""
         model = self.panel.model
+        if model.is_busy:
+            # its result would be noted beside the other document
+            self._tell(WARNING, f"{path.name}: finish or cancel the bake before you open this.")
+            return
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
-            model.notices.append(Notice(ERROR, str(failure)))
-            model.noticed.emit()
+            self._tell(ERROR, str(failure))
             return
+        model.notices.clear()
+        model.noticed.emit()
         self.setWindowTitle(f"{path.name} - Verdigris")
         model.refresh_materials()
+
+    def _tell(self, severity: str, text: str) -> None:
+        self.panel.model.notices.append(Notice(severity, text))
+        self.panel.model.noticed.emit()
 
     def _choose(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Open a MaterialX document", "", _DOCUMENTS)

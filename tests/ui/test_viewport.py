@@ -35,3 +35,26 @@ def test_the_picture_is_there_whether_the_viewport_has_the_focus_or_not(mode, qt
         qtbot.waitUntil(lambda wanted=has_focus: viewport.hasFocus() == wanted)
         colour = viewport.grab().toImage().pixelColor(across, down)
         assert colour == QColor(200, 30, 30), f"focus {has_focus}"
+
+
+def test_what_is_said_of_a_texel_is_not_cut_where_the_picture_is_narrow(qtbot, viewport):
+    viewport.resize(400, 170)
+    viewport.set_mode("side by side")
+    model = viewport._model
+    model.look(zoom=16.0)
+    model.places, model._places_view, model._texels = np.full((4, 4, 2), 0.5), model.view.number, 8
+    model.pictures.clear()
+    model.picture_changed.emit()
+    viewport.clearFocus()
+    text = viewport.texel_text().strip()
+    assert text == "texel 4 4 of 8,  u 0.5000  v 0.5000"
+    needed = viewport.fontMetrics().horizontalAdvance(text)
+    assert needed > viewport._cells()[0][1].width()
+    image = viewport.grab().toImage()
+    written = [
+        x
+        for x in range(image.width())
+        for y in range(image.height() - 45, image.height() - 5)
+        if image.pixelColor(x, y).lightness() < 80
+    ]
+    assert max(written) - min(written) == pytest.approx(needed, abs=6)

@@ -1,0 +1,113 @@
+"""The panel in a window of its own: documents that are opened one after the other."""
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QSettings
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit
+
+from verdigris.core.host import HostMaterial
+from verdigris.core.hosts.files import FilesHost
+from verdigris.core.worker import commands as say
+from verdigris.ui.memory import Memory
+from verdigris.ui.window import Window
+
+from .conftest import CLAY
+from .test_model import FakeClient
+
+
+@pytest.fixture
+def window(qtbot, tmp_path):
+    """With a worker that does nothing."""
+    settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+    made = Window(FilesHost(), Memory(settings))
+    made.client = FakeClient()
+    made.panel.model._make_client = lambda: made.client
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    made.panel.shutdown()
+
+
+@pytest.fixture
+def documents(tmp_path):
+    """Two, with materials of one name."""
+    paths = [tmp_path / "first.mtlx", tmp_path / "second.mtlx"]
+    for path, colour in zip(paths, ("0.7, 0.3, 0.1", "0.1, 0.3, 0.7"), strict=True):
+        path.write_text(CLAY.replace("0.7, 0.3, 0.1", colour))
+    return paths
+
+
+def shown(window):
+    return window.panel.banner.text.text().replace("\u200b", "")
+
+
+def test_another_document_with_a_material_of_the_same_name_is_read(window, documents):
+    for path in documents:
+        window.open(path)
+    opened = [each for each in window.client.sent if isinstance(each, say.Open)]
+    assert [each.payload.decode() for each in opened] == [path.read_text() for path in documents]
+    assert window.windowTitle() == "second.mtlx - Verdigris"
+
+
+def test_an_error_of_one_document_is_not_shown_over_the_next(window, documents, tmp_path):
+    window.open(tmp_path / "lost.mtlx")
+    assert "lost.mtlx: there is no such file" in shown(window)
+    window.open(documents[0])
+    assert not window.panel.banner.isVisible() and window.panel.model.notices == []
+
+
+def test_another_document_waits_until_the_bake_has_ended(window, documents):
+    window.open(documents[0])
+    window.panel.model._set_state("training")
+    window.open(documents[1])
+    assert "second.mtlx: finish or cancel the bake" in shown(window)
+    assert window.panel.model.host.scene_file() == documents[0]
+    assert window.windowTitle() == "first.mtlx - Verdigris"
+
+
+def test_a_material_that_is_no_longer_in_the_scene_is_not_shown_as_another(window, documents):
+    window.open(documents[0])
+    model = window.panel.model
+    model._set_state("training")
+    model.current = HostMaterial("gone", "gone", "file")
+    model.refresh_materials()
+    assert window.panel.picker.combo.count() == 1
+    assert window.panel.picker.combo.currentText() == ""
+
+
+def test_where_nothing_is_painted_any_more_every_place_is_trained(window, documents):
+    window.open(documents[0])
+    model = window.panel.model
+    weights = model.weights.values.copy()
+    weights[:10] = 4
+    model.weights.replace(weights)
+    model.set_focus("painted")
+    model.weights.undo()
+    model._send_weights()
+    where, plain = window.client.sent[-2:]
+    assert (where, plain) == (say.Focus("everywhere"), say.SetImportance())
+    assert window.panel.paint.focus.currentData() == "everywhere"
+    assert "Nothing is painted any more" in shown(window)
+
+
+def test_fields_without_a_label_have_a_name_for_who_cannot_see_them(window):
+    fields = [
+        *window.panel.view_bar.findChildren(QAbstractSpinBox),
+        *(each for each in window.panel.settings.findChildren(QLineEdit) if each.toolTip()),
+    ]
+    names = [
+        QAccessible.queryAccessibleInterface(each).text(QAccessible.Text.Name) for each in fields
+    ]
+    assert {"Mip level", "Exposure", "Folder of the result"} <= {*names}
+
+
+def test_a_row_that_breaks_has_room_below_the_viewport(qtbot, window):
+    window.resize(window.minimumSizeHint())
+    qtbot.wait(100)
+    bar, viewport = window.panel.view_bar, window.panel.viewport
+    assert bar.height() >= bar.layout().heightForWidth(bar.width())
+    assert viewport.geometry().bottom() < bar.geometry().top()
+    assert all(bar.rect().contains(each.geometry()) for each in (bar.mode, bar.exposure, bar.all))
