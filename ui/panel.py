@@ -67,7 +67,12 @@ class Panel(QWidget):
         if application is not None:
             application.aboutToQuit.connect(self.shutdown)
         self.destroyed.connect(lambda *_: model.close())
-        QTimer.singleShot(0, model.refresh_materials)
+        QTimer.singleShot(0, self._begin)
+
+    def _begin(self) -> None:
+        # who has made the panel may have opened something, or said why not
+        if self.model.current is None and not self.model.notices:
+            self.model.refresh_materials()
 
     def _compose(self) -> None:
         view_box = QWidget()

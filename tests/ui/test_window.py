@@ -52,6 +52,23 @@ def test_another_document_with_a_material_of_the_same_name_is_read(window, docum
     assert window.windowTitle() == "second.mtlx - Verdigris"
 
 
+def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
+    qtbot, window, documents, tmp_path
+):
+    # before the window has begun to work off its events, as the command line does
+    window.open(tmp_path / "lost.mtlx")
+    qtbot.wait(50)
+    assert "lost.mtlx: there is no such file" in shown(window)
+    again = Window(FilesHost(), window.panel._memory)
+    qtbot.addWidget(again)
+    again.panel.model._make_client = FakeClient
+    again.open(documents[0])
+    qtbot.wait(50)
+    sent = again.panel.model._client.sent
+    assert [type(each) for each in sent].count(say.Open) == 1
+    again.panel.shutdown()
+
+
 def test_an_error_of_one_document_is_not_shown_over_the_next(window, documents, tmp_path):
     window.open(tmp_path / "lost.mtlx")
     assert "lost.mtlx: there is no such file" in shown(window)
