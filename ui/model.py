@@ -624,7 +624,10 @@ class PanelModel:
         self._notice(INFO, f"Written: {result.bundle}")
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
-        self.asked = ""
+        if self.asked:
+            # what was refused can be asked again
+            self.asked = ""
+            self.state_changed.emit()
         if said.get("command") == "open" and self.current is not None:
             self.report = {"name": self.current.name, "problem": said.get("text", ""), "parts": ()}
             self.report_changed.emit()

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QLineEdit, QMainWindow
 
 from verdigris.core.worker.events import PAUSED, TRAINING
+from verdigris.core.worker.protocol import Message
 
 CONTROL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 
@@ -84,6 +85,14 @@ def test_a_stroke_is_taken_back_by_the_keys_of_undo_and_made_again(qtbot, applic
     assert weights.values.max() == 1.0
     press(qtbot, paint.texture, Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     assert weights.values.min() == 3.0
+
+
+def test_what_was_refused_can_be_asked_again(qtbot, application):
+    model, transport = application.panel.model, application.panel.status.transport
+    press(qtbot, application.panel.viewport, Qt.Key.Key_S)
+    assert not transport.finish.isEnabled() and not transport.cancel.isEnabled()
+    model._take(Message({"event": "error", "command": "finish", "text": "nothing yet"}))
+    assert transport.finish.isEnabled() and transport.cancel.isEnabled()
 
 
 def test_resume_is_pressed_by_the_key_of_pause(qtbot, application):
