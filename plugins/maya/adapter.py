@@ -43,6 +43,7 @@ class MayaHost:
     """The scene that is open in this Maya."""
 
     can_paint = True
+    _read_with: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -59,15 +60,24 @@ class MayaHost:
         return scene_file()
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return (*unloaded_references(), *bare_materials())
+        return (*self._read_with, *unloaded_references(), *bare_materials())
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
             raise HostError(f"{path}: there is no such scene")
+        self._read_with = ()
         try:
+            cmds.file(newFile=True, force=True)
             cmds.file(str(path), open=True, force=True)
         except RuntimeError as failure:
-            raise HostError(f"{path}: Maya cannot open it: {failure}") from None
+            # where a plug-in is not there, Maya says so and has opened the rest
+            opened = scene_file()
+            if opened is None or opened.resolve() != path.resolve():
+                raise HostError(f"{path}: Maya cannot open it: {failure}") from None
+            self._read_with = (
+                f"{path}: Maya has opened it with errors: {str(failure).strip()}: what they name "
+                "may be missing from materials",
+            )
 
     def save_scene(self) -> None:
         if scene_file() is None:

@@ -187,10 +187,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         if query and reference:
             return list(scene.references)
         if newFile and force:
+            scene.path = ""
             scene.nodes.clear()
             return ""
         assert open and force
+        if "open" in scene.refuses:
+            raise RuntimeError("Cannot read the file")
         scene.read(Path(names[0]))
+        if "all of it" in scene.refuses:
+            raise RuntimeError("Errors have occurred while reading this scene.\n")
         return names[0]
 
     @teach

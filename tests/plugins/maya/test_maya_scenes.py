@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
+from verdigris.core.errors import HostError
 from verdigris.core.host import BakedResult
 
-from .test_maya_host import SHAPE, flattened, harness, maya
+from .test_maya_host import DATA, SHAPE, flattened, harness, maya
 
 # fixtures, which are asked for by their names
 __all__ = ["harness", "maya"]
@@ -73,3 +76,21 @@ def test_new_files_do_not_bring_another_color_space_along(harness, tmp_path):
         "metalness": "Raw",
         "normal": "Raw",
     }
+
+
+def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told(harness):
+    harness.maya.refuses.add("all of it")
+    path = DATA / "stack.ma"
+    harness.host.open_scene(path)
+    assert [each.name for each in harness.host.materials()][:2] == ["Standard_Surface1", "Plate"]
+    warning = harness.host.scene_warnings()[0]
+    assert warning.startswith(f"{path}: Maya has opened it with errors: Errors have occurred")
+    harness.maya.refuses.clear()
+    harness.host.open_scene(path)
+    assert not any("with errors" in each for each in harness.host.scene_warnings())
+
+
+def test_a_scene_that_cannot_be_read_is_refused_also_where_it_was_open_before(harness):
+    harness.maya.refuses.add("open")
+    with pytest.raises(HostError, match=r"stack\.ma: Maya cannot open it: Cannot read the file"):
+        harness.host.open_scene(DATA / "stack.ma")
