@@ -137,6 +137,7 @@ class PanelModel:
         self._worker_state = ""
         self._then: Callable[[], None] | None = None
         self._document: HostDocument | None = None
+        self._warnings: list[str] = []
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
@@ -372,6 +373,7 @@ class PanelModel:
         self.progress = Progress()
         self.result = self.checkpoint_step = self.error_map = None
         self.notices.clear()
+        self._warnings.clear()
         self.noticed.emit()
         self.history_changed.emit()
         self.progress_changed.emit()
@@ -511,7 +513,7 @@ class PanelModel:
             "metrics": self._take_metrics,
             "checkpointed": self._take_checkpoint,
             "finished": self._take_finished,
-            "warning": lambda said: self._notice(WARNING, str(said.get("text", ""))),
+            "warning": lambda said: self._warn(str(said.get("text", ""))),
             "error": self._take_error,
             "written": lambda said: self._notice(INFO, f"Written: {said.get('path', '')}"),
         }.get(str(header.get("event")))
@@ -620,8 +622,17 @@ class PanelModel:
         try:
             self.host.attach(self.current, result)
         except VerdigrisError as failure:
-            self._notice(WARNING, f"The result is written, and not noted in the scene: {failure}")
-        self._notice(INFO, f"Written: {result.bundle}")
+            self._warn(f"The result is written, and not noted in the scene: {failure}")
+        written = f"Written: {result.bundle}"
+        if self._warnings:
+            # the last notice is the one that is seen
+            self._notice(WARNING, "\n".join((written, *self._warnings)))
+        else:
+            self._notice(INFO, written)
+
+    def _warn(self, text: str) -> None:
+        self._warnings.append(text)
+        self._notice(WARNING, text)
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
         if self.asked:

@@ -4,13 +4,15 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit
 
+from verdigris.core.errors import HostError
 from verdigris.core.host import HostMaterial
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
+from verdigris.core.worker.protocol import Message
 from verdigris.ui.memory import Memory
 from verdigris.ui.window import Window
 
@@ -128,3 +130,47 @@ def test_a_row_that_breaks_has_room_below_the_viewport(qtbot, window):
     assert bar.height() >= bar.layout().heightForWidth(bar.width())
     assert viewport.geometry().bottom() < bar.geometry().top()
     assert all(bar.rect().contains(each.geometry()) for each in (bar.mode, bar.exposure, bar.all))
+
+
+def finish(model, *warnings):
+    """A bake of this panel's worker, as it tells of it."""
+    model._begin()
+    for text in warnings:
+        model._take(Message({"event": "warning", "text": text}))
+    model._take(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+
+
+def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents, monkeypatch):
+    window.open(documents[0])
+    model = window.panel.model
+    report = {"name": "clay", "verdict": "can be baked"}
+    model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    finish(model, "clay: is decoded in plain code")
+    assert shown(window) == "Written: /out/clay.vdg\nclay: is decoded in plain code"
+
+    def refuse(*_):
+        raise HostError("the node is locked")
+
+    model._set_state("done")
+    monkeypatch.setattr(model.host, "attach", refuse)
+    finish(model)
+    assert "not noted in the scene: the node is locked" in shown(window)
+    assert "plain code" not in shown(window)
+
+
+def test_a_text_that_looks_like_a_tag_is_shown_as_it_is(window):
+    window._tell("error", "<b>clay</b>: is no material")
+    label = window.panel.banner.text
+    label.setMinimumWidth(0)
+    image = label.grab().toImage()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    assert label.grab().toImage() == image
+
+
+def test_the_tab_key_stops_only_where_a_key_does_something(window):
+    stops, widget = [], window.panel.nextInFocusChain()
+    while widget is not window.panel:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            stops.append(type(widget).__name__)
+        widget = widget.nextInFocusChain()
+    assert "Viewport" in stops and "PlotWidget" not in stops
