@@ -3,11 +3,14 @@
 import json
 import struct
 
+import numpy as np
 import pytest
 
+from verdigris.core.worker import commands as say
 from verdigris.core.worker.events import Error
 from verdigris.core.worker.protocol import LONGEST_LINE, VERSION, Decoder, Fault, encode
 
+from .talk import LONG, Talk
 from .test_worker import raw
 
 HELLO = encode({"command": "hello", "protocol": VERSION})
@@ -98,3 +101,21 @@ def test_a_map_that_could_not_be_read_again_is_not_written(values, message, tmp_
     (error,) = errors_of(encode(header, struct.pack("<2f", *values)))
     assert message in error["text"] and str(path) in error["text"]
     assert not path.exists()
+
+
+def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path):
+    talk = Talk()
+    try:
+        talk.open_clay()
+        weights = np.float32([[1, 1], [1, 8]])
+        talk.say(say.SetImportance(2, 2, weights.tobytes()), say.Focus("painted"))
+        talk.start(tmp_path, LONG)
+        talk.hear("step")
+        talk.say(say.SetImportance())
+        assert "nothing is painted" in talk.hear("error", command="importance").header["text"]
+        talk.hear("step")
+        assert talk.find("weighted") is None
+        talk.say(say.Focus("everywhere"))
+        assert talk.hear("weighted")
+    finally:
+        talk.client.kill()
