@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import BakedResult, Host, HostMaterial
+from verdigris.core.host import BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -42,6 +42,7 @@ class PanelModel:
         self._make_client = make_client
         self._client: WorkerClient | None = None
         self._then: Callable[[], None] | None = None
+        self._document: HostDocument | None = None
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
@@ -91,6 +92,10 @@ class PanelModel:
         self.materials_changed.emit()
         if self.current in self.materials:
             self._find_meshes()
+            if not self.is_busy:
+                self._forget()
+                self._set_state(IDLE)
+                self._open()
         if self.current not in self.materials and not self.is_busy:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
@@ -103,15 +108,21 @@ class PanelModel:
             self.notices.tell(WARNING, what)
             return
         self.current = material
-        self.report = self.forecast = None
-        self.pictures.clear()
-        self.bake.clear()
+        self._forget()
         self._set_state(IDLE)
-        for signal in (self.report_changed, self.forecast_changed, self.materials_changed):
-            signal.emit()
+        self.materials_changed.emit()
         self._find_meshes()
         self._paint.take(material, is_asked=False)
         self._open()
+
+    def _forget(self) -> None:
+        """What is known of a material that is read anew."""
+        self._then = None
+        self.report = self.forecast = None
+        self.pictures.clear()
+        self.bake.clear()
+        self.report_changed.emit()
+        self.forecast_changed.emit()
 
     def _find_meshes(self) -> None:
         """The meshes that have the material. A view of one that has not shows another."""
@@ -172,6 +183,18 @@ class PanelModel:
         return is_lost and self.current is not None
 
     def start(self) -> None:
+        """Bakes the material as it is in the scene now: it is read again where it has changed."""
+        if not self.can(states.START):
+            return
+        document = self._document_now()
+        if document == self._document:
+            self._begin()
+        elif document is not None:
+            self._forget()
+            self._then = self._begin
+            self._read(document)
+
+    def _begin(self) -> None:
         if not self.can(states.START):
             return
         self.bake.clear()
@@ -238,7 +261,9 @@ class PanelModel:
             self.notices.tell(WARNING, "Paint something first: nothing is weighted above the rest.")
         else:
             self.focus = replace(self.focus, where=where)
-            self._send_weights()
+            if where == say.PAINTED:
+                # it needs the paint, which may not have been sent yet
+                self._send_weights()
             self._send(self.focus)
         self.focus_changed.emit()
 
@@ -317,6 +342,8 @@ class PanelModel:
         then, self._then = self._then, None
         if then is not None and said.get("chosen"):
             then()
+        elif then is not None and self.report is not None:
+            self.notices.tell(ERROR, str(self.report.get("problem", "")))
 
     def _take_forecast(self, said: Mapping[str, Any]) -> None:
         self.forecast = said
@@ -335,10 +362,18 @@ class PanelModel:
         except VerdigrisError as failure:
             what = f"The result is written, and not noted in the scene: {failure}"
             self.notices.tell(WARNING, what)
-        self.notices.tell(INFO, f"Written: {result.bundle}")
+        written, warnings = f"Written: {result.bundle}", self.notices.warnings
+        if warnings:
+            # the last notice is the one that is seen
+            self.notices.tell(WARNING, "\n".join((written, *warnings)))
+        else:
+            self.notices.tell(INFO, written)
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
-        self.asked = ""
+        if self.asked:
+            # what was refused can be asked again
+            self.asked = ""
+            self.state_changed.emit()
         if said.get("command") == "open" and self.current is not None:
             self.report = {"name": self.current.name, "problem": said.get("text", ""), "parts": ()}
             self.report_changed.emit()
@@ -356,15 +391,29 @@ class PanelModel:
 
     # how it gets there
 
-    def _open(self) -> None:
+    def _document_now(self) -> HostDocument | None:
+        """The material as the scene has it; None, once that is told, where it has none."""
         assert self.current is not None
         try:
-            document = self.host.document(self.current)
-            if self._client is None:
-                self._client = self._make_client()
+            return self.host.document(self.current)
         except VerdigrisError as failure:
             self._take_error({"command": "open", "text": str(failure)})
-            return
+            return None
+
+    def _open(self) -> None:
+        document = self._document_now()
+        if document is not None:
+            self._read(document)
+
+    def _read(self, document: HostDocument) -> None:
+        """Has the worker read it."""
+        self._document = document
+        if self._client is None:
+            try:
+                self._client = self._make_client()
+            except VerdigrisError as failure:
+                self._take_error({"command": "open", "text": str(failure)})
+                return
         for note in document.notes:
             self.notices.tell(INFO, note)
         if self.meshes.given is not None:
@@ -382,7 +431,7 @@ class PanelModel:
 
     def _start_again(self) -> None:
         resuming, self.choices = self.choices, replace(self.choices, resume=True)
-        self.start()
+        self._begin()
         self.choices = resuming
 
     def _ask(self, action: str, command: say.Command) -> None:
@@ -397,6 +446,9 @@ class PanelModel:
 
     def _note_paint(self) -> None:
         self._weights_are_new = True
+        if self.focus.where == say.PAINTED and self.weights.is_plain:
+            self.set_focus(say.EVERYWHERE)
+            self.notices.tell(INFO, "Nothing is painted any more: every place is trained again.")
 
     def _send_weights(self) -> None:
         if self._client is None:

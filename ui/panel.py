@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, Q
 
 from verdigris.core.host import Host
 from verdigris.core.hosts.files import FilesHost
+from verdigris.ui.keys import Keys
 from verdigris.ui.look import keep_readable
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel
@@ -56,6 +57,7 @@ class Panel(QWidget):
         self.settings = SettingsForm(model)
         self.paint = PaintPage(model, self.viewport)
         self._compose()
+        self._bind_keys()
         self._restore()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -65,7 +67,12 @@ class Panel(QWidget):
         if application is not None:
             application.aboutToQuit.connect(self.shutdown)
         self.destroyed.connect(lambda *_: model.close())
-        QTimer.singleShot(0, model.refresh_materials)
+        QTimer.singleShot(0, self._begin)
+
+    def _begin(self) -> None:
+        # who has made the panel may have opened something, or said why not
+        if self.model.current is None and not self.model.notices:
+            self.model.refresh_materials()
 
     def _compose(self) -> None:
         view_box = QWidget()
@@ -105,6 +112,13 @@ class Panel(QWidget):
         layout.addWidget(self.status)
         layout.addWidget(self.banner)
         layout.addWidget(self.splitter, 1)
+
+    def _bind_keys(self) -> None:
+        keys = Keys(self)
+        for button, pressed_by in self.status.transport.keys.items():
+            keys.press(button, pressed_by)
+        keys.press(self.picker.reload, "F5")
+        keys.press(self.banner.dismiss, "Esc")
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's names, here and below
         super().resizeEvent(event)

@@ -15,7 +15,7 @@ from verdigris.core.errors import VerdigrisError
 from verdigris.core.hosts.files import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel
-from verdigris.ui.notices import ERROR
+from verdigris.ui.notices import ERROR, WARNING
 from verdigris.ui.panel import Panel
 
 _SIZE = (1280, 800)
@@ -47,11 +47,17 @@ class Window(QMainWindow):
     def open(self, path: Path) -> None:
         """Another document, if it can be read; or else the one before stays."""
         model = self.panel.model
+        if model.is_busy:
+            # its result would be noted beside the other document
+            what = f"{path.name}: finish or cancel the bake before you open this."
+            model.notices.tell(WARNING, what)
+            return
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
             model.notices.tell(ERROR, str(failure))
             return
+        model.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
         model.refresh_materials()
 

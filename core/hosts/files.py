@@ -72,16 +72,18 @@ class FilesHost:
         """Results are in a file of their own, which is written when they are noted."""
 
     def materials(self) -> tuple[HostMaterial, ...]:
-        loaded = self._require_document()
-        return tuple(HostMaterial(each.path, each.name, "file") for each in loaded.materials)
+        self.open_scene(self._require_file())
+        return self.selected_materials()
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        return self.materials()
+        loaded = self._require_document()
+        return tuple(HostMaterial(each.path, each.name, "file") for each in loaded.materials)
 
     def document(self, material: HostMaterial) -> HostDocument:
         from verdigris.core.material.xmltext import read_text
 
         file = self._require_file()
+        self.open_scene(file)
         found = self._require_document().require_material(material.key)
         search = tuple(dict.fromkeys((file.resolve().parent, *self._search)))
         return HostDocument(str(file), read_text(file), found.name, search)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import typing
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
@@ -306,8 +307,21 @@ def _checked(what: str, value: Any, kind: Any) -> Any:
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e30:
             return float(value)
     elif isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
+        if isinstance(value, str):
+            _check_text(what, value)
         return value
     raise ProtocolError(f"{what} is {str(value)[:80]!r}: it must be {_type_name(kind)}")
+
+
+def _check_text(what: str, value: str) -> None:
+    try:
+        is_name = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise ProtocolError(
+            f"{what} is {value[:80]!r}: it holds a character that no name can have: leave it out"
+        )
 
 
 def _type_name(kind: Any) -> str:

@@ -20,6 +20,7 @@ PAUSED = "paused"
 FINISHING = "finishing"
 DONE = "done"
 FAILED = "failed"
+_LONGEST_TEXT, _LONGEST_NAME = 4000, 80
 STATES = (IDLE, PREPARING, TRAINING, PAUSED, FINISHING, DONE, FAILED)
 
 
@@ -63,6 +64,14 @@ class Error(Event):
     """The class of the error."""
     is_fatal: bool = False
     """The worker ends."""
+
+    def __post_init__(self) -> None:
+        # a name that is refused may be as long as a line may be, and the answer is a line, too
+        for name, most in (("text", _LONGEST_TEXT), ("command", _LONGEST_NAME)):
+            said = getattr(self, name)
+            if len(said) > most:
+                half = most // 2
+                object.__setattr__(self, name, f"{said[:half]} … {said[-half:]}")
 
 
 @dataclass(frozen=True)

@@ -58,4 +58,5 @@ def _parsed(message: Message) -> Command | Fault:
     try:
         return parse(message)
     except ProtocolError as failure:
-        return Fault(str(failure))
+        name = message.header.get("command")
+        return Fault(str(failure), command=name if isinstance(name, str) else "")

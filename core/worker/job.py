@@ -111,6 +111,11 @@ class Job:
         return next(self._events, None)
 
     @property
+    def has_learnt(self) -> bool:
+        """Whether there is something that a result could hold."""
+        return self.run is not None and self.run.step > 0
+
+    @property
     def is_paused(self) -> bool:
         return self._paused_at is not None
 

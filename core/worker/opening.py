@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.worker.commands import Open
 
+Mark = tuple[int, int, int]
+
 
 @dataclass(frozen=True)
 class OpenDocument:
@@ -24,6 +28,13 @@ class OpenDocument:
     reports: tuple[MaterialReport, ...]
     teacher: Teacher | None
     """Of the material that was chosen; None if none can be baked."""
+    command: Open
+    marks: Mapping[Path, Mark | None] = field(default_factory=dict)
+    """How the files that the teacher is made of looked before they were read."""
+
+    def has_changed(self) -> bool:
+        """Whether the teacher is not what its files are now."""
+        return any(_mark(path) != mark for path, mark in self.marks.items())
 
 
 def open_document(command: Open) -> OpenDocument:
@@ -41,10 +52,30 @@ def open_document(command: Open) -> OpenDocument:
         wanted = [report.name for report in reports if not report.problem]
     for number, report in enumerate(reports):
         if report.name in wanted and not report.problem:
+            marks = _marks(document, report.name)
             reports[number], teacher = _compile(document, report, command.device)
             if teacher is not None:
-                return OpenDocument(document, tuple(reports), teacher)
-    return OpenDocument(document, tuple(reports), None)
+                return OpenDocument(document, tuple(reports), teacher, command, marks)
+    return OpenDocument(document, tuple(reports), None, command)
+
+
+def _marks(document: Document, material: str) -> dict[Path, Mark | None]:
+    from verdigris.core.material.provenance import texture_files
+
+    files = list(document.files)
+    # one that is missing is in the report
+    with contextlib.suppress(VerdigrisError):
+        files += texture_files(document, document.require_material(material))
+    return {path: _mark(path) for path in files}
+
+
+def _mark(path: Path) -> Mark | None:
+    """What tells one state of a file from another; None where it is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 def _read(command: Open) -> Document:

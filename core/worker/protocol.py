@@ -39,6 +39,8 @@ class Fault:
     text: str
     is_fatal: bool = False
     """Nothing after it can be read either."""
+    command: str = ""
+    """That the message names."""
 
 
 def encode(header: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -99,7 +101,7 @@ class Decoder:
                 return None
             self._is_skipping = True
             self._forget(len(self._buffer))
-            return Fault(f"a line is longer than {LONGEST_LINE} bytes: it is left out")
+            return _too_long()
         line = bytes(self._buffer[:end])
         self._forget(end + 1)
         if self._is_skipping:
@@ -107,7 +109,8 @@ class Decoder:
             return _Nothing()
         if not line.strip():
             return _Nothing()
-        return self._read_line(line)
+        # whether the end of a line comes along with it is chance
+        return _too_long() if len(line) > LONGEST_LINE else self._read_line(line)
 
     def _forget(self, count: int) -> None:
         del self._buffer[:count]
@@ -133,6 +136,10 @@ class Decoder:
 
 class _Nothing:
     """Something was read that makes no message by itself."""
+
+
+def _too_long() -> Fault:
+    return Fault(f"a line is longer than {LONGEST_LINE} bytes: it is left out")
 
 
 def _refuse_constant(name: str) -> NoReturn:

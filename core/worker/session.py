@@ -77,7 +77,7 @@ class Session:
     def obey(self, item: say.Command | Fault) -> None:
         """Does what it is told, or says why not. Whatever goes wrong, the worker stays."""
         if isinstance(item, Fault):
-            self._post(tell.Error(item.text, is_fatal=item.is_fatal, kind="ProtocolError"))
+            self._post(tell.Error(item.text, item.command, "ProtocolError", item.is_fatal))
             return
         name = say.NAMES[type(item)]
         if not self._greeted and not isinstance(item, say.Hello | say.Quit):
@@ -88,7 +88,8 @@ class Session:
         except VerdigrisError as failure:
             self._post(tell.Error(str(failure), name, type(failure).__name__))
         except Exception as failure:  # noqa: BLE001 - a fault of ours must not take the bake along
-            self._report_fault(failure, name)
+            traceback.print_exception(failure, file=sys.stderr)
+            self._post(tell.Error(f"internal error: {failure!r}", name, type(failure).__name__))
 
     def work(self) -> None:
         """Gets on by a little."""
@@ -100,7 +101,7 @@ class Session:
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
-            self._report_fault(failure)
+            traceback.print_exception(failure, file=sys.stderr)
             self._fail(f"an internal error ended the bake: {failure!r}", type(failure).__name__)
 
     def close(self) -> None:
@@ -151,6 +152,7 @@ class Session:
 
     def _start(self, command: say.Start) -> None:
         self._refuse_while_busy("start")
+        self._read_again()
         teacher = self._require_teacher("start")
         assert self._show is not None
         importance = focused(self._importance, self._focus, self._show.seen_uv)
@@ -161,6 +163,7 @@ class Session:
 
     def _forecast(self, command: say.Forecast) -> None:
         self._refuse_while_busy("forecast")
+        self._read_again()
         teacher = self._require_teacher("forecast")
         settings = settings_for(teacher, command.preset, command.changes)
         before = self.state
@@ -188,7 +191,13 @@ class Session:
             self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _finish(self, command: say.Finish) -> None:
-        self._require_job("finish").finish()
+        job = self._require_job("finish")
+        if not job.has_learnt:
+            raise ProtocolError(
+                "finish: nothing has been learnt yet that could be kept: wait for the first step, "
+                "or cancel the bake"
+            )
+        job.finish()
         self._enter(tell.FINISHING, "writing the result", LONG_PATIENCE)
 
     def _cancel(self, command: say.Cancel) -> None:
@@ -250,10 +259,12 @@ class Session:
         self._post(tell.Importance(read_importance(Path(command.path)), command.path))
 
     def _write_map(self, command: say.WriteMap) -> None:
+        from verdigris.core.importance.maps import check_importance
         from verdigris.core.worker.map_files import write_map
 
         weights = command.weights()
         assert weights is not None
+        check_importance(weights, command.path)
         write_map(command.path, weights)
         self._post(tell.Written(command.path))
 
@@ -299,10 +310,17 @@ class Session:
         if self.state in _BUSY:
             raise ProtocolError(f"{name}: a bake is {self.state}: finish or cancel it first")
 
+    def _read_again(self) -> None:
+        """Opens what has changed on the disk since it was opened."""
+        if self._opened is not None and self._opened.has_changed():
+            self._open(self._opened.command)
+
     def _require_teacher(self, name: str) -> Teacher:
-        if self._opened is None or self._opened.teacher is None:
-            raise ProtocolError(f"{name}: open a material that can be baked first")
-        return self._opened.teacher
+        if self._opened is not None and self._opened.teacher is not None:
+            return self._opened.teacher
+        reports = self._opened.reports if self._opened is not None else ()
+        why = next((f": {report.problem}" for report in reports if report.problem), "")
+        raise ProtocolError(f"{name}: open a material that can be baked first{why}")
 
     def _require_job(self, name: str) -> Job:
         if self._job is None:
@@ -319,10 +337,6 @@ class Session:
             self._show.end()
         self._post(tell.Error(text, "start", kind))
         self._enter(tell.FAILED)
-
-    def _report_fault(self, failure: Exception, command: str = "") -> None:
-        traceback.print_exception(failure, file=sys.stderr)
-        self._post(tell.Error(f"internal error: {failure!r}", command, type(failure).__name__))
 
 
 def settings_kind(opened: OpenDocument) -> str:

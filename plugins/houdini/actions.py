@@ -21,12 +21,17 @@ def bake() -> None:
     interfaces = hou.pypanel.interfaces()
     if PANEL not in interfaces:
         raise HostError("Houdini has not read Verdigris' panel: check the package's path")
-    desktop = hou.ui.curDesktop()
-    tab = desktop.paneTabOfType(hou.paneTabType.PythonPanel)
+    ours = interfaces[PANEL]
+    # a tab with another panel in it is the artist's
+    tab = next((each for each in hou.ui.paneTabs() if _shows(each, ours)), None)
     if tab is None:
-        tab = desktop.createFloatingPaneTab(hou.paneTabType.PythonPanel)
-    tab.setActiveInterface(interfaces[PANEL])
+        tab = hou.ui.curDesktop().createFloatingPaneTab(hou.paneTabType.PythonPanel)
+        tab.setActiveInterface(ours)
     tab.setIsCurrentTab()
+
+
+def _shows(tab: hou.PaneTab, ours: hou.PythonPanelInterface) -> bool:
+    return isinstance(tab, hou.PythonPanel) and tab.activeInterface() == ours
 
 
 @telling(_refuse)

@@ -78,7 +78,7 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     if normal is None:
         normals = smooth_normals(position[points[corners]], points[corners], len(position))
     else:
-        turned = normal[:, :3] @ np.linalg.inv(to_world[:3, :3]).T
+        turned = normal[:, :3] @ _of_normals(to_world[:3, :3])
         turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-12)
         normals = turned.astype(np.float32)[corners]
     weights = _by_vertex(geometry, weight_set, points)
@@ -90,6 +90,13 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
         None if weights is None else weights.mean(1, dtype=np.float32)[corners],
         notes,
     )
+
+
+def _of_normals(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What turns normals where this turns rows of positions; also of an object that is flat, whose
+    transform has no inverse."""
+    cofactors = np.stack([np.cross(turn[i - 2], turn[i - 1]) for i in range(3)])
+    return -cofactors if np.linalg.det(turn) < 0 else cofactors
 
 
 def _of_points(geometry: hou.Geometry, name: str, size: int) -> NDArray[np.float32]:

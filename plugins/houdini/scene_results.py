@@ -82,12 +82,14 @@ def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
 
 
 def _add_result(node: hou.LopNode) -> hou.LopNode:
-    """A Python Script LOP between a node and all that reads it."""
+    """A Python Script LOP between a node and all that reads it. What the stage shows is left alone,
+    but for one that shows the node itself."""
     readers = [(each.outputNode(), each.inputIndex()) for each in node.outputConnections()]
     holder = node.parent().createNode("pythonscript", RESULT_NODE)
     holder.setInput(0, node)
     for reader, index in readers:
         reader.setInput(index, holder)
     holder.moveToGoodPosition()
-    holder.setDisplayFlag(True)
+    if node.isDisplayFlagSet():
+        holder.setDisplayFlag(True)
     return holder

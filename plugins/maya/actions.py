@@ -25,8 +25,9 @@ def bake() -> None:
 def paint() -> None:
     """Starts the brush on the selected mesh."""
     from verdigris.plugins.maya.adapter import MayaHost
+    from verdigris.plugins.maya.scene_nodes import selected_meshes
 
-    meshes = cmds.ls(selection=True, dagObjects=True, type="mesh", long=True) or []
+    meshes = selected_meshes()
     if not meshes:
         raise HostError("no mesh is selected: select the mesh to paint on")
     MayaHost().start_painting(meshes[0])

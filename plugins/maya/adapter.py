@@ -29,7 +29,7 @@ from verdigris.plugins.maya.scene_materials import (
     unloaded_references,
 )
 from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
-from verdigris.plugins.maya.scene_nodes import one_step, refuse_locked
+from verdigris.plugins.maya.scene_nodes import one_step, refuse_locked, selected_meshes
 from verdigris.plugins.maya.scene_results import (
     find_result,
     make_viewport_material,
@@ -43,6 +43,7 @@ class MayaHost:
     """The scene that is open in this Maya."""
 
     can_paint = True
+    _read_with: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -59,15 +60,24 @@ class MayaHost:
         return scene_file()
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return (*unloaded_references(), *bare_materials())
+        return (*self._read_with, *unloaded_references(), *bare_materials())
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
             raise HostError(f"{path}: there is no such scene")
+        self._read_with = ()
         try:
+            cmds.file(newFile=True, force=True)
             cmds.file(str(path), open=True, force=True)
         except RuntimeError as failure:
-            raise HostError(f"{path}: Maya cannot open it: {failure}") from None
+            # where a plug-in is not there, Maya says so and has opened the rest
+            opened = scene_file()
+            if opened is None or opened.resolve() != path.resolve():
+                raise HostError(f"{path}: Maya cannot open it: {failure}") from None
+            self._read_with = (
+                f"{path}: Maya has opened it with errors: {str(failure).strip()}: what they name "
+                "may be missing from materials",
+            )
 
     def save_scene(self) -> None:
         if scene_file() is None:
@@ -86,13 +96,13 @@ class MayaHost:
         selected = cmds.ls(selection=True, long=True) or []
         nodes = {each.partition(".")[0] for each in selected}
         engines: set[str] = set()
-        for shape in _selected_meshes():
+        for shape in selected_meshes():
             engines |= set(cmds.listConnections(shape, type="shadingEngine") or [])
         return tuple(
             material
             for material in self.materials()
             if {material.key, material.name} & nodes
-            or any(each.startswith(material.key) for each in nodes)
+            or any(each.startswith(f"{material.key}%") for each in nodes)
             or set(engines_of(material)) & engines
         )
 
@@ -108,7 +118,7 @@ class MayaHost:
             members = cmds.sets(engine, query=True) or []
             if members:
                 found += cmds.ls(members, objectsOnly=True, type="mesh", long=True) or []
-        selected = _selected_meshes()
+        selected = selected_meshes()
         if material.source == STACKED:
             found = list(selected)
         first = [name for name in dict.fromkeys(found) if name in selected]
@@ -154,7 +164,3 @@ class MayaHost:
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)
         return Path(text) if text else None
-
-
-def _selected_meshes() -> list[str]:
-    return cmds.ls(selection=True, dagObjects=True, type="mesh", long=True) or []

@@ -37,6 +37,12 @@ def surface_of(engine: str) -> str:
     return found[0] if found else ""
 
 
+def selected_meshes() -> list[str]:
+    """Of skinned and deformed ones that which is seen, and not what it was made of."""
+    found = cmds.ls(selection=True, dagObjects=True, type="mesh", noIntermediate=True, long=True)
+    return found or []
+
+
 def parent_of(shape: str) -> str:
     """The transform of a shape."""
     return shape.rpartition("|")[0] or shape

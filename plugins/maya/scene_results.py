@@ -69,26 +69,36 @@ def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
     """A standardSurface with the flattened textures, for what cannot show the neural material. One
     that is there already only gets the new files."""
     plain = name.rpartition("|")[2].replace(":", "_").replace("%", "_") + VIEWPORT_SUFFIX
-    if not cmds.objExists(plain):
-        cmds.shadingNode("standardSurface", asShader=True, name=plain)
-        engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=f"{plain}SG")
-        cmds.connectAttr(f"{plain}.outColor", f"{engine}.surfaceShader")
+    shader = _in_root(plain)
+    if not cmds.objExists(shader):
+        shader = cmds.shadingNode("standardSurface", asShader=True, name=shader)
+        engine = cmds.sets(
+            renderable=True, noSurfaceShader=True, empty=True, name=_in_root(f"{plain}SG")
+        )
+        cmds.connectAttr(f"{shader}.outColor", f"{engine}.surfaceShader")
     for kind, path in textures.items():
-        file = f"{plain}_{kind}"
+        file = _in_root(f"{plain}_{kind}")
         is_new = not cmds.objExists(file)
         if is_new:
-            cmds.shadingNode("file", asTexture=True, name=file)
+            file = cmds.shadingNode("file", asTexture=True, name=file)
+            # or another file brings a color space along, by its name
+            cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
         cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
         if is_new and kind == NORMAL_MAP:
-            _connect_normal(file, plain)
+            _connect_normal(file, shader, _in_root(f"{plain}_bump"))
         elif is_new and kind in _INPUTS:
             output, target, space = _INPUTS[kind]
             cmds.setAttr(f"{file}.colorSpace", space, type="string")
-            cmds.connectAttr(f"{file}.{output}", f"{plain}.{target}")
+            cmds.connectAttr(f"{file}.{output}", f"{shader}.{target}")
 
 
-def _connect_normal(file: str, shader: str) -> None:
-    bump = cmds.shadingNode("bump2d", asUtility=True, name=f"{shader}_bump")
+def _in_root(name: str) -> str:
+    """Where it is found again, whichever namespace is the current one."""
+    return f":{name}"
+
+
+def _connect_normal(file: str, shader: str, name: str) -> None:
+    bump = cmds.shadingNode("bump2d", asUtility=True, name=name)
     cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
     cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)
     cmds.connectAttr(f"{file}.outAlpha", f"{bump}.bumpValue")

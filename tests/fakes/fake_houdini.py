@@ -57,6 +57,7 @@ class Scene:
         self.saved: list[Any] = []
         self.dialogs: list[str] = []
         self.panels: list[Any] = []
+        self.tabs: list[Any] = []
         self.interfaces = {"verdigris": "Verdigris"}
         self.geometries: dict[str, dict[str, Any]] = {}
         for name in ("stage", "mat", "obj"):
@@ -249,6 +250,9 @@ def make_hou(scene: Scene) -> StrictModule:
                 raise OperationFailed("Error: cook failed")
             return opened(text)
 
+        def isDisplayFlagSet(self) -> bool:
+            return bool(self._facts["display"])
+
         def _cooked(self) -> Any:
             stage = wrap(self._facts["input"]).stage()
             self._editing = stage
@@ -265,7 +269,7 @@ def make_hou(scene: Scene) -> StrictModule:
             return found[0] if found else None
 
         def worldTransform(self) -> Any:
-            return Matrix()
+            return Matrix(self._facts.get("transform"))
 
     class SopNode(OpNode):
         def setDisplayFlag(self, on: bool) -> None:
@@ -291,8 +295,11 @@ def make_hou(scene: Scene) -> StrictModule:
             return Geometry(data)
 
     class Matrix:
+        def __init__(self, rows: Any) -> None:
+            self._rows = np.eye(4) if rows is None else np.array(rows)
+
         def asTuple(self) -> tuple[float, ...]:
-            return (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+            return tuple(map(float, self._rows.ravel()))
 
     class Attrib:
         def __init__(self, name: str, values: Any) -> None:
@@ -439,7 +446,16 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.undo()
             return True
 
-    class PythonPanel:
+    class PaneTab:
+        pass
+
+    class PythonPanel(PaneTab):
+        def __init__(self, shown: Any = None) -> None:
+            self._shown = shown
+
+        def activeInterface(self) -> Any:
+            return self._shown
+
         def setActiveInterface(self, interface: Any) -> None:
             scene.panels.append(interface)
 
@@ -447,15 +463,14 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.panels.append("front")
 
     class Desktop:
-        def paneTabOfType(self, kind: str) -> Any:
-            assert kind == "PythonPanel"
-            return None
-
         def createFloatingPaneTab(self, kind: str) -> PythonPanel:
             assert kind == "PythonPanel"
             return PythonPanel()
 
     class Ui(StrictModule):
+        def paneTabs(self) -> tuple[PaneTab, ...]:
+            return (PaneTab(), *(PythonPanel(shown) for shown in scene.tabs))
+
         def curDesktop(self) -> Desktop:
             return Desktop()
 
@@ -505,6 +520,7 @@ def make_hou(scene: Scene) -> StrictModule:
         hipFile=HipFile("hou.hipFile"),
         undos=Undos("hou.undos"),
         pypanel=Pypanel("hou.pypanel"),
+        PaneTab=PaneTab,
         PythonPanel=PythonPanel,
         Desktop=Desktop,
         ui=Ui("hou.ui"),

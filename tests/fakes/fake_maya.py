@@ -30,7 +30,7 @@ NODE_TYPES = (
 )
 # Attributes of shading nodes, as Maya's node reference lists them.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "file": {"fileTextureName": "", "colorSpace": ""},
+    "file": {"fileTextureName": "", "colorSpace": "", "ignoreColorSpaceFileRules": False},
     "bump2d": {"bumpInterp": 0},
 }
 OUTPUTS = {
@@ -70,6 +70,7 @@ class Scene:
         self.references: dict[str, bool] = {}
         self.batch = False
         self.selection: list[str] = []
+        self.namespace = ""
         self.nodes: dict[str, dict[str, Any]] = {}
         self.connections: dict[str, str] = {}
         self.members: dict[str, list[str]] = {}
@@ -103,13 +104,18 @@ class Scene:
         _, state = self.undo_stack.pop()
         self.selection, self.nodes, self.connections, self.members = state
 
+    def place(self, name: str) -> str:
+        """Where a new node goes: into the current namespace, unless it is said otherwise."""
+        inside = f"{self.namespace}:{name}" if self.namespace else name
+        return name[1:] if name.startswith(":") else inside
+
     def add(self, name: str, kind: str, **attributes: Any) -> str:
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
 
     def find(self, name: str) -> str:
         """The node of a name, a long name, or a name with a component."""
-        plain = name.partition(".")[0]
+        plain = name.partition(".")[0].removeprefix(":")
         if plain in self.nodes:
             return plain
         found = [node for node in self.nodes if node.rpartition("|")[2] == plain]
@@ -181,10 +187,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         if query and reference:
             return list(scene.references)
         if newFile and force:
+            scene.path = ""
             scene.nodes.clear()
             return ""
         assert open and force
+        if "open" in scene.refuses:
+            raise RuntimeError("Cannot read the file")
         scene.read(Path(names[0]))
+        if "all of it" in scene.refuses:
+            raise RuntimeError("Errors have occurred while reading this scene.\n")
         return names[0]
 
     @teach
@@ -204,6 +215,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         selection: bool = False,
         dagObjects: bool = False,
         objectsOnly: bool = False,
+        noIntermediate: bool = False,
         nodeTypes: bool = False,
     ) -> list[str]:
         if nodeTypes:
@@ -223,6 +235,9 @@ def make_cmds(scene: Scene) -> StrictModule:
             ]
         if type:
             found = [name for name in found if scene.require(name)["type"] == type]
+        if noIntermediate:
+            hidden = "intermediateObject"
+            found = [each for each in found if not scene.require(each)["attributes"].get(hidden)]
         return list(dict.fromkeys(found))
 
     @teach
@@ -261,6 +276,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         if isinstance(value, str) != (type == "string"):
             raise RuntimeError(f"setAttr: {plug} is of another type")
         found["attributes"][attribute] = value
+        if attribute == "fileTextureName" and not found["attributes"]["ignoreColorSpaceFileRules"]:
+            # Maya's first rule, for every file
+            found["attributes"]["colorSpace"] = "sRGB"
 
     @teach
     def addAttr(node: str, *, longName: str, dataType: str) -> None:
@@ -327,7 +345,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         if query:
             return list(scene.members.get(scene.find(names[0]), [])) or None
         scene.change("sets")
-        return scene.add(name, "shadingEngine", surfaceShader=None)
+        return scene.add(scene.place(name), "shadingEngine", surfaceShader=None)
 
     @teach
     def shadingNode(
@@ -340,8 +358,8 @@ def make_cmds(scene: Scene) -> StrictModule:
     ) -> str:
         scene.change("shadingNode")
         assert asShader + asTexture + asUtility == 1 and kind in NODE_TYPES
-        assert name not in scene.nodes, "Maya would number it"
-        return scene.add(name, kind, **SETTINGS.get(kind, {}))
+        assert scene.place(name) not in scene.nodes, "Maya would number it"
+        return scene.add(scene.place(name), kind, **SETTINGS.get(kind, {}))
 
     @teach
     def select(name: str, *, replace: bool) -> None:

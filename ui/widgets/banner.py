@@ -21,6 +21,8 @@ class Banner(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.text = QLabel()
         self.text.setWordWrap(True)
+        # a refusal may repeat what looks like a tag
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -30,7 +32,6 @@ class Banner(QFrame):
         self.recover.setToolTip("Goes on from the last checkpoint")
         self.dismiss = QToolButton(text="✕")
         self.dismiss.setToolTip("Hide this (Esc)")
-        self.dismiss.setShortcut("Esc")
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 3, 3, 3)
         row.addWidget(self.text, 1)

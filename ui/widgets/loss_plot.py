@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -47,6 +48,8 @@ class LossPlot(QWidget):
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.getPlotItem().setContentsMargins(0, 4, 8, 0)
         self.plot.setMinimumHeight(110)
+        # it takes no keys
+        self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setToolTip(
             "Loss by step: thin is raw, thick is smoothed. Dots are the error on samples that are "
             "not trained; the dashed line is the error to stop at."

@@ -39,7 +39,6 @@ class MaterialPicker(QWidget):
         label.setBuddy(self.combo)
         self.reload = QToolButton(text="⟳")
         self.reload.setToolTip("Read the scene's materials again (F5)")
-        self.reload.setShortcut("F5")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (label, self.combo, self.reload):
@@ -55,8 +54,9 @@ class MaterialPicker(QWidget):
             self.combo.clear()
             for material in model.materials:
                 self.combo.addItem(f"{material.name}  ({material.source})")
-            if model.current in model.materials:
-                self.combo.setCurrentIndex(model.materials.index(model.current))
+            # one that is baked, and gone from the scene, is none of the list
+            known = model.current in model.materials
+            self.combo.setCurrentIndex(model.materials.index(model.current) if known else -1)
 
     def _enable(self) -> None:
         self.combo.setEnabled(not self._model.is_busy and bool(self._model.materials))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from verdigris.core.worker.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
+from verdigris.ui.keys import Keys
 from verdigris.ui.model import PanelModel
 from verdigris.ui.weights import LARGEST_WEIGHT, Brush
 from verdigris.ui.widgets.flow_layout import FlowLayout
@@ -156,13 +157,9 @@ class PaintPage(QWidget):
         self.in_view.toggled.connect(self._paint_in_view)
         self._viewport.painted.connect(self._paint_on_view)
         self._viewport.stroke_ended.connect(weights.end_stroke)
-        for keys, action in (
-            (QKeySequence.StandardKey.Undo, weights.undo),
-            (QKeySequence.StandardKey.Redo, weights.redo),
-        ):
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(action)
+        keys = Keys(self)
+        keys.add(QKeySequence.StandardKey.Undo, weights.undo)
+        keys.add(QKeySequence.StandardKey.Redo, weights.redo)
         self._take_brush()
 
     def _offer_scene(self) -> None:

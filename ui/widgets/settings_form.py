@@ -140,6 +140,8 @@ class SettingsForm(QScrollArea):
         box = QWidget()
         box.setToolTip(_DOCS.get("folder", ""))
         self.folder = QLineEdit()
+        self.folder.setAccessibleName("Folder of the result")
+        self.folder.setToolTip(_DOCS.get("folder", ""))
         self.folder.editingFinished.connect(
             lambda: self._model.set_choices(folder=self.folder.text().strip())
         )

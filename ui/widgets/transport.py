@@ -40,6 +40,7 @@ class Transport(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
+        self.keys: dict[QPushButton, str] = {}
         self.start = self._button("&Start", "Ctrl+Return", "Train this material", model.start)
         self.pause = self._button("&Pause", "Ctrl+P", "Hold the training", self._toggle)
         self.finish = self._button(
@@ -58,7 +59,8 @@ class Transport(QWidget):
 
     def _button(self, text: str, keys: str, tip: str, action: object) -> QPushButton:
         button = QPushButton(text)
-        button.setShortcut(QKeySequence(keys))
+        button.setShortcut(QKeySequence())
+        self.keys[button] = keys
         shown = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
         button.setToolTip(f"{tip} ({shown})")
         button.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
@@ -73,7 +75,8 @@ class Transport(QWidget):
         model = self._model
         is_paused = model.state == PAUSED
         self.pause.setText("&Resume" if is_paused else "&Pause")
-        self.pause.setShortcut(QKeySequence("Ctrl+P"))
+        # Qt makes the underlined letter a key of the whole window
+        self.pause.setShortcut(QKeySequence())
         self.start.setEnabled(model.can(states.START))
         self.pause.setEnabled(model.can(states.RESUME if is_paused else states.PAUSE))
         self.finish.setEnabled(model.can(states.FINISH))

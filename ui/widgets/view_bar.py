@@ -52,8 +52,10 @@ class ViewBar(QWidget):
         )
         self.shape.setMinimumContentsLength(10)
         self.level = QSpinBox(prefix="Mip ", maximum=13)
+        self.level.setAccessibleName("Mip level")
         self.level.setToolTip(_DOCS.get("level", "The mip level"))
         self.exposure = QDoubleSpinBox(prefix="Exp ", minimum=-10.0, maximum=10.0)
+        self.exposure.setAccessibleName("Exposure")
         self.exposure.setSingleStep(0.5)
         self.exposure.setDecimals(1)
         self.exposure.setToolTip("Exposure, in stops")
@@ -71,6 +73,11 @@ class ViewBar(QWidget):
         viewport.mode_changed.connect(self._show)
         follow(self, model.meshes_changed, self._list_shapes)
         follow(self, model.view_changed, self._show)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        """Rows that break are higher than Qt's layouts expect."""
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.layout().heightForWidth(self.width()))
 
     def _list_shapes(self) -> None:
         with quietly(self.shape):

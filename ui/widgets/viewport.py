@@ -112,6 +112,7 @@ class Viewport(QWidget):
         self._draw_texel(painter)
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def _draw(self, painter: QPainter, part: str, cell: QRectF) -> None:
@@ -151,9 +152,10 @@ class Viewport(QWidget):
         """Tells of the texel under the pointer, or else of the one in the middle."""
         text = self.texel_text()
         if text:
-            cell = self._cells()[0][1]
             sides = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
-            self._write(painter, text, cell, sides)
+            # a picture may be narrower than the line
+            wraps = Qt.TextFlag.TextWordWrap
+            self._write(painter, text, QRectF(self.rect()), sides | wraps)
 
     def texel_text(self) -> str:
         """What is said of the texel that is pointed at; nothing where none is large enough."""

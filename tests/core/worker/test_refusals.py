@@ -1,0 +1,121 @@
+"""What a client hears of commands that are wrong: which one, why, and in a line it can read."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.events import Error
+from verdigris.core.worker.protocol import LONGEST_LINE, VERSION, Decoder, Fault, encode
+
+from .talk import LONG, Talk
+from .test_worker import raw
+
+HELLO = encode({"command": "hello", "protocol": VERSION})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def software():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VERDIGRIS_DEVICE", "software")
+        yield
+
+
+def errors_of(*lines):
+    _, heard = raw(HELLO, *lines)
+    return [each for each in heard if each["event"] == "error"]
+
+
+def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was_refused():
+    (first, second, third) = errors_of(
+        encode({"command": "view", "size": "large"}),
+        encode({"command": "start"}),
+        encode({"command": "no such command"}),
+    )
+    assert (first["command"], second["command"]) == ("view", "start")
+    assert third["command"] == "no such command"
+
+
+@pytest.mark.parametrize("character", ["\\u0000", "\\ud800"])
+@pytest.mark.parametrize(
+    ("before", "after"), [("open", '"path"'), ("start", '"folder"'), ("read_map", '"path"')]
+)
+def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field(character, before, after):
+    line = f'{{"command": "{before}", {after}: "a{character}b"}}\n'.encode()
+    (error,) = errors_of(line)
+    assert "holds a character that no name can have" in error["text"]
+    assert (error["command"], error["kind"]) == (before, "ProtocolError")
+
+
+def test_a_name_of_a_disk_that_is_not_unicode_is_taken():
+    # as Python hands over the byte 0xff of a name
+    (error,) = errors_of(b'{"command": "read_map", "path": "lost\\udcff.exr"}\n')
+    assert "there is no such file" in error["text"]
+
+
+def test_the_answer_to_a_long_name_is_short():
+    long = "x" * (LONGEST_LINE - 100)
+    view = encode({"command": "view", "shape": long})
+    image = encode({"command": "read_map", "path": long})
+    unknown = encode({"command": long})
+    errors = errors_of(view, image, unknown)
+    assert [each["command"][:8] for each in errors] == ["view", "read_map", "xxxxxxxx"]
+    for error in errors:
+        assert len(json.dumps(error)) < 5000
+        assert " … " in error["text"]
+
+
+def test_both_ends_of_a_long_text_are_kept():
+    error = Error("thing " + "x" * 10_000 + " remedy")
+    assert error.text.startswith("thing ") and error.text.endswith(" remedy")
+    assert len(error.text) < 5000
+    assert Error("thing: remedy").text == "thing: remedy"
+
+
+@pytest.mark.parametrize("piece", [1000, LONGEST_LINE * 2])
+def test_a_line_that_is_too_long_is_left_out_however_it_arrives(piece):
+    decoder = Decoder()
+    data = b"{" + b" " * LONGEST_LINE + b"}\n" + b'{"command": "pause"}\n'
+    found = [
+        item
+        for start in range(0, len(data), piece)
+        for item in decoder.feed(data[start : start + piece])
+    ]
+    assert [type(item) for item in found] == [Fault, type(found[1])]
+    assert "a line is longer than 1048576 bytes" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ((1.0, float("nan")), "1 texels are not numbers"),
+        ((1.0, -2.0), "1 texels are negative"),
+        ((0.0, 0.0), "is zero everywhere"),
+    ],
+)
+def test_a_map_that_could_not_be_read_again_is_not_written(values, message, tmp_path):
+    path = tmp_path / "weights.exr"
+    header = {"command": "write_map", "path": str(path), "width": 2, "height": 1}
+    (error,) = errors_of(encode(header, struct.pack("<2f", *values)))
+    assert message in error["text"] and str(path) in error["text"]
+    assert not path.exists()
+
+
+def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path):
+    talk = Talk()
+    try:
+        talk.open_clay()
+        weights = np.float32([[1, 1], [1, 8]])
+        talk.say(say.SetImportance(2, 2, weights.tobytes()), say.Focus("painted"))
+        talk.start(tmp_path, LONG)
+        talk.hear("step")
+        talk.say(say.SetImportance())
+        assert "nothing is painted" in talk.hear("error", command="importance").header["text"]
+        talk.hear("step")
+        assert talk.find("weighted") is None
+        talk.say(say.Focus("everywhere"))
+        assert talk.hear("weighted")
+    finally:
+        talk.client.kill()

@@ -1,0 +1,61 @@
+"""Scenes as productions have them: chains of LOPs, mirrored and flat objects, other panels."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+from verdigris.core.host import BakedResult
+
+from .test_houdini_host import LIBRARY, PLATE, by_name, harness, host, houdini
+
+# fixtures, which are asked for by their names
+__all__ = ["harness", "host", "houdini"]
+
+
+@pytest.mark.parametrize("shows_the_end", [True, False])
+def test_a_result_does_not_change_what_the_stage_shows(shows_the_end, harness, tmp_path):
+    scene = harness.houdini
+    nested = by_name(harness.host, "nested")
+    scene.add("/stage/lights", "null", input=LIBRARY, display=shows_the_end)
+    scene.nodes[LIBRARY]["display"] = not shows_the_end
+    harness.host.attach(nested, BakedResult(tmp_path / "a.vdg"))
+    shown = [path for path, facts in scene.nodes.items() if facts["display"]]
+    expected = "/stage/lights" if shows_the_end else "/stage/verdigris_result"
+    assert [path for path in shown if path.startswith("/stage/")] == [expected]
+    # either way what is shown has the result
+    assert scene.nodes["/stage/lights"]["input"] == "/stage/verdigris_result"
+
+
+TURNS = {
+    "turned": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
+    "stretched": [[2, 0, 0.5], [0, 3, 0], [0, 0.25, 1]],
+    "mirrored": [[-1, 0, 0], [0, 2, 0], [0, 0, 1]],
+    "flat": [[1, 0, 0], [0, 1, 0], [0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+def test_normals_stand_upright_on_an_object_however_it_is_transformed(turn, harness):
+    matrix = np.eye(4)
+    matrix[:3, :3] = turn
+    harness.houdini.nodes[PLATE]["transform"] = matrix
+    points = harness.houdini.geometries["/obj/plate/shape"]["points"]
+    points["N"] = np.tile(np.float32([0, 0, 1]), (5, 1))
+    mesh = harness.host.mesh(PLATE, harness.first)
+    edges = mesh.position[:, 1:] - mesh.position[:, :1]
+    np.testing.assert_allclose(np.einsum("tcx,tex->tce", mesh.normal, edges), 0, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(mesh.normal, axis=-1), 1, rtol=1e-6)
+    # on the side that they were on
+    up = np.array([0, 0, 1]) @ np.array(turn)
+    assert (mesh.normal @ up >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("tabs", "told"),
+    [(["Verdigris"], ["front"]), (["Another panel", None], ["Verdigris", "front"])],
+)
+def test_a_tab_with_another_panel_is_left_to_the_artist(tabs, told, houdini):
+    houdini.tabs = tabs
+    importlib.import_module("verdigris.plugins.houdini.actions").bake()
+    assert houdini.panels == told

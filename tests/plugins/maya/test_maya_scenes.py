@@ -1,0 +1,96 @@
+"""Scenes as productions have them: namespaces, skinned meshes, names that begin alike."""
+
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import BakedResult
+
+from .test_maya_host import DATA, SHAPE, flattened, harness, maya
+
+# fixtures, which are asked for by their names
+__all__ = ["harness", "maya"]
+
+
+def test_a_material_is_not_selected_because_its_name_begins_as_the_one_that_is(harness):
+    scene = harness.maya
+    for name in ("gold", "gold1"):
+        scene.add(name, "standardSurface")
+        scene.add(f"{name}SG", "shadingEngine")
+        scene.connections[f"{name}SG.surfaceShader"] = f"{name}.outColor"
+    # as Maya numbers a copy of the first group
+    scene.add("goldSG1", "shadingEngine")
+    scene.connections["goldSG1.surfaceShader"] = "gold1.outColor"
+    keys = {"gold": "goldSG", "gold1SG": "gold1SG", "goldSG1": "goldSG1"}
+    for selected, key in keys.items():
+        scene.selection = [selected]
+        assert [each.key for each in harness.host.selected_materials()] == [key]
+
+
+def test_a_part_of_a_document_selects_its_material(harness):
+    (plate,) = [each for each in harness.host.materials() if each.name == "Plate"]
+    harness.maya.selection = [harness.maya.add(f"{plate.key}%standard_surface1", "transform")]
+    assert harness.host.selected_materials() == (plate,)
+
+
+def test_what_a_skinned_mesh_was_made_of_is_neither_painted_nor_listed(harness):
+    seen = harness.maya.nodes.pop(SHAPE)
+    hidden = {**seen, "attributes": {**seen["attributes"], "intermediateObject": True}}
+    harness.maya.nodes.update({"|plate|plateShapeOrig": hidden, SHAPE: seen})
+    harness.maya.selection = ["|plate"]
+    (document,) = [each for each in harness.host.materials() if each.name == "Plate"]
+    assert harness.host.meshes(document) == (SHAPE,)
+    from verdigris.plugins.maya import actions
+
+    actions.paint()
+    assert harness.maya.selection == [SHAPE] and harness.maya.dialogs == []
+
+
+def test_the_viewport_material_is_found_again_whatever_namespace_is_current(harness, tmp_path):
+    attach = harness.host.attach
+    harness.maya.namespace = "shot"
+    attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    nodes = set(harness.maya.nodes)
+    harness.maya.namespace = "prop"
+    attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path / "b")))
+    assert set(harness.maya.nodes) == nodes
+    assert "Standard_Surface1_verdigris" in nodes
+    assert harness.maya.connections["Standard_Surface1_verdigrisSG.surfaceShader"] == (
+        "Standard_Surface1_verdigris.outColor"
+    )
+
+
+def test_new_files_do_not_bring_another_color_space_along(harness, tmp_path):
+    for folder in (tmp_path, tmp_path / "b"):
+        result = BakedResult(folder / "a.vdg", flattened(folder))
+        harness.host.attach(harness.first, result)
+    spaces = {}
+    for kind in flattened(tmp_path):
+        file = harness.maya.nodes[f"Standard_Surface1_verdigris_{kind}"]["attributes"]
+        assert Path(file["fileTextureName"]).parent == tmp_path / "b"
+        spaces[kind] = file["colorSpace"]
+    assert spaces == {
+        "base_color": "sRGB",
+        "roughness": "Raw",
+        "metalness": "Raw",
+        "normal": "Raw",
+    }
+
+
+def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told(harness):
+    harness.maya.refuses.add("all of it")
+    path = DATA / "stack.ma"
+    harness.host.open_scene(path)
+    assert [each.name for each in harness.host.materials()][:2] == ["Standard_Surface1", "Plate"]
+    warning = harness.host.scene_warnings()[0]
+    assert warning.startswith(f"{path}: Maya has opened it with errors: Errors have occurred")
+    harness.maya.refuses.clear()
+    harness.host.open_scene(path)
+    assert not any("with errors" in each for each in harness.host.scene_warnings())
+
+
+def test_a_scene_that_cannot_be_read_is_refused_also_where_it_was_open_before(harness):
+    harness.maya.refuses.add("open")
+    with pytest.raises(HostError, match=r"stack\.ma: Maya cannot open it: Cannot read the file"):
+        harness.host.open_scene(DATA / "stack.ma")

@@ -1,0 +1,61 @@
+"""What the viewport paints, pixel by pixel."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtGui import QColor
+
+from verdigris.core.hosts.files import FilesHost
+from verdigris.ui.model import PanelModel
+from verdigris.ui.pictures import Shown
+from verdigris.ui.widgets.viewport import MODES, Viewport
+
+
+@pytest.fixture
+def viewport(qtbot):
+    shown = Viewport(PanelModel(FilesHost()))
+    qtbot.addWidget(shown)
+    shown.resize(400, 300)
+    shown.show()
+    shown.activateWindow()
+    red = np.full((64, 64, 3), (200, 30, 30), np.uint8)
+    for part in ("reference", "neural", "heat"):
+        shown._model.pictures.parts[part] = Shown(red, 0, 0, 1.0, 0.1)
+    shown._model.pictures.changed.emit()
+    return shown
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_picture_is_there_whether_the_viewport_has_the_focus_or_not(mode, qtbot, viewport):
+    viewport.set_mode(mode)
+    across, down = viewport.width() // 2 - 30, viewport.height() // 2 + 20
+    for has_focus in (False, True):
+        viewport.setFocus() if has_focus else viewport.clearFocus()
+        qtbot.waitUntil(lambda wanted=has_focus: viewport.hasFocus() == wanted)
+        colour = viewport.grab().toImage().pixelColor(across, down)
+        assert colour == QColor(200, 30, 30), f"focus {has_focus}"
+
+
+def test_what_is_said_of_a_texel_is_not_cut_where_the_picture_is_narrow(qtbot, viewport):
+    viewport.resize(400, 170)
+    viewport.set_mode("side by side")
+    model = viewport._model
+    model.look(zoom=16.0)
+    model.pictures.clear()
+    places = {"event": "places", "view": model.view.number, "texels": 8}
+    model.pictures.take(places, np.full((4, 4, 2), 0.5))
+    viewport.clearFocus()
+    text = viewport.texel_text().strip()
+    assert text == "texel 4 4 of 8,  u 0.5000  v 0.5000"
+    needed = viewport.fontMetrics().horizontalAdvance(text)
+    assert needed > viewport._cells()[0][1].width()
+    image = viewport.grab().toImage()
+    written = [
+        x
+        for x in range(image.width())
+        for y in range(image.height() - 45, image.height() - 5)
+        if image.pixelColor(x, y).lightness() < 80
+    ]
+    assert max(written) - min(written) == pytest.approx(needed, abs=6)

@@ -1,0 +1,176 @@
+"""The panel in a window of its own: documents that are opened one after the other."""
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit
+
+from verdigris.core.errors import HostError
+from verdigris.core.host import HostMaterial
+from verdigris.core.hosts.files import FilesHost
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.protocol import Message
+from verdigris.ui.memory import Memory
+from verdigris.ui.window import Window
+
+from .conftest import CLAY
+from .test_model import FakeClient
+
+
+@pytest.fixture
+def window(qtbot, tmp_path):
+    """With a worker that does nothing."""
+    settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+    made = Window(FilesHost(), Memory(settings))
+    made.client = FakeClient()
+    made.panel.model._make_client = lambda: made.client
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    made.panel.shutdown()
+
+
+@pytest.fixture
+def documents(tmp_path):
+    """Two, with materials of one name."""
+    paths = [tmp_path / "first.mtlx", tmp_path / "second.mtlx"]
+    for path, colour in zip(paths, ("0.7, 0.3, 0.1", "0.1, 0.3, 0.7"), strict=True):
+        path.write_text(CLAY.replace("0.7, 0.3, 0.1", colour))
+    return paths
+
+
+def shown(window):
+    return window.panel.banner.text.text().replace("\u200b", "")
+
+
+def test_another_document_with_a_material_of_the_same_name_is_read(window, documents):
+    for path in documents:
+        window.open(path)
+    opened = [each for each in window.client.sent if isinstance(each, say.Open)]
+    assert [each.payload.decode() for each in opened] == [path.read_text() for path in documents]
+    assert window.windowTitle() == "second.mtlx - Verdigris"
+
+
+def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
+    qtbot, window, documents, tmp_path
+):
+    # before the window has begun to work off its events, as the command line does
+    window.open(tmp_path / "lost.mtlx")
+    qtbot.wait(50)
+    assert "lost.mtlx: there is no such file" in shown(window)
+    again = Window(FilesHost(), window.panel._memory)
+    qtbot.addWidget(again)
+    again.panel.model._make_client = FakeClient
+    again.open(documents[0])
+    qtbot.wait(50)
+    sent = again.panel.model._client.sent
+    assert [type(each) for each in sent].count(say.Open) == 1
+    again.panel.shutdown()
+
+
+def test_an_error_of_one_document_is_not_shown_over_the_next(window, documents, tmp_path):
+    window.open(tmp_path / "lost.mtlx")
+    assert "lost.mtlx: there is no such file" in shown(window)
+    window.open(documents[0])
+    assert not window.panel.banner.isVisible() and not window.panel.model.notices
+
+
+def test_another_document_waits_until_the_bake_has_ended(window, documents):
+    window.open(documents[0])
+    window.panel.model._set_state("training")
+    window.open(documents[1])
+    assert "second.mtlx: finish or cancel the bake" in shown(window)
+    assert window.panel.model.host.scene_file() == documents[0]
+    assert window.windowTitle() == "first.mtlx - Verdigris"
+
+
+def test_a_material_that_is_no_longer_in_the_scene_is_not_shown_as_another(window, documents):
+    window.open(documents[0])
+    model = window.panel.model
+    model._set_state("training")
+    model.current = HostMaterial("gone", "gone", "file")
+    model.refresh_materials()
+    assert window.panel.picker.combo.count() == 1
+    assert window.panel.picker.combo.currentText() == ""
+
+
+def test_where_nothing_is_painted_any_more_every_place_is_trained(window, documents):
+    window.open(documents[0])
+    model = window.panel.model
+    weights = model.weights.values.copy()
+    weights[:10] = 4
+    model.weights.replace(weights)
+    model.set_focus("painted")
+    model.weights.undo()
+    model._send_weights()
+    where, plain = window.client.sent[-2:]
+    assert (where, plain) == (say.Focus("everywhere"), say.SetImportance())
+    assert window.panel.paint.focus.currentData() == "everywhere"
+    assert "Nothing is painted any more" in shown(window)
+
+
+def test_fields_without_a_label_have_a_name_for_who_cannot_see_them(window):
+    fields = [
+        *window.panel.view_bar.findChildren(QAbstractSpinBox),
+        *(each for each in window.panel.settings.findChildren(QLineEdit) if each.toolTip()),
+    ]
+    names = [
+        QAccessible.queryAccessibleInterface(each).text(QAccessible.Text.Name) for each in fields
+    ]
+    assert {"Mip level", "Exposure", "Folder of the result"} <= {*names}
+
+
+def test_a_row_that_breaks_has_room_below_the_viewport(qtbot, window):
+    window.resize(window.minimumSizeHint())
+    qtbot.wait(100)
+    bar, viewport = window.panel.view_bar, window.panel.viewport
+    assert bar.height() >= bar.layout().heightForWidth(bar.width())
+    assert viewport.geometry().bottom() < bar.geometry().top()
+    assert all(bar.rect().contains(each.geometry()) for each in (bar.mode, bar.exposure, bar.all))
+
+
+def finish(model, *warnings):
+    """A bake of this panel's worker, as it tells of it."""
+    model._begin()
+    for text in warnings:
+        model._take(Message({"event": "warning", "text": text}))
+    model._take(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+
+
+def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents, monkeypatch):
+    window.open(documents[0])
+    model = window.panel.model
+    report = {"name": "clay", "verdict": "can be baked"}
+    model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    finish(model, "clay: is decoded in plain code")
+    assert shown(window) == "Written: /out/clay.vdg\nclay: is decoded in plain code"
+
+    def refuse(*_):
+        raise HostError("the node is locked")
+
+    model._set_state("done")
+    monkeypatch.setattr(model.host, "attach", refuse)
+    finish(model)
+    assert "not noted in the scene: the node is locked" in shown(window)
+    assert "plain code" not in shown(window)
+
+
+def test_a_text_that_looks_like_a_tag_is_shown_as_it_is(window):
+    window.panel.model.notices.tell("error", "<b>clay</b>: is no material")
+    label = window.panel.banner.text
+    label.setMinimumWidth(0)
+    image = label.grab().toImage()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    assert label.grab().toImage() == image
+
+
+def test_the_tab_key_stops_only_where_a_key_does_something(window):
+    stops, widget = [], window.panel.nextInFocusChain()
+    while widget is not window.panel:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            stops.append(type(widget).__name__)
+        widget = widget.nextInFocusChain()
+    assert "Viewport" in stops and "PlotWidget" not in stops
