@@ -15,7 +15,7 @@ from verdigris.core.batch.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.engine import Engine
 from verdigris.core.batch.live import Lines
 from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, Plan, State, Work, bakes_of
+from verdigris.core.batch.plan import Choices, Plan, State, Work, bake_name, bakes_of
 from verdigris.core.batch.report import report_html
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
@@ -83,7 +83,9 @@ def run_plan(
 def finish_plan(plan: Plan, results: list[Result]) -> Summary:
     """What came of bakes that others did: packs are written, nothing is baked."""
     began = time.strftime("%Y-%m-%d %H:%M:%S")
-    seconds = sum(result.outcome.seconds for result in results)
+    # those of a group have been baked together
+    bakes = {bake_name(each.material): each.outcome.seconds for each in results}
+    seconds = sum(bakes.values())
     return _summary(plan, results, None, (), (began, seconds, "a farm"), False)
 
 
