@@ -114,6 +114,19 @@ def test_what_either_trainer_made_is_up_to_date_unless_one_is_wanted(props):
         assert "was made by the trainer tensor, wanted is numpy" in reasons
 
 
+def test_what_verdigris_bake_gave_a_shared_decoder_is_stale(props):
+    bake_all(props, decoder_shared_by=["clay"])
+    assert set(states(plan_of(props)).values()) == {CURRENT}
+    bake_all(props, decoder_shared_by=["clay", "oak"])
+    for state, reasons in states(plan_of(props)).values():
+        assert state == "stale"
+        assert reasons == ("shares its decoder with 1 other, and should have its own",)
+    # that of a group says of which
+    groups = Choices(grouping=Grouping.BY_PLAN)
+    bake_all(props, groups, decoder_shared_by=["clay", "oak"])
+    assert states(plan_of(props, groups))["oak"] == CURRENT
+
+
 def test_a_damaged_bundle_is_baked_again(props):
     bake_all(props)
     weights = props.parent / "baked" / "clay.vdg" / "weights.bin"
