@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # In a bundle or a scene, and the most that is read of it to tell.
 MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
+# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
+LONGEST_NAME = 200
 
 
 def check_output(path: Path) -> None:

@@ -31,10 +31,14 @@ class Reading:
 def entries_of(path: Path, reading: Reading) -> list[Entry]:
     """The materials of one file or folder. A document that is broken is an entry that says so:
     it keeps nothing else from being baked."""
+    try:
+        is_there = path.exists()
+    except OSError as failure:
+        raise SceneError(f"{path}: cannot be read ({failure.strerror}): correct the path") from None
+    if not is_there:
+        raise SceneError(f"{path}: there is no such file or folder")
     if path.is_dir():
         return [entry for file in _documents_below(path) for entry in _of_document(file, reading)]
-    if not path.exists():
-        raise SceneError(f"{path}: there is no such file or folder")
     suffix = path.suffix.lower()
     if suffix == DOCUMENT_SUFFIX:
         return list(_of_document(path, reading, is_named=True))
@@ -126,6 +130,8 @@ def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entr
             why = found.text("error") or f"the application says {found.text('status')!r}"
             yield Entry(name, Source(where), problem=why)
             continue
+        if not found.text("document"):
+            raise SceneError(f"{where}: document is empty: name the file that was handed over")
         document = path.parent / found.text("document")
         folders = tuple(Path(folder) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))

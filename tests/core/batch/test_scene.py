@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.plan import make_plan
 from verdigris.core.batch.scene import read_scene
 from verdigris.core.settings import PRESETS
 
@@ -167,6 +168,20 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"match": 3}]}, "match is 3: use a text, or a list of texts"),
         ({"rules": {"match": "*"}}, "rules is"),
         ({"packs": {"a/b.vdg": "*"}}, "'a/b.vdg' is no file"),
+        ({"packs": {"Clay.vdg": "*"}}, "'Clay.vdg' is the bundle of the material clay: choose"),
+        ({"sources": [""]}, "sources[0]: source is empty: name a document"),
+        ({"sources": [{"preset": "draft"}]}, "sources[0]: source is empty: name a document"),
+        ({"sources": ["n" * 300]}, "cannot be read (File name too long): correct the path"),
+        ({"sources": [{"source": "clay.mtlx", "name": ".."}]}, "'..' is no name of a file"),
+        ({"sources": [{"source": "clay.mtlx", "name": "a\nb"}]}, "is no name of a file: leave"),
+        (
+            {"sources": [{"source": "clay.mtlx", "name": "n" * 201}]},
+            "bytes: choose one of at most",
+        ),
+        ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
+        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
+        ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
+        ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_path):
@@ -176,6 +191,35 @@ def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_pa
     with pytest.raises(SceneError) as caught:
         read_scene(tmp_path / "scene.json")
     assert message in str(caught.value)
+
+
+def test_a_name_that_is_too_long_breaks_its_own_material_alone(tmp_path):
+    write_documents(tmp_path, "clay", "n" * 201)
+    clay, long = make_plan(read(tmp_path, out=tmp_path / "out")).materials
+    assert str(clay.state) == "not baked"
+    assert str(long.state) == "cannot be baked"
+    assert "has 201 bytes: choose one of at most 200" in long.reasons[0]
+
+
+def test_only_what_the_scene_says_is_a_pattern(tmp_path):
+    folder = write_documents(tmp_path / "show [v2]" / "set", "clay").parent
+    write_documents(folder / "take[1]", "oak")
+    write_documents(folder / "take1", "pine")
+    scene = write_scene(folder / "scene.json", ["set/*.mtlx", "take[1]", f"{folder}/t*1/p*.mtlx"])
+    assert names(read(scene)) == ["clay", "oak", "pine"]
+
+
+def test_a_material_that_two_sources_name_is_one_unless_they_give_it_names(tmp_path):
+    write_documents(tmp_path / "props", "clay", "oak")
+    sources = [
+        {"source": "props", "preset": "draft", "settings": {"seed": 3}},
+        {"source": "props/../props/oak.mtlx", "preset": "final"},
+        {"source": "props/oak.mtlx", "name": "far_oak", "settings": {"seed": 9}},
+    ]
+    clay, oak, far = read(write_scene(tmp_path / "scene.json", sources)).entries
+    assert [entry.name for entry in (clay, oak, far)] == ["clay", "oak", "far_oak"]
+    assert [entry.wish.preset for entry in (clay, oak, far)] == ["draft", "final", ""]
+    assert [entry.wish.settings["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
 
 
 def test_paths_of_another_machine_become_those_of_this_one(tmp_path):
