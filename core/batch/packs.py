@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.fields import read_json
 from verdigris.core.batch.state_folder import write_json
 from verdigris.core.batch.words import count, size
 from verdigris.core.bundle.pack import pack
@@ -28,10 +29,18 @@ def write_packs(
     """One line on each pack. What is as it was is not written again; a pack that a bundle is
     missing of is not written, and says so."""
     file = state / PACKS_FILE
-    known = read_json(file) if file.is_file() else {}
+    known = _known(file)
     told = [_write(name, of, bundles, out, known) for name, of in packs.items()]
     write_json(file, known)
     return told
+
+
+def _known(file: Path) -> dict[str, str]:
+    """The digests of what was packed; what cannot be read costs no more than to pack again."""
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _write(

@@ -73,6 +73,15 @@ def test_what_is_shared_is_baked_alone_too_once_with_the_steps_of_one(scene, sta
     assert json.loads(summary.text())["materials"][0]["sharing"]["ratio"] == pytest.approx(2.0)
 
 
+def test_what_a_group_saves_is_known_without_the_bakes_for_comparison(scene):
+    for each in make_plan(scene, BY_HAND).materials:
+        write_baked(each)
+    summary = summary_of(scene, make_plan(scene, BY_HAND), None)
+    (group,) = summary.groups
+    weights = (scene.out / "a.vdg" / "weights.bin").stat().st_size
+    assert (group["error_ratio"], group["saved_bytes"]) == (None, 2 * weights)
+
+
 def test_bundles_that_had_own_decoders_spare_the_bakes_for_comparison(scene, state):
     for each in make_plan(scene).materials:
         write_baked(each, log_mae=0.05)
@@ -119,3 +128,25 @@ def test_a_pack_is_written_once_and_again_when_a_bundle_has_changed(scene, state
     first, second = write()
     assert "c.vdg" in first["error"]
     assert "error" not in second
+
+
+@pytest.mark.parametrize("junk", ["", "[1]", '{"all.vdg": 5}', "{"])
+def test_a_damaged_note_of_packs_costs_no_more_than_to_pack_again(junk, scene, state):
+    plan = make_plan(scene)
+    for each in plan.materials:
+        write_baked(each)
+    (state / "packs.json").write_text(junk)
+    bundles = {each.entry.name: each.bundle for each in plan.materials}
+    (pack,) = write_packs({"all.vdg": ("*",)}, bundles, scene.out, state)
+    assert pack["is_new"]
+    assert list(json.loads((state / "packs.json").read_text())) == ["all.vdg"]
+
+
+def test_times_of_a_damaged_summary_are_left_out(scene):
+    for each in make_plan(scene).materials:
+        write_baked(each)
+    told = [{"name": "a", "status": "baked", "seconds": float("nan"), "warnings": ["kept"]}]
+    (scene.out / "scene_summary.json").write_text(json.dumps({"materials": told}))
+    summary = summary_of(scene, make_plan(scene), None)
+    assert (summary.rows[0].seconds, summary.rows[0].warnings) == (0.0, ("kept",))
+    assert "<h3>a</h3>" in report_html(summary)
