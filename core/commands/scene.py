@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -129,18 +131,22 @@ def run(
 
     from verdigris.core.batch.drive import Manner
     from verdigris.core.batch.live import open_view
+    from verdigris.core.batch.names import require_pack_names
     from verdigris.core.batch.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.state_folder import run_lock
     from verdigris.core.batch.tell import summary_lines
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
-    folder = _read(*given[:7])[0].out
+    read = _read(*given[:7])[0]
+    beside = [entry.name for entry in read.entries if not entry.wish.folder]
+    with _as_usage("--pack"):
+        require_pack_names(pack or (), beside, str(scene))
 
     def say(text: str) -> None:
         print(f"verdigris: {text}", file=sys.stderr, flush=True)
 
-    with run_lock(folder, wait, say):
+    with run_lock(read.out, wait, say):
         # what another run has done until now is done
         found = plan_of(*given)
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
@@ -195,8 +201,15 @@ def choices_of(
     """How a scene is planned, from options of a command line."""
     from verdigris.core.batch.groups import Grouping
     from verdigris.core.batch.plan import Choices
-    from verdigris.core.device import SOFTWARE, hardware_devices
+    from verdigris.core.device import SOFTWARE, check_choice, hardware_devices
 
+    if device:
+        with _as_usage("--device"):
+            check_choice(device)
+    if not checkpoint_seconds >= 0:
+        raise typer.BadParameter(
+            f"{checkpoint_seconds} is not 0 or more", param_hint="--checkpoint-seconds"
+        )
     grouping = Grouping.NONE
     if shared_decoder:
         grouping = Grouping.BY_HAND if by_hand else Grouping.BY_PLAN
@@ -205,6 +218,17 @@ def choices_of(
     trainer = "numpy" if device == SOFTWARE else None
     likely = "tensor" if device or hardware_devices() else "numpy"
     return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
+
+
+@contextlib.contextmanager
+def _as_usage(option: str) -> Iterator[None]:
+    """What is wrong with an option is wrong for every material: it is told once."""
+    from verdigris.core.errors import VerdigrisError
+
+    try:
+        yield
+    except VerdigrisError as failure:
+        raise typer.BadParameter(str(failure), param_hint=option) from None
 
 
 def _read(
@@ -218,13 +242,20 @@ def _read(
     path_rules: tuple[PathRule, ...] = (),
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.documents import Documents
+    from verdigris.core.batch.entry import check_changes
     from verdigris.core.batch.openjd import map_path
     from verdigris.core.batch.rules import Rule, merged, parse_setting
     from verdigris.core.batch.scene import Asked, read_scene
+    from verdigris.core.settings import TRAINERS, require_settings
 
+    if preset:
+        with _as_usage("--preset"):
+            require_settings(preset, TRAINERS[0])
     changes: dict[str, Any] = {}
-    for text in settings or ():
-        changes = merged(changes, parse_setting(text))
+    with _as_usage("--set"):
+        for text in settings or ():
+            changes = merged(changes, parse_setting(text))
+        check_changes(changes)
     rule = Rule(preset=preset or None, settings=changes)
     asked = Asked(
         out,
