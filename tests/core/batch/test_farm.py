@@ -1,6 +1,7 @@
 """Jobs for farms: openjd-cli, which is not ours, checks and runs them."""
 
 import json
+import shlex
 import stat
 import subprocess
 import sys
@@ -129,6 +130,34 @@ def test_the_time_of_a_group_counts_once(wood, tmp_path):
     summary = finish_plan(plan, results)
     assert [row.seconds for row in summary.rows] == [4.0, 9.0, 9.0]
     assert summary.seconds == 13.0
+
+
+@pytest.mark.parametrize("name", ["a {{b}}", "two\nlines", "{{{{", " ", "x" * 200])
+def test_a_job_of_any_name_is_one_that_the_specification_allows(name, wood, tmp_path):
+    made = verdigris("farm", "template", *wood, "--name", name, "-o", tmp_path / "job.json")
+    assert made.returncode == 0, made.stderr
+    checked = openjd("check", tmp_path / "job.json")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_material_whose_name_jobs_take_for_an_expression_is_refused(tmp_path):
+    write_documents(tmp_path / "docs", "clay")
+    sources = [{"source": "docs/clay.mtlx", "name": "a {{b}}"}]
+    scene = write_scene(tmp_path / "scene.json", sources)
+    refused = verdigris("farm", "template", scene, "-o", tmp_path / "job.json")
+    assert refused.returncode == 1
+    assert "'a {{b}}' has two braces in it, where jobs expect an expression" in refused.stderr
+    assert not (tmp_path / "job.json").exists()
+
+
+def test_the_line_that_submits_a_job_is_for_a_shell(tmp_path):
+    folder = tmp_path / "my show"
+    write_documents(folder / "docs", "clay")
+    made = verdigris("farm", "template", folder / "docs", "-o", folder / "a job.json")
+    arguments = shlex.split(made.stdout)
+    assert arguments[:2] == ["openjd", "run"]
+    assert Path(arguments[2]) == folder / "a job.json"
+    assert arguments[-2:] == ["-p", f"Out={Path('baked').absolute()}"]
 
 
 def test_many_bakes_are_parted_into_steps_that_the_specification_allows(tmp_path):
