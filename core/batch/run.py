@@ -59,6 +59,8 @@ def run_plan(
     alone = Alone(state) if is_shared and options.measures_sharing else None
     sweep(bakes_of(plan.of(State.CURRENT)))
     works = list(plan.works) + (alone.works(plan, choices) if alone else [])
+    if not options.manner.keep_going and plan.of(State.BROKEN):
+        works = []
     results: list[Result] = []
     place = "nothing was to do"
     interrupted = False
