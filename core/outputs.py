@@ -55,7 +55,8 @@ def write_file(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise VerdigrisError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+            f"{path}: cannot be written ({failure.strerror}): free space, or choose another folder "
+            "or name"
         ) from None
 
 

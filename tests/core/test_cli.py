@@ -1,6 +1,7 @@
 """The command as its user meets it: exit codes, messages, files."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -87,3 +88,13 @@ def test_a_device_that_does_not_exist_is_refused_by_name(tmp_path):
     result = verdigris("render", PRISM, "-o", tmp_path / "out.png", "--device", "abacus")
     assert result.returncode == 1
     assert "'abacus' is not known: choose one of auto, software, vulkan" in result.stderr
+
+
+def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
+    text = '<materialx version="1.39"><'
+    (tmp_path / "\u6728.mtlx").write_text(text)
+    command = [sys.executable, "-m", "verdigris.core", "scene", "plan", str(tmp_path)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii:strict"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("\\u6728  cannot be baked")
