@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -93,7 +94,9 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001  pxr raises what it likes
-        raise SceneError(f"{path}: cannot be opened: {failure}") from None
+        problem = f"{path}: cannot be opened: {_plain_words(str(failure))}"
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=problem)
+        return
     there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
@@ -109,6 +112,12 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
         search = tuple(dict.fromkeys((*found.folders, folder, *reading.search)))
         source = Source(where, found.text, search, reading.allow_outside)
         yield Entry(name, source, found.name, notes=found.notes)
+
+
+def _plain_words(text: str) -> str:
+    """What pxr says, without where in its own sources it says so."""
+    said = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
+    return said[0] if said else text
 
 
 def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entry]:

@@ -81,6 +81,18 @@ def test_the_materials_of_a_stage_come_as_documents(tmp_path):
     assert "kma_hair" in karma.problem
 
 
+def test_a_broken_stage_is_an_entry_that_says_why_in_one_place(tmp_path):
+    write_documents(tmp_path, "clay")
+    (tmp_path / "set.usda").write_text(STAGE.replace("token outputs:out", "token outputs:out }", 1))
+    (tmp_path / "no.usda").write_text("garbage")
+    scene = write_scene(tmp_path / "scene.json", ["clay.mtlx", "set.usda", "no.usda"])
+    clay, stage, other = read(scene).entries
+    assert clay.problem == ""
+    assert f"{tmp_path}/set.usda:11:" in stage.problem
+    assert "no.usda> is not a valid usda layer" in other.problem
+    assert not any("line" in each.problem for each in (stage, other))
+
+
 def test_what_an_application_handed_over_is_a_scene(tmp_path):
     write_documents(tmp_path, "clay")
     summary = {
