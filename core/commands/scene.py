@@ -298,7 +298,7 @@ def _engine(
     from verdigris.core.device import hardware_devices
 
     devices = (device,) if device else hardware_devices()
-    if dask:
+    if dask is not None:
         from verdigris.core.batch.dask_engine import DaskEngine
 
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)
