@@ -11,7 +11,7 @@ from typing import Any
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError, Values
 from verdigris.core.batch.names import why_no_name
-from verdigris.core.batch.rules import WISHES, Rule, parse_rule
+from verdigris.core.batch.rules import WISHES, Rule, parse_rule, quoted
 from verdigris.core.batch.sources import Reading, entries_of, unique
 
 _FIELDS = ("source", "materials", "name", "search", "allow_outside")
@@ -77,7 +77,7 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
             said.append((item.rule, keys))
     named = dict(zip(entries, unique([*entries.values()]), strict=True))
     rules = [
-        replace(rule, match=tuple(_quoted(named[key].name) for key in keys)) for rule, keys in said
+        replace(rule, match=tuple(quoted(named[key].name) for key in keys)) for rule, keys in said
     ]
     return [*named.values()], rules
 
@@ -102,8 +102,3 @@ def _of_pattern(
     if not found:
         raise SceneError(f"{where}: {path} fits no file")
     return [entry for each in found for entry in entries_of(each, reading)]
-
-
-def _quoted(name: str) -> str:
-    """A name as a pattern that fits nothing else."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

@@ -94,6 +94,11 @@ def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
     return None if skipped else wish
 
 
+def quoted(name: str) -> str:
+    """A name as a pattern that fits nothing else."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in which the second's stand in place of the first's."""
     merged = {**first, **second}

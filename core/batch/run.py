@@ -15,8 +15,9 @@ from verdigris.core.batch.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.engine import Engine
 from verdigris.core.batch.live import Lines
 from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, Plan, State, Work, bake_name, bakes_of
+from verdigris.core.batch.plan import Choices, Plan, State, Work, bake_name, bakes_of, bundle_of
 from verdigris.core.batch.report import report_html
+from verdigris.core.batch.rules import quoted
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
 from verdigris.core.batch.summary import (
@@ -101,12 +102,15 @@ def _summary(
 ) -> Summary:
     began, seconds, place = circumstances
     rows = tuple(rows_of(plan, results, alone))
-    packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, ("*",))
+    names = tuple(quoted(each.entry.name) for each in plan.materials)
+    packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, names)
     told: list[dict[str, Any]] = []
     if packs and not interrupted:
-        bundles = {each.entry.name: each.bundle for each in plan.materials}
-        make_folder(state_folder(plan.scene.out))
-        told = write_packs(packs, bundles, plan.scene.out, state_folder(plan.scene.out))
+        out = plan.scene.out
+        others = {entry.name: bundle_of(entry, out) for entry in plan.scene.every}
+        meant = {each.entry.name: each.bundle for each in plan.materials}
+        make_folder(state_folder(out))
+        told = write_packs(packs, meant, out, state_folder(out), others)
     is_done = all(row.status in (BAKED, CURRENT) for row in rows)
     is_done = is_done and not failed(results) and not any("error" in pack for pack in told)
     code = EXIT_DONE if is_done else EXIT_SOME_FAILED

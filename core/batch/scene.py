@@ -49,9 +49,11 @@ class Scene:
     out: Path
     """Folder of the bundles."""
     entries: tuple[Entry, ...]
-    """In the order of the sources."""
+    """Those that are meant, in the order of the sources."""
     packs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scene packs: the file's name, and patterns of the materials in it."""
+    every: tuple[Entry, ...] = ()
+    """All materials, meant or not: packs and groups hold what the scene says."""
 
 
 def read_scene(path: Path, asked: Asked | None = None, documents: Documents | None = None) -> Scene:
@@ -119,16 +121,19 @@ def _finished(
     packs: Mapping[str, tuple[str, ...]],
     asked: Asked,
 ) -> Scene:
-    kept = []
+    every = []
     for entry in entries:
         wish = find_wish(entry.name, [*rules, *asked.rules])
-        is_meant = not asked.only or any(fnmatchcase(entry.name, each) for each in asked.only)
-        if wish is not None and is_meant:
-            kept.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
-    if not kept:
+        if wish is not None:
+            every.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
+    meant = [
+        entry
+        for entry in every
+        if not asked.only or any(fnmatchcase(entry.name, each) for each in asked.only)
+    ]
+    if not meant:
         there = ", ".join(entry.name for entry in entries) or "none"
         raise SceneError(f"{path}: no material is left to bake; it has: {there}")
-    require_pack_names(
-        packs, (each.name for each in kept if not each.wish.folder), f"{path}: packs"
-    )
-    return Scene(path, out, tuple(kept), packs)
+    beside = [entry.name for entry in every if not entry.wish.folder]
+    require_pack_names(packs, beside, f"{path}: packs")
+    return Scene(path, out, tuple(meant), packs, tuple(every))

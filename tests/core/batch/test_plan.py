@@ -188,6 +188,26 @@ def test_the_plan_groups_what_has_one_surface_and_equal_settings(props):
     assert {each.group for each in plan.materials} == {""}
 
 
+@pytest.mark.parametrize("grouping", [Grouping.BY_HAND, Grouping.BY_PLAN])
+def test_what_is_meant_alone_stays_in_its_group(grouping, tmp_path):
+    folder = write_documents(tmp_path / "props", "clay", "oak", "pine", "slate")
+    rules = [{"match": ["oak", "slate"], "group": "set"}]
+    if grouping == Grouping.BY_PLAN:
+        # the plan makes pairs in the scene's order: clay and oak, pine and slate
+        rules = []
+    scene = write_scene(tmp_path / "scene.json", [folder.name], rules=rules)
+    choices = Choices(grouping=grouping, group_size=2)
+    out = tmp_path / "out"
+    for each in plan_of(scene, choices, out=out).materials:
+        write_baked(each)
+    plan = plan_of(scene, choices, out=out, only=("slate",))
+    first = "oak" if grouping == Grouping.BY_HAND else "pine"
+    assert states(plan) == {first: CURRENT, "slate": CURRENT}
+    (folder / "slate.mtlx").write_text(document("slate", colour="0, 0, 1"))
+    (work,) = plan_of(scene, choices, out=out, only=("slate",)).works
+    assert [each.entry.name for each in work.materials] == [first, "slate"]
+
+
 def test_a_group_with_different_wishes_is_refused(props):
     rules = (
         Rule(match=("clay", "oak"), group="earth"),

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.batch.child import BAKED, Outcome
-from verdigris.core.batch.drive import Result
+from verdigris.core.batch.drive import Manner, Result
 from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.packs import write_packs
 from verdigris.core.batch.plan import Choices, make_plan
 from verdigris.core.batch.report import report_html
 from verdigris.core.batch.rules import Rule
+from verdigris.core.batch.run import RunOptions, run_plan
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.summary import Summary, rows_of
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene
 
-from .scenes import read, write_baked, write_documents
+from .scenes import read, write_baked, write_documents, write_scene
 
 BY_HAND = Choices(grouping=Grouping.BY_HAND)
 NAMES = ("a", "b", "c")
@@ -128,6 +129,26 @@ def test_a_pack_is_written_once_and_again_when_a_bundle_has_changed(scene, state
     first, second = write()
     assert "c.vdg" in first["error"]
     assert "error" not in second
+
+
+def test_a_pack_of_the_scene_holds_what_was_not_meant_too(tmp_path):
+    write_documents(tmp_path / "docs", *NAMES)
+    file = write_scene(tmp_path / "scene.json", ["docs"], packs={"set.vdg": ["a", "b"]})
+    for each in make_plan(read(file, out=tmp_path / "out")).materials:
+        write_baked(each)
+    meant = make_plan(read(file, out=tmp_path / "out", only=("a",)))
+
+    def packs(*more):
+        summary = run_plan(meant, Choices(), RunOptions(Manner(), packs=more), None, None)
+        assert summary.exit_code == 0
+        return {pack["name"]: pack["text"] for pack in summary.packs}
+
+    assert packs("mine.vdg").keys() == {"set.vdg", "mine.vdg"}
+    found = {name: open_scene(tmp_path / "out" / f"{name}.vdg") for name in ("set", "mine")}
+    assert [material.name for material in found["set"].materials] == ["a", "b"]
+    assert [material.name for material in found["mine"].materials] == ["a"]
+    (tmp_path / "out" / "b.vdg" / "weights.bin").unlink()
+    assert packs() == {"set.vdg": "is not written: b was not meant, and is not baked"}
 
 
 @pytest.mark.parametrize("junk", ["", "[1]", '{"all.vdg": 5}', "{"])
