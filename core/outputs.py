@@ -119,9 +119,9 @@ def temporary_name(target: Path) -> Path:
 
 def kind_of(manifest: Path) -> str | None:
     """What a manifest says it is of; None where it cannot be read."""
-    if not manifest.is_file():
-        return None
     try:
+        if not manifest.is_file():
+            return None
         with manifest.open("rb") as file:
             found = json.loads(file.read(_LARGEST_MANIFEST))
     except (OSError, ValueError, RecursionError):
