@@ -188,6 +188,15 @@ def test_the_plan_groups_what_has_one_surface_and_equal_settings(props):
     assert {each.group for each in plan.materials} == {""}
 
 
+def test_a_group_of_the_plan_takes_no_name_of_a_group_by_hand(tmp_path):
+    folder = write_documents(tmp_path / "props", "clay", "oak", "pine", "slate")
+    rules = [{"match": ["clay", "oak"], "group": "Standard_surface-1"}]
+    scene = write_scene(tmp_path / "scene.json", [folder.name], rules=rules)
+    plan = plan_of(scene, Choices(grouping=Grouping.BY_PLAN), out=tmp_path / "out")
+    by_hand, by_plan = "Standard_surface-1", "standard_surface-2"
+    assert [each.group for each in plan.materials] == [by_hand, by_hand, by_plan, by_plan]
+
+
 @pytest.mark.parametrize("grouping", [Grouping.BY_HAND, Grouping.BY_PLAN])
 def test_what_is_meant_alone_stays_in_its_group(grouping, tmp_path):
     folder = write_documents(tmp_path / "props", "clay", "oak", "pine", "slate")
