@@ -62,7 +62,7 @@ def read_scene(path: Path, asked: Asked | None = None, documents: Documents | No
     values = read_json(path) if path.suffix.lower() == ".json" else None
     if values is not None and not is_hand_over(values):
         return _parse(path, values, asked, documents)
-    reading = Reading(asked.search, asked.allow_outside, documents)
+    reading = Reading(asked.search, asked.allow_outside, documents, asked.to_here)
     entries = unique(entries_of(path, reading))
     return _finished(path, asked.out or DEFAULT_FOLDER, entries, [], {}, asked)
 
@@ -80,7 +80,7 @@ def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene
 
     search = (*(here(each) for each in found.texts("search")), *asked.search)
     outside = found.flag("allow_outside") or asked.allow_outside
-    reading = Reading(search, outside, documents)
+    reading = Reading(search, outside, documents, asked.to_here)
     items = [
         read_item(_mapped(each, asked.to_here), f"{path}: sources[{number}]", here, base, reading)
         for number, each in enumerate(found.list("sources"))

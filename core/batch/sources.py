@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,8 @@ class Reading:
     """Whether files may lie anywhere."""
     documents: Documents = field(default_factory=Documents)
     """Keeps what was loaded."""
+    to_here: Callable[[str], str] = str
+    """Turns a path of the machine that wrote the source into one of this machine."""
 
 
 def entries_of(path: Path, reading: Reading) -> list[Entry]:
@@ -141,8 +143,8 @@ def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entr
             continue
         if not found.text("document"):
             raise SceneError(f"{where}: document is empty: name the file that was handed over")
-        document = path.parent / found.text("document")
-        folders = tuple(Path(folder) for folder in found.texts("search"))
+        document = path.parent / reading.to_here(found.text("document"))
+        folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
         own = replace(reading, search=search)
         entries = list(_of_document(document, own, is_named=True))

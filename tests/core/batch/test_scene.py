@@ -241,5 +241,17 @@ def test_paths_of_another_machine_become_those_of_this_one(tmp_path):
     assert found.entries[0].source.search == (tmp_path / "here" / "images",)
 
 
+def test_what_was_handed_over_on_another_machine_is_found_on_this_one(tmp_path):
+    write_documents(tmp_path / "here", "clay")
+    handed = {"name": "clay", "status": "handed over", "document": "/farm/clay.mtlx"}
+    handed["search"] = ["/farm/images"]
+    (tmp_path / "summary.json").write_text(json.dumps({"materials": [handed]}))
+    scene = write_scene(tmp_path / "scene.json", ["summary.json"])
+    for path in (tmp_path / "summary.json", scene):
+        (clay,) = read(path, to_here=lambda each: each.replace("/farm", f"{tmp_path}/here")).entries
+        assert (clay.problem, clay.material) == ("", "clay")
+        assert clay.source.search == (tmp_path / "here" / "images",)
+
+
 def test_the_examples_are_a_scene():
     assert len(read(EXAMPLES).entries) >= 10
