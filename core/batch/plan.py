@@ -90,6 +90,8 @@ class Plan:
     scene: Scene
     materials: tuple[Planned, ...]
     works: tuple[Work, ...]
+    estimate: Estimate = field(default_factory=Estimate)
+    """Knows how long bakes have taken here."""
 
     def of(self, state: State) -> list[Planned]:
         return [each for each in self.materials if each.state == state]
@@ -144,7 +146,7 @@ def make_plan(
         judged.append(judge(each, choices))
     hashes.save()
     materials = _meant(_whole_groups(judged), scene)
-    return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)))
+    return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)
 
 
 def bundle_of(entry: Entry, out: Path) -> Path:
@@ -244,9 +246,11 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
         yield _work(members, choices, estimate)
 
 
-def work_for(members: Sequence[Planned], choices: Choices) -> Work:
+def work_for(
+    members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
+) -> Work:
     """The bake of some materials, together if they are several."""
-    return _work(members, choices, Estimate())
+    return _work(members, choices, estimate or Estimate())
 
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:

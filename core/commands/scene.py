@@ -74,14 +74,15 @@ def plan(
     """Lists what is to be baked, what is up to date, and how long the rest will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    from verdigris.core.batch.sharing import Alone
+    from verdigris.core.batch.state_folder import state_folder
+    from verdigris.core.batch.tell import plan_json, plan_lines
+
+    alone = Alone(state_folder(found.scene.out)).works(found, choices)
     if as_json:
-        from verdigris.core.batch.tell import plan_json
-
-        print(json.dumps(plan_json(found), indent=1))
+        print(json.dumps(plan_json(found, alone), indent=1))
     else:
-        from verdigris.core.batch.tell import plan_lines
-
-        print("\n".join(plan_lines(found)))
+        print("\n".join(plan_lines(found, alone)))
 
 
 @app.command()

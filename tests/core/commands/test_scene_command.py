@@ -1,5 +1,7 @@
 """`scene` as its user meets it: what is wrong with an option is told once, and nothing is done."""
 
+import json
+
 import pytest
 
 from ..batch.scenes import write_documents
@@ -9,6 +11,19 @@ from ..in_process import run_command
 @pytest.fixture
 def docs(tmp_path):
     return write_documents(tmp_path / "docs", "clay", "oak")
+
+
+def test_a_plan_tells_of_the_bakes_that_only_measure_what_sharing_costs(docs, tmp_path):
+    out = ("--out", tmp_path / "out", "--device", "software", "--set", "candidates=1")
+    code, text, _ = run_command(("scene", "plan", docs, *out, "--shared-decoder", "--json"))
+    shared = json.loads(text)
+    _, text, _ = run_command(("scene", "plan", docs, *out, "--json"))
+    single = json.loads(text)
+    assert (code, len(shared["bakes"]), len(single["bakes"])) == (0, 1, 2)
+    assert shared["comparisons"] == {"bakes": 2, "seconds": single["seconds"]}
+    assert single["comparisons"] == {"bakes": 0, "seconds": 0}
+    _, text, _ = run_command(("scene", "plan", docs, *out, "--shared-decoder"))
+    assert "and 2 bakes to tell what sharing costs, about" in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
