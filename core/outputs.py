@@ -32,11 +32,18 @@ def check_output(path: Path) -> None:
         ) from None
     if not is_plain:
         raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
-    for folder in path.resolve().parents:
-        if (kind_of(folder / MANIFEST_FILE) or "").startswith("verdigris."):
+    check_no_bundle(path.parent, path)
+
+
+def check_no_bundle(folder: Path, path: Path | None = None) -> None:
+    """Refuses a folder that is a bundle or lies in one, for a path in it: who writes the bundle
+    again takes all in it away."""
+    found = folder.resolve()
+    for each in (found, *found.parents):
+        if (kind_of(each / MANIFEST_FILE) or "").startswith("verdigris."):
             raise VerdigrisError(
-                f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
-                "folder"
+                f"{path or folder}: lies in the bundle {each}, whose files are its own: choose "
+                "another folder"
             )
 
 

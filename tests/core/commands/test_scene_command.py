@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from ..batch.scenes import write_documents
+from verdigris.core.batch.plan import make_plan
+
+from ..batch.scenes import read, write_baked, write_documents
 from ..in_process import run_command
 
 
@@ -47,3 +49,14 @@ def test_a_wrong_option_is_wrong_usage_and_bakes_nothing(options, message, docs,
     assert code == 2
     assert message in " ".join(errors.split())
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("scene", "run"), ("farm", "task", "--task", "oak")])
+def test_nothing_is_baked_into_a_bundle(command, docs, tmp_path):
+    planned = make_plan(read(docs, out=tmp_path / "out")).materials[0]
+    bundle = write_baked(planned)
+    before = sorted(bundle.rglob("*"))
+    code, _, errors = run_command((*command, docs, "--out", bundle))
+    assert code == 1
+    assert f"lies in the bundle {bundle}, whose files are its own: choose another" in errors
+    assert sorted(bundle.rglob("*")) == before
