@@ -78,9 +78,12 @@ def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterat
     except VerdigrisError as failure:
         yield Entry(plain, source, problem=str(failure))
         return
+    # bundles say in Unicode what they were made of
+    is_told = path.name == path.name.encode(errors="replace").decode()
+    problem = "" if is_told else f"{path}: the file's name is no Unicode: rename it"
     # a document without materials is there for others to include it
     for material in document.materials:
-        yield Entry(material.file_name, source, material.name)
+        yield Entry(material.file_name, source, material.name, problem=problem)
 
 
 def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:

@@ -1,6 +1,8 @@
 """A scene is read from a JSON, a folder, a stage, or from what an application handed over."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,15 @@ def test_a_broken_document_is_an_entry_that_says_why(tmp_path):
     clay, slate = read(tmp_path).entries
     assert clay.problem == ""
     assert "slate.mtlx: not valid XML" in slate.problem
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_document_that_no_bundle_can_tell_of_is_not_baked(tmp_path):
+    (tmp_path / os.fsdecode(b"a\xff.mtlx")).write_text(document("clay"))
+    (tmp_path / "\u6728.mtlx").write_text(document("oak"))
+    clay, oak = read(tmp_path).entries
+    assert clay.problem.endswith("the file's name is no Unicode: rename it")
+    assert oak.problem == ""
 
 
 def test_materials_of_one_name_get_that_of_their_document(tmp_path):
