@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 
@@ -48,6 +49,10 @@ app.add_typer(farm)
 
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly."""
+    for stream in (sys.stdout, sys.stderr):
+        # a name that the terminal's encoding does not have stops nothing
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         try:
             app()

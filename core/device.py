@@ -162,12 +162,18 @@ def hardware_devices() -> tuple[str, ...]:
     return ()
 
 
-@lru_cache(maxsize=8)
-def _open_once(choice: str) -> Device:
+def check_choice(choice: str) -> None:
+    """Refuses what names no device, without opening any."""
     backend, _, index = choice.partition(":")
     if backend not in ("auto", SOFTWARE, *BACKENDS) or (index and not index.isdecimal()):
         names = ", ".join(("auto", SOFTWARE, *BACKENDS))
         raise DeviceError(f"device {choice!r} is not known: choose one of {names}, or vulkan:1")
+
+
+@lru_cache(maxsize=8)
+def _open_once(choice: str) -> Device:
+    check_choice(choice)
+    backend, _, index = choice.partition(":")
     failures: list[str] = []
     for candidate, adapter in _candidates(backend, int(index) if index else None):
         try:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # In a bundle or a scene, and the most that is read of it to tell.
 MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
+# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
+LONGEST_NAME = 200
 
 
 def check_output(path: Path) -> None:
@@ -30,11 +32,18 @@ def check_output(path: Path) -> None:
         ) from None
     if not is_plain:
         raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
-    for folder in path.resolve().parents:
-        if (kind_of(folder / MANIFEST_FILE) or "").startswith("verdigris."):
+    check_no_bundle(path.parent, path)
+
+
+def check_no_bundle(folder: Path, path: Path | None = None) -> None:
+    """Refuses a folder that is a bundle or lies in one, for a path in it: who writes the bundle
+    again takes all in it away."""
+    found = folder.resolve()
+    for each in (found, *found.parents):
+        if (kind_of(each / MANIFEST_FILE) or "").startswith("verdigris."):
             raise VerdigrisError(
-                f"{path}: lies in the bundle {folder}, whose files are its own: choose another "
-                "folder"
+                f"{path or folder}: lies in the bundle {each}, whose files are its own: choose "
+                "another folder"
             )
 
 
@@ -53,7 +62,8 @@ def write_file(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise VerdigrisError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+            f"{path}: cannot be written ({failure.strerror}): free space, or choose another folder "
+            "or name"
         ) from None
 
 
@@ -116,9 +126,9 @@ def temporary_name(target: Path) -> Path:
 
 def kind_of(manifest: Path) -> str | None:
     """What a manifest says it is of; None where it cannot be read."""
-    if not manifest.is_file():
-        return None
     try:
+        if not manifest.is_file():
+            return None
         with manifest.open("rb") as file:
             found = json.loads(file.read(_LARGEST_MANIFEST))
     except (OSError, ValueError, RecursionError):

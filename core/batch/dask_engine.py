@@ -32,6 +32,8 @@ class DaskEngine:
     """A cluster that is there, or one that is started here."""
 
     def __init__(self, address: str, workers: int = 1, devices: Sequence[str] = ()) -> None:
+        if address != LOCAL:
+            _check_address(address)
         self._cluster = _start_cluster(workers, devices) if address == LOCAL else None
         self._client = _connect(self._cluster or address)
         self._topic = f"verdigris-{uuid.uuid4().hex}"
@@ -105,6 +107,23 @@ class DaskEngine:
             outcome = Outcome(FAILED, f"dask: {future.exception()}", can_retry=True)
         self._futures.pop(name, None)
         self._messages.put(Message(name, outcome=outcome))
+
+
+def _check_address(address: str) -> None:
+    """Before a client has it: one that cannot read its address takes a minute to end."""
+    try:
+        from distributed.comm.addressing import get_address_host_port, normalize_address
+    except ImportError:
+        raise SceneError(_NOT_INSTALLED) from None
+    try:
+        _, port = get_address_host_port(normalize_address(address))
+        if not 0 < port < 65536:
+            raise ValueError(f"port {port}")
+    except ValueError as failure:
+        raise SceneError(
+            f"{address!r} is no address of a dask scheduler ({failure}): use tcp://HOST:PORT, or "
+            f"--dask {LOCAL}"
+        ) from None
 
 
 def _connect(to: Any) -> Client:

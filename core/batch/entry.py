@@ -118,11 +118,17 @@ def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
     return BakeSettings.from_json({**values, **changes, "draw": {**values["draw"], **draw}})
 
 
+def check_changes(changes: Mapping[str, Any]) -> None:
+    """Refuses fields that no settings have, and values of another kind; whether values go together
+    depends on the preset."""
+    _check_kinds(BakeSettings().to_json(), changes, "")
+
+
 def _check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str) -> None:
     for name, value in changes.items():
         if name not in values:
             known = ", ".join(f"{prefix}{each}" for each in sorted(values))
-            raise SettingsError(f"settings {prefix}{name} are not known: use {known}")
+            raise SettingsError(f"setting {prefix}{name} is not known: use one of {known}")
         kept = values[name]
         if isinstance(kept, dict):
             if not isinstance(value, Mapping):

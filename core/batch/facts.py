@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.words import count
 from verdigris.core.bundle.write import version
 from verdigris.core.material.provenance import (
     Digest,
@@ -78,6 +79,8 @@ def find_differences(
     reasons += _changed_map(found, asked, wanted.asked)
     if asked.get("group") != wanted.asked.get("group"):
         reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
+    elif "group" not in asked:
+        reasons += _shared_outside(found)
     for what, value in (("verdigris", version()), ("materialx", now["materialx"])):
         if found.get(what) != value:
             reasons.append(f"was made with {what} {found.get(what)}, this is {value}")
@@ -108,6 +111,15 @@ def _changed_group(before: Any, now: Any) -> str:
     if before is None:
         return f"has a decoder of its own, and should share that of {now['name']}"
     return f"a material that shares the decoder of {now['name']} has changed"
+
+
+def _shared_outside(found: Mapping[str, Any]) -> list[str]:
+    """`verdigris bake` gives several materials the samples of one, and knows no groups."""
+    names = found.get("decoder_shared_by")
+    if not isinstance(names, list) or len(names) < 2:
+        return []
+    others = count(len(names) - 1, "other")
+    return [f"shares its decoder with {others}, and should have its own"]
 
 
 def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from verdigris.core.batch.child import BAKED, FAILED, STOPPED, Outcome
 from verdigris.core.batch.drive import Drive, Manner, Result
 from verdigris.core.batch.engine import LocalEngine
 from verdigris.core.batch.fields import SceneError
-from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work
+from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_json
 from verdigris.core.training.options import make_folder
 
@@ -90,9 +90,9 @@ def run_task(plan: Plan, name: str, choices: Choices, retry: int, say: Say) -> b
 
 
 def _is_done(plan: Plan, name: str, say: Say) -> bool:
-    mine = [each for each in plan.materials if name in (each.entry.name, f"{each.group}.group")]
+    mine = [each for each in plan.materials if bake_name(each) == name]
     if not mine:
-        there = ", ".join(each.entry.name for each in plan.materials)
+        there = ", ".join(dict.fromkeys(map(bake_name, plan.materials)))
         raise SceneError(f"{plan.scene.source}: has no bake {name!r}; it has: {there}")
     broken = [each for each in mine if each.state == State.BROKEN]
     for each in broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,7 +25,9 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SceneError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, RecursionError) as failure:
+    except OSError as failure:
+        raise SceneError(f"{path}: cannot be read ({failure.strerror}): choose a file") from None
+    except (ValueError, RecursionError) as failure:
         raise SceneError(f"{path}: is not JSON: {failure}") from None
 
 
@@ -50,7 +53,7 @@ class Values:
 
     def text(self, name: str, default: str = "") -> str:
         value = self.values.get(name, default)
-        if not isinstance(value, str):
+        if not isinstance(value, str) or "\0" in value:
             self.refuse(name, "a text")
         return value
 
@@ -64,7 +67,8 @@ class Values:
         value = self.values.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 < value <= sys.float_info.max:
             self.refuse(name, "a number above 0")
         return float(value)
 

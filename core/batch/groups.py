@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from typing import TypeVar
 
@@ -34,7 +34,7 @@ def group_of(
     names = {entry.name: entry.wish.group for entry in entries if entry.wish.group}
     if grouping == Grouping.BY_PLAN:
         left = [entry for entry in entries if not entry.wish.group]
-        names |= _alike(left, most, documents)
+        names |= _alike(left, most, documents, {name.lower() for name in names.values()})
     sizes = [*names.values()]
     return {name: group for name, group in names.items() if sizes.count(group) > 1}
 
@@ -49,9 +49,12 @@ def members_by_group(fit: Iterable[T], names: Mapping[str, str]) -> dict[str, li
     return found
 
 
-def _alike(entries: Sequence[Entry], most: int, documents: Documents) -> dict[str, str]:
-    """Groups of one surface model and equal settings, of at most so many. Where a map says what
-    matters, it says so for one material alone: that one keeps a decoder of its own."""
+def _alike(
+    entries: Sequence[Entry], most: int, documents: Documents, taken: Set[str]
+) -> dict[str, str]:
+    """Groups with names of their own, of one surface model and equal settings, of at most so many.
+    Where a map says what matters, it says so for one material alone: that one keeps a decoder of
+    its own."""
     alike: dict[str, list[Entry]] = {}
     for entry in entries:
         wish = entry.wish
@@ -66,7 +69,10 @@ def _alike(entries: Sequence[Entry], most: int, documents: Documents) -> dict[st
     for key, same in alike.items():
         surface = json.loads(key)[0]
         for first in range(0, len(same), most):
-            numbers[surface] = number = numbers.get(surface, 0) + 1
+            number = numbers.get(surface, 0) + 1
+            while f"{surface}-{number}".lower() in taken:
+                number += 1
+            numbers[surface] = number
             names |= {each.name: f"{surface}-{number}" for each in same[first : first + most]}
     return names
 

@@ -13,6 +13,7 @@ from verdigris.core.batch.fields import SceneError, read_json
 SPECIFICATION = "jobtemplate-2023-09"
 MOST_TASKS_OF_A_STEP = 1024
 _LONGEST_NAME = 64
+_BRACES = ("{{", "}}")
 _NOTICE_SECONDS = 60
 _WHAT = {"Scene": "The scene.", "Out": "Folder of the bundles."}
 
@@ -45,6 +46,12 @@ def job_template(
     """The job: paths are parameters, so that farms map them to those of their machines."""
     if not tasks:
         raise SceneError(f"{scene}: nothing of it can be baked")
+    for text in (*tasks, *choices.options):
+        if any(braces in text for braces in _BRACES):
+            raise SceneError(
+                f"{scene}: {text!r} has two braces in it, where jobs expect an expression: leave "
+                "them out"
+            )
     steps = list(_bake_steps(tasks, choices))
     report = {
         "name": "Report",
@@ -54,7 +61,7 @@ def job_template(
     }
     return {
         "specificationVersion": SPECIFICATION,
-        "name": choices.name[:_LONGEST_NAME],
+        "name": _job_name(choices.name),
         "parameterDefinitions": list(_parameters(scene, out, choices)),
         "steps": [*steps, report],
     }
@@ -69,6 +76,13 @@ def paths_of(scene: Path, out: Path, choices: JobChoices) -> dict[str, Path]:
 def is_known(path: Path, choices: JobChoices) -> bool:
     """Whether the job finds a path by itself: defaults lie where the job's file is, or below."""
     return choices.folder is not None and path.is_relative_to(choices.folder.absolute())
+
+
+def _job_name(name: str) -> str:
+    """A name as jobs can have it: one line, no expression."""
+    line = "".join(c if c.isprintable() else " " for c in name)
+    line = line.replace("{", "(").replace("}", ")")
+    return line[:_LONGEST_NAME].strip() or "Verdigris"
 
 
 def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[str, Any]]:

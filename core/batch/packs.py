@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.fields import read_json
 from verdigris.core.batch.state_folder import write_json
 from verdigris.core.batch.words import count, size
 from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import BundleError, VerdigrisError
 
 PACKS_FILE = "packs.json"
 
@@ -24,31 +25,52 @@ def write_packs(
     bundles: Mapping[str, Path],
     out: Path,
     state: Path,
+    others: Mapping[str, Path] | None = None,
 ) -> list[dict[str, Any]]:
     """One line on each pack. What is as it was is not written again; a pack that a bundle is
-    missing of is not written, and says so."""
+    missing of is not written, and says so. Bundles are what was meant to be baked; of the others a
+    pack has what is there, and where it is not it is no failure that there is no pack."""
     file = state / PACKS_FILE
-    known = read_json(file) if file.is_file() else {}
-    told = [_write(name, of, bundles, out, known) for name, of in packs.items()]
+    known = _known(file)
+    every = {**(others or {}), **bundles}
+    told = []
+    for name, of in packs.items():
+        chosen = {
+            material: path
+            for material, path in every.items()
+            if any(fnmatchcase(material, pattern) for pattern in of or ("*",))
+        }
+        left = [
+            each for each, path in chosen.items() if each not in bundles and not _is_there(path)
+        ]
+        if left:
+            text = f"is not written: {', '.join(left)} was not meant, and is not baked"
+            told.append({"name": name, "text": text, "is_new": False})
+        else:
+            told.append(_write(name, [*chosen.values()], out, known))
     write_json(file, known)
     return told
 
 
-def _write(
-    name: str,
-    patterns: Sequence[str],
-    bundles: Mapping[str, Path],
-    out: Path,
-    known: dict[str, str],
-) -> dict[str, Any]:
-    chosen = {
-        material: path
-        for material, path in bundles.items()
-        if any(fnmatchcase(material, pattern) for pattern in patterns or ("*",))
-    }
+def _is_there(path: Path) -> bool:
+    with contextlib.suppress(BundleError):
+        open_bundle(path)
+        return True
+    return False
+
+
+def _known(file: Path) -> dict[str, str]:
+    """The digests of what was packed; what cannot be read costs no more than to pack again."""
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _write(name: str, bundles: Sequence[Path], out: Path, known: dict[str, str]) -> dict[str, Any]:
     path = out / name
     try:
-        opened = [open_bundle(each) for each in chosen.values()]
+        opened = [open_bundle(each) for each in bundles]
         digest = sha256("".join(each.manifest_digest for each in opened).encode()).hexdigest()
         is_same = known.get(name) == digest and path.exists()
         scene = open_scene(path) if is_same else pack(opened, path)

@@ -90,6 +90,8 @@ class Plan:
     scene: Scene
     materials: tuple[Planned, ...]
     works: tuple[Work, ...]
+    estimate: Estimate = field(default_factory=Estimate)
+    """Knows how long bakes have taken here."""
 
     def of(self, state: State) -> list[Planned]:
         return [each for each in self.materials if each.state == state]
@@ -133,7 +135,9 @@ def make_plan(
     """Looks at every source and every bundle of a scene."""
     choices, hashes = choices or Choices(), hashes or Hashes()
     documents = documents or Documents()
-    looked = [_look(entry, scene.out, hashes, documents) for entry in scene.entries]
+    # what is meant may share its decoder with what is not
+    entries = scene.entries if choices.grouping == Grouping.NONE else scene.every
+    looked = [_look(entry, scene.out, hashes, documents) for entry in entries]
     planned = _grouped(looked, choices, documents)
     estimate = Estimate()
     judged = []
@@ -141,14 +145,25 @@ def make_plan(
         estimate.learn(each.found.get("source", {}))
         judged.append(judge(each, choices))
     hashes.save()
-    materials = _whole_groups(judged)
-    return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)))
+    materials = _meant(_whole_groups(judged), scene)
+    return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)
+
+
+def bundle_of(entry: Entry, out: Path) -> Path:
+    """Where a material's bundle is, or will be."""
+    return out / entry.wish.folder / f"{entry.name}{SUFFIX}"
+
+
+def _meant(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
+    """What is meant, with all that it shares a decoder with."""
+    names = {entry.name for entry in scene.entries}
+    groups = {each.group for each in materials if each.group and each.entry.name in names}
+    return [each for each in materials if each.entry.name in names or each.group in groups]
 
 
 def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Planned:
     """What an entry is made of now, and what its bundle says."""
-    bundle = out / entry.wish.folder / f"{entry.name}{SUFFIX}"
-    planned = Planned(entry, bundle, State.MISSING)
+    planned = Planned(entry, bundle_of(entry, out), State.MISSING)
     try:
         if entry.problem:
             return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
@@ -231,9 +246,11 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
         yield _work(members, choices, estimate)
 
 
-def work_for(members: Sequence[Planned], choices: Choices) -> Work:
+def work_for(
+    members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
+) -> Work:
     """The bake of some materials, together if they are several."""
-    return _work(members, choices, Estimate())
+    return _work(members, choices, estimate or Estimate())
 
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:

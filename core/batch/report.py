@@ -199,7 +199,8 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
     if row.seconds:
         tries = f", attempt {row.attempts}" if row.attempts > 1 else ""
         begun = f", from step {row.from_step}" if row.from_step else ""
-        yield "time", f"{clock(row.seconds)}{tries}{begun}"
+        whole = ", all of its group" if row.group else ""
+        yield "time", f"{clock(row.seconds)}{whole}{tries}{begun}"
     if row.device:
         yield "device", row.device
     if row.group:

@@ -10,6 +10,7 @@ from typing import Any
 
 from verdigris.core.batch.entry import Wish
 from verdigris.core.batch.fields import SceneError, Values
+from verdigris.core.batch.names import why_no_name
 
 WISHES = (
     *("preset", "settings", "importance", "directions"),
@@ -54,6 +55,9 @@ def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ())
     folder = text("out")
     if folder is not None and (Path(folder).is_absolute() or ".." in Path(folder).parts):
         found.refuse("out", "a folder below that of the scene's bundles")
+    group = text("group")
+    if group and why_no_name(group):
+        raise SceneError(f"{where}: group: {why_no_name(group)}")
     return Rule(
         match or found.texts("match") or ("*",),
         text("preset"),
@@ -62,7 +66,7 @@ def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ())
         text("directions"),
         found.number("time_limit"),
         found.number("target_error"),
-        text("group"),
+        group,
         folder,
         found.flag("skip") if "skip" in found else None,
         base,
@@ -88,6 +92,11 @@ def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
         skipped = skipped if rule.skip is None else rule.skip
         wish = replace(wish, **changes)
     return None if skipped else wish
+
+
+def quoted(name: str) -> str:
+    """A name as a pattern that fits nothing else."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

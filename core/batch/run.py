@@ -15,8 +15,9 @@ from verdigris.core.batch.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.engine import Engine
 from verdigris.core.batch.live import Lines
 from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, Plan, State, Work, bakes_of
+from verdigris.core.batch.plan import Choices, Plan, State, Work, bake_name, bakes_of, bundle_of
 from verdigris.core.batch.report import report_html
+from verdigris.core.batch.rules import quoted
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_text
 from verdigris.core.batch.summary import (
@@ -59,6 +60,8 @@ def run_plan(
     alone = Alone(state) if is_shared and options.measures_sharing else None
     sweep(bakes_of(plan.of(State.CURRENT)))
     works = list(plan.works) + (alone.works(plan, choices) if alone else [])
+    if not options.manner.keep_going and plan.of(State.BROKEN):
+        works = []
     results: list[Result] = []
     place = "nothing was to do"
     interrupted = False
@@ -83,7 +86,9 @@ def run_plan(
 def finish_plan(plan: Plan, results: list[Result]) -> Summary:
     """What came of bakes that others did: packs are written, nothing is baked."""
     began = time.strftime("%Y-%m-%d %H:%M:%S")
-    seconds = sum(result.outcome.seconds for result in results)
+    # those of a group have been baked together
+    bakes = {bake_name(each.material): each.outcome.seconds for each in results}
+    seconds = sum(bakes.values())
     return _summary(plan, results, None, (), (began, seconds, "a farm"), False)
 
 
@@ -97,12 +102,15 @@ def _summary(
 ) -> Summary:
     began, seconds, place = circumstances
     rows = tuple(rows_of(plan, results, alone))
-    packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, ("*",))
+    names = tuple(quoted(each.entry.name) for each in plan.materials)
+    packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, names)
     told: list[dict[str, Any]] = []
     if packs and not interrupted:
-        bundles = {each.entry.name: each.bundle for each in plan.materials}
-        make_folder(state_folder(plan.scene.out))
-        told = write_packs(packs, bundles, plan.scene.out, state_folder(plan.scene.out))
+        out = plan.scene.out
+        others = {entry.name: bundle_of(entry, out) for entry in plan.scene.every}
+        meant = {each.entry.name: each.bundle for each in plan.materials}
+        make_folder(state_folder(out))
+        told = write_packs(packs, meant, out, state_folder(out), others)
     is_done = all(row.status in (BAKED, CURRENT) for row in rows)
     is_done = is_done and not failed(results) and not any("error" in pack for pack in told)
     code = EXIT_DONE if is_done else EXIT_SOME_FAILED

@@ -68,7 +68,7 @@ class Alone:
             if source and not find_differences(single.wanted, each.entry, source):
                 self._keep(each, each.found["errors"])
             else:
-                missing.append(work_for([single], choices))
+                missing.append(work_for([single], choices, plan.estimate))
         return missing
 
     def take(self, results: Sequence[Result]) -> None:

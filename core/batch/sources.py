@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,15 +27,21 @@ class Reading:
     """Whether files may lie anywhere."""
     documents: Documents = field(default_factory=Documents)
     """Keeps what was loaded."""
+    to_here: Callable[[str], str] = str
+    """Turns a path of the machine that wrote the source into one of this machine."""
 
 
 def entries_of(path: Path, reading: Reading) -> list[Entry]:
     """The materials of one file or folder. A document that is broken is an entry that says so:
     it keeps nothing else from being baked."""
+    try:
+        is_there = path.exists()
+    except OSError as failure:
+        raise SceneError(f"{path}: cannot be read ({failure.strerror}): correct the path") from None
+    if not is_there:
+        raise SceneError(f"{path}: there is no such file or folder")
     if path.is_dir():
         return [entry for file in _documents_below(path) for entry in _of_document(file, reading)]
-    if not path.exists():
-        raise SceneError(f"{path}: there is no such file or folder")
     suffix = path.suffix.lower()
     if suffix == DOCUMENT_SUFFIX:
         return list(_of_document(path, reading, is_named=True))
@@ -71,9 +78,12 @@ def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterat
     except VerdigrisError as failure:
         yield Entry(plain, source, problem=str(failure))
         return
+    # bundles say in Unicode what they were made of
+    is_told = path.name == path.name.encode(errors="replace").decode()
+    problem = "" if is_told else f"{path}: the file's name is no Unicode: rename it"
     # a document without materials is there for others to include it
     for material in document.materials:
-        yield Entry(material.file_name, source, material.name)
+        yield Entry(material.file_name, source, material.name, problem=problem)
 
 
 def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
@@ -89,7 +99,9 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001  pxr raises what it likes
-        raise SceneError(f"{path}: cannot be opened: {failure}") from None
+        problem = f"{path}: cannot be opened: {_plain_words(str(failure))}"
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=problem)
+        return
     there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
@@ -105,6 +117,12 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
         search = tuple(dict.fromkeys((*found.folders, folder, *reading.search)))
         source = Source(where, found.text, search, reading.allow_outside)
         yield Entry(name, source, found.name, notes=found.notes)
+
+
+def _plain_words(text: str) -> str:
+    """What pxr says, without where in its own sources it says so."""
+    said = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
+    return said[0] if said else text
 
 
 def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entry]:
@@ -126,8 +144,10 @@ def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entr
             why = found.text("error") or f"the application says {found.text('status')!r}"
             yield Entry(name, Source(where), problem=why)
             continue
-        document = path.parent / found.text("document")
-        folders = tuple(Path(folder) for folder in found.texts("search"))
+        if not found.text("document"):
+            raise SceneError(f"{where}: document is empty: name the file that was handed over")
+        document = path.parent / reading.to_here(found.text("document"))
+        folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
         own = replace(reading, search=search)
         entries = list(_of_document(document, own, is_named=True))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.outputs import write_file
 from verdigris.core.training.lock import HeldError, locked
 from verdigris.core.training.options import make_folder
 
@@ -72,11 +73,5 @@ def write_json(path: Path, values: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as failure:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise SceneError(f"{path}: cannot be written ({failure.strerror}): free space") from None
+    """Names of files that are no Unicode are told with question marks."""
+    write_file(path, text.encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from verdigris.core.batch.drive import NOT_REACHED, Result
 from verdigris.core.batch.plan import Plan, Planned, State
@@ -53,6 +53,12 @@ class Row:
         value = found.get("log_mae") if isinstance(found, Mapping) else None
         return float(value) if isinstance(value, int | float) else math.nan
 
+    @property
+    def decoder_bytes(self) -> int:
+        """Of the weights in its bundle; 0 where there is none."""
+        value = self.manifest.get("cost", {}).get("weights_bytes")
+        return value if isinstance(value, int) else 0
+
     def parts(self, fate: str) -> list[tuple[str, str]]:
         """What was kept, approximated or dropped of the material: name and how."""
         found = self.manifest.get("report", {}).get(fate)
@@ -67,7 +73,7 @@ class Row:
         seconds, warnings = earlier.get("seconds"), earlier.get("warnings")
         return replace(
             self,
-            seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+            seconds=float(seconds) if _is_finite(seconds) else 0.0,
             warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
         )
 
@@ -117,11 +123,13 @@ class Summary:
         found = []
         for group in dict.fromkeys(row.group for row in self.rows if row.group):
             costs = [row.sharing for row in self.rows if row.group == group and row.sharing]
-            members = [row.name for row in self.rows if row.group == group]
+            rows = [row for row in self.rows if row.group == group]
+            members = [row.name for row in rows]
             ratio = None
             if costs:
                 ratio = math.exp(sum(math.log(max(c.ratio, 1e-9)) for c in costs) / len(costs))
-            saved = sum(cost.weights_bytes for cost in costs[1:])
+            decoders = [row.decoder_bytes for row in rows if row.status in (BAKED, CURRENT)]
+            saved = sum(decoders[1:])
             found.append(
                 {"name": group, "members": members, "error_ratio": ratio, "saved_bytes": saved}
             )
@@ -208,6 +216,10 @@ def _find_bundle(path: Path) -> Bundle | None:
         return open_bundle(path)
     except BundleError:
         return None
+
+
+def _is_finite(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _finite(value: Any) -> Any:

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.plan import Plan, Planned, State
+from verdigris.core.batch.plan import Plan, Planned, State, Work
 from verdigris.core.batch.summary import FAILED, Summary
 from verdigris.core.batch.words import clock, count, size
 
 _MOST_REASONS = 3
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
-    """What is to be baked, with why, and what is not."""
+def plan_lines(plan: Plan, alone: Sequence[Work] = ()) -> Iterator[str]:
+    """What is to be baked, with why, and what is not; and what is to be baked alone, too, to tell
+    what sharing decoders costs."""
     by_bundle = {each.bundle: work for work in plan.works for each in work.materials}
     width = max(len(each.entry.name) for each in plan.materials)
     for each in plan.materials:
@@ -28,6 +29,12 @@ def plan_lines(plan: Plan) -> Iterator[str]:
             line += f"  shares {each.group}"
         yield (line + _why(each)).rstrip()
     yield totals(plan)
+    if alone:
+        seconds = clock(sum(work.seconds for work in alone))
+        yield (
+            f"and {count(len(alone), 'bake')} to tell what sharing costs, about {seconds}, which "
+            "--no-sharing-cost spares"
+        )
 
 
 def totals(plan: Plan) -> str:
@@ -51,7 +58,7 @@ def _why(planned: Planned) -> str:
     return f"  ({shown}{f'; and {more} more' if more > 0 else ''})"
 
 
-def plan_json(plan: Plan) -> dict[str, Any]:
+def plan_json(plan: Plan, alone: Sequence[Work] = ()) -> dict[str, Any]:
     works = [
         {
             "task": work.task.name,
@@ -67,6 +74,10 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "bakes": works,
         "seconds": round(plan.seconds, 1),
         "bytes": plan.bytes,
+        "comparisons": {
+            "bakes": len(alone),
+            "seconds": round(sum(work.seconds for work in alone), 1),
+        },
     }
 
 

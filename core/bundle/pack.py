@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.bundle.arithmetic import judge, most_careful
 from verdigris.core.bundle.device_materials import stored_of
+from verdigris.core.bundle.fields import is_plain_file_name
 from verdigris.core.bundle.files import read_recorded, record_of
 from verdigris.core.bundle.manifest import SCENE_FORMAT
 from verdigris.core.bundle.manifest_parts import (
@@ -124,8 +125,8 @@ def _require_names(bundles: Sequence[Bundle]) -> list[str]:
     names = [_PLAIN.sub("_", bundle.folder.resolve().stem).strip("._-") for bundle in bundles]
     for index, name in enumerate(names):
         folder = bundles[index].folder
-        if not name:
-            raise BundleError(f"{folder}: has no plain name: rename it")
+        if not is_plain_file_name(f"{name}.x"):
+            raise BundleError(f"{folder}: has no name that every file system takes: rename it")
         same = [other.lower() for other in names].index(name.lower())
         if same != index:
             raise BundleError(

@@ -56,7 +56,7 @@ def template(
     allow_outside: AllowOutside = False,
     name: Annotated[str, typer.Option(help="Of the job; by default the scene's.")] = "",
     command: Annotated[
-        str, typer.Option(help="Verdigris as the farm's machines have it.")
+        str, typer.Option(help="Verdigris as the farm's machines have it: one program, no options.")
     ] = "verdigris",
     gpu: Annotated[
         bool, typer.Option("--gpu", help="Only machines with a graphics card take tasks.")
@@ -69,6 +69,7 @@ def template(
     ] = 1,
 ) -> None:
     """Writes a job for `openjd run`, AWS Deadline Cloud and others: a task for each bake."""
+    import shlex
     import sys
 
     from verdigris.core.batch.farm_task import tasks_of
@@ -76,6 +77,8 @@ def template(
     from verdigris.core.batch.plan import State
     from verdigris.core.batch.state_folder import write_text
 
+    if not command.strip():
+        raise typer.BadParameter("is empty: name a program", param_hint="--command")
     choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     for each in found.of(State.BROKEN):
@@ -104,8 +107,10 @@ def template(
     else:
         write_text(output, text)
         paths = paths_of(scene, found.scene.out, job).items()
-        given = [f"-p {key}={path}" for key, path in paths if not is_known(path, job)]
-        print(" ".join(["openjd run", str(output), "--step Report --run-dependencies", *given]))
+        line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
+        for key, path in paths:
+            line += [] if is_known(path, job) else ["-p", f"{key}={path}"]
+        print(shlex.join(line))
 
 
 @app.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,14 +82,15 @@ def plan(
     """Lists what is to be baked, what is up to date, and how long the rest will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    from verdigris.core.batch.sharing import Alone
+    from verdigris.core.batch.state_folder import state_folder
+    from verdigris.core.batch.tell import plan_json, plan_lines
+
+    alone = Alone(state_folder(found.scene.out)).works(found, choices)
     if as_json:
-        from verdigris.core.batch.tell import plan_json
-
-        print(json.dumps(plan_json(found), indent=1))
+        print(json.dumps(plan_json(found, alone), indent=1))
     else:
-        from verdigris.core.batch.tell import plan_lines
-
-        print("\n".join(plan_lines(found)))
+        print("\n".join(plan_lines(found, alone)))
 
 
 @app.command()
@@ -137,18 +140,22 @@ def run(
 
     from verdigris.core.batch.drive import Manner
     from verdigris.core.batch.live import open_view
+    from verdigris.core.batch.names import require_pack_names
     from verdigris.core.batch.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.state_folder import run_lock
     from verdigris.core.batch.tell import summary_lines
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
-    folder = _read(*given[:7])[0].out
+    read = _read(*given[:7])[0]
+    beside = [entry.name for entry in read.entries if not entry.wish.folder]
+    with _as_usage("--pack"):
+        require_pack_names(pack or (), beside, str(scene))
 
     def say(text: str) -> None:
         print(f"verdigris: {text}", file=sys.stderr, flush=True)
 
-    with run_lock(folder, wait, say):
+    with run_lock(read.out, wait, say):
         # what another run has done until now is done
         found = plan_of(*given)
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
@@ -203,8 +210,15 @@ def choices_of(
     """How a scene is planned, from options of a command line."""
     from verdigris.core.batch.groups import Grouping
     from verdigris.core.batch.plan import Choices
-    from verdigris.core.device import SOFTWARE, hardware_devices
+    from verdigris.core.device import SOFTWARE, check_choice, hardware_devices
 
+    if device:
+        with _as_usage("--device"):
+            check_choice(device)
+    if not checkpoint_seconds >= 0:
+        raise typer.BadParameter(
+            f"{checkpoint_seconds} is not 0 or more", param_hint="--checkpoint-seconds"
+        )
     grouping = Grouping.NONE
     if shared_decoder:
         grouping = Grouping.BY_HAND if by_hand else Grouping.BY_PLAN
@@ -213,6 +227,17 @@ def choices_of(
     trainer = "numpy" if device == SOFTWARE else None
     likely = "tensor" if device or hardware_devices() else "numpy"
     return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
+
+
+@contextlib.contextmanager
+def _as_usage(option: str) -> Iterator[None]:
+    """What is wrong with an option is wrong for every material: it is told once."""
+    from verdigris.core.errors import VerdigrisError
+
+    try:
+        yield
+    except VerdigrisError as failure:
+        raise typer.BadParameter(str(failure), param_hint=option) from None
 
 
 def _read(
@@ -226,13 +251,20 @@ def _read(
     path_rules: tuple[PathRule, ...] = (),
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.documents import Documents
+    from verdigris.core.batch.entry import check_changes
     from verdigris.core.batch.openjd import map_path
     from verdigris.core.batch.rules import Rule, merged, parse_setting
     from verdigris.core.batch.scene import Asked, read_scene
+    from verdigris.core.settings import TRAINERS, require_settings
 
+    if preset:
+        with _as_usage("--preset"):
+            require_settings(preset, TRAINERS[0])
     changes: dict[str, Any] = {}
-    for text in settings or ():
-        changes = merged(changes, parse_setting(text))
+    with _as_usage("--set"):
+        for text in settings or ():
+            changes = merged(changes, parse_setting(text))
+        check_changes(changes)
     rule = Rule(preset=preset or None, settings=changes)
     asked = Asked(
         out,
@@ -275,7 +307,7 @@ def _engine(
     from verdigris.core.device import hardware_devices
 
     devices = (device,) if device else hardware_devices()
-    if dask:
+    if dask is not None:
         from verdigris.core.batch.dask_engine import DaskEngine
 
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)

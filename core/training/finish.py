@@ -32,6 +32,7 @@ from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import source_facts
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.student import Student
+from verdigris.core.outputs import LONGEST_NAME
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
 
-# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
-LONGEST_NAME = 200
 PREVIEW_SIZE, _SOFTWARE_PREVIEW_SIZE = 256, 128
 _PREVIEW_LIGHTING = Lighting(samples=16, emission=0.0)
 # Another device, or another driver, may be off by this much more than this one.

@@ -50,11 +50,25 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
                 "wait for it, or choose another folder or name"
             )
         if _is_still_there(file, path):
-            file.truncate(0)
-            file.write(str(os.getpid()).encode())
-            file.flush()
+            _sign(file, path)
             return file
         file.close()
+
+
+def _sign(file: IO[bytes], path: Path) -> None:
+    try:
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+        file.flush()
+    except OSError as failure:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        with contextlib.suppress(OSError):
+            file.close()
+        raise SettingsError(
+            f"{path.parent}: cannot be written to ({failure.strerror}): free space or choose "
+            "another folder"
+        ) from None
 
 
 def _is_still_there(file: IO[bytes], path: Path) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import check_importance
+from verdigris.core.outputs import check_no_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -105,6 +106,7 @@ class BakeControl:
 
 def make_folder(folder: Path) -> None:
     """Makes the folder of the result, or says why it cannot be."""
+    check_no_bundle(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:

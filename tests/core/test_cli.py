@@ -108,3 +108,13 @@ def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.close()
         assert running.stderr.read() == b""
+
+
+def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
+    text = '<materialx version="1.39"><'
+    (tmp_path / "\u6728.mtlx").write_text(text)
+    command = [sys.executable, "-m", "verdigris.core", "scene", "plan", str(tmp_path)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii:strict"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("\\u6728  cannot be baked")

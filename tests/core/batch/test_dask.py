@@ -114,3 +114,11 @@ def test_where_no_scheduler_answers_the_address_is_named(monkeypatch):
     monkeypatch.setattr("verdigris.core.batch.dask_engine._CONNECT_SECONDS", 0.5)
     with pytest.raises(SceneError, match=r"tcp://127\.0\.0\.1:9: no dask scheduler answers there"):
         DaskEngine("tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("address", ["", "farm", "http://farm:80", "tcp://farm:abc", "farm:99999"])
+def test_what_is_no_address_is_refused_at_once(address):
+    began = time.monotonic()
+    with pytest.raises(SceneError, match=r"is no address of a dask scheduler .*tcp://HOST:PORT"):
+        DaskEngine(address)
+    assert time.monotonic() - began < 10

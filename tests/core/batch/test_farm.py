@@ -1,6 +1,7 @@
 """Jobs for farms: openjd-cli, which is not ours, checks and runs them."""
 
 import json
+import shlex
 import stat
 import subprocess
 import sys
@@ -9,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.batch import child
+from verdigris.core.batch.child import Outcome
+from verdigris.core.batch.drive import Result
+from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.openjd import JobChoices, PathRule, job_template, map_path
-from verdigris.core.batch.plan import make_plan
+from verdigris.core.batch.plan import Choices, make_plan
+from verdigris.core.batch.run import finish_plan
 
 from ..in_process import run_command
 from . import fake_bake as kinds
-from .scenes import document, read, write_baked, write_scene
+from .scenes import document, read, write_baked, write_documents, write_scene
 
 FAKE = Path(__file__).with_name("fake_verdigris.py")
 
@@ -96,6 +101,63 @@ def test_a_task_that_the_scene_does_not_have_is_refused(farm):
     assert done.returncode == 1
     assert "openjd_fail: " in done.stdout
     assert "has no bake 'oak'; it has: clay, slate" in done.stderr
+
+
+@pytest.fixture
+def wood(tmp_path):
+    """A material alone, and two that share a decoder; with the options that say so."""
+    write_documents(tmp_path / "docs", "elm", "oak", "pine")
+    rules = [{"match": ["oak", "pine"], "group": "wood"}]
+    scene = write_scene(tmp_path / "scene.json", ["docs"], rules=rules)
+    return scene, "--shared-decoder", "--by-hand", "--out", tmp_path / "out"
+
+
+def test_one_of_a_group_is_no_task_of_its_own(wood, tmp_path):
+    refused = verdigris("farm", "task", *wood, "--task", "oak")
+    assert refused.returncode == 1
+    assert "has no bake 'oak'; it has: elm, wood.group" in refused.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_time_of_a_group_counts_once(wood, tmp_path):
+    plan = make_plan(read(wood[0], out=tmp_path / "out"), Choices(grouping=Grouping.BY_HAND))
+    for planned in plan.materials:
+        write_baked(planned)
+    results = [
+        Result(planned, "baked", outcome=Outcome("baked", seconds=seconds))
+        for planned, seconds in zip(plan.materials, (4.0, 9.0, 9.0), strict=True)
+    ]
+    summary = finish_plan(plan, results)
+    assert [row.seconds for row in summary.rows] == [4.0, 9.0, 9.0]
+    assert summary.seconds == 13.0
+
+
+@pytest.mark.parametrize("name", ["a {{b}}", "two\nlines", "{{{{", " ", "x" * 200])
+def test_a_job_of_any_name_is_one_that_the_specification_allows(name, wood, tmp_path):
+    made = verdigris("farm", "template", *wood, "--name", name, "-o", tmp_path / "job.json")
+    assert made.returncode == 0, made.stderr
+    checked = openjd("check", tmp_path / "job.json")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_material_whose_name_jobs_take_for_an_expression_is_refused(tmp_path):
+    write_documents(tmp_path / "docs", "clay")
+    sources = [{"source": "docs/clay.mtlx", "name": "a {{b}}"}]
+    scene = write_scene(tmp_path / "scene.json", sources)
+    refused = verdigris("farm", "template", scene, "-o", tmp_path / "job.json")
+    assert refused.returncode == 1
+    assert "'a {{b}}' has two braces in it, where jobs expect an expression" in refused.stderr
+    assert not (tmp_path / "job.json").exists()
+
+
+def test_the_line_that_submits_a_job_is_for_a_shell(tmp_path):
+    folder = tmp_path / "my show"
+    write_documents(folder / "docs", "clay")
+    made = verdigris("farm", "template", folder / "docs", "-o", folder / "a job.json")
+    arguments = shlex.split(made.stdout)
+    assert arguments[:2] == ["openjd", "run"]
+    assert Path(arguments[2]) == folder / "a job.json"
+    assert arguments[-2:] == ["-p", f"Out={Path('baked').absolute()}"]
 
 
 def test_many_bakes_are_parted_into_steps_that_the_specification_allows(tmp_path):

@@ -114,6 +114,19 @@ def test_what_either_trainer_made_is_up_to_date_unless_one_is_wanted(props):
         assert "was made by the trainer tensor, wanted is numpy" in reasons
 
 
+def test_what_verdigris_bake_gave_a_shared_decoder_is_stale(props):
+    bake_all(props, decoder_shared_by=["clay"])
+    assert set(states(plan_of(props)).values()) == {CURRENT}
+    bake_all(props, decoder_shared_by=["clay", "oak"])
+    for state, reasons in states(plan_of(props)).values():
+        assert state == "stale"
+        assert reasons == ("shares its decoder with 1 other, and should have its own",)
+    # that of a group says of which
+    groups = Choices(grouping=Grouping.BY_PLAN)
+    bake_all(props, groups, decoder_shared_by=["clay", "oak"])
+    assert states(plan_of(props, groups))["oak"] == CURRENT
+
+
 def test_a_damaged_bundle_is_baked_again(props):
     bake_all(props)
     weights = props.parent / "baked" / "clay.vdg" / "weights.bin"
@@ -173,6 +186,35 @@ def test_the_plan_groups_what_has_one_surface_and_equal_settings(props):
     rule = (Rule(match=("oak",), settings={"resolution": 64}),)
     plan = make_plan(read(props, rules=rule), choices)
     assert {each.group for each in plan.materials} == {""}
+
+
+def test_a_group_of_the_plan_takes_no_name_of_a_group_by_hand(tmp_path):
+    folder = write_documents(tmp_path / "props", "clay", "oak", "pine", "slate")
+    rules = [{"match": ["clay", "oak"], "group": "Standard_surface-1"}]
+    scene = write_scene(tmp_path / "scene.json", [folder.name], rules=rules)
+    plan = plan_of(scene, Choices(grouping=Grouping.BY_PLAN), out=tmp_path / "out")
+    by_hand, by_plan = "Standard_surface-1", "standard_surface-2"
+    assert [each.group for each in plan.materials] == [by_hand, by_hand, by_plan, by_plan]
+
+
+@pytest.mark.parametrize("grouping", [Grouping.BY_HAND, Grouping.BY_PLAN])
+def test_what_is_meant_alone_stays_in_its_group(grouping, tmp_path):
+    folder = write_documents(tmp_path / "props", "clay", "oak", "pine", "slate")
+    rules = [{"match": ["oak", "slate"], "group": "set"}]
+    if grouping == Grouping.BY_PLAN:
+        # the plan makes pairs in the scene's order: clay and oak, pine and slate
+        rules = []
+    scene = write_scene(tmp_path / "scene.json", [folder.name], rules=rules)
+    choices = Choices(grouping=grouping, group_size=2)
+    out = tmp_path / "out"
+    for each in plan_of(scene, choices, out=out).materials:
+        write_baked(each)
+    plan = plan_of(scene, choices, out=out, only=("slate",))
+    first = "oak" if grouping == Grouping.BY_HAND else "pine"
+    assert states(plan) == {first: CURRENT, "slate": CURRENT}
+    (folder / "slate.mtlx").write_text(document("slate", colour="0, 0, 1"))
+    (work,) = plan_of(scene, choices, out=out, only=("slate",)).works
+    assert [each.entry.name for each in work.materials] == [first, "slate"]
 
 
 def test_a_group_with_different_wishes_is_refused(props):

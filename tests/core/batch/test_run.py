@@ -142,6 +142,14 @@ def test_a_run_can_end_at_the_first_failure(tmp_path):
     assert summary.exit_code == 3
 
 
+def test_a_run_that_is_to_end_at_a_failure_bakes_nothing_where_one_is_known(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "bad.mtlx").write_text("<materialx")
+    summary, told = run(scene_of(tmp_path, "a", "b"), keep_going=False)
+    assert statuses(summary) == {"a": "not reached", "b": "not reached", "bad": "failed"}
+    assert (summary.exit_code, told) == (3, [])
+
+
 def test_what_a_library_prints_is_no_event(tmp_path):
     summary, told = run(scene_of(tmp_path, "a", seeds={"a": kinds.NOISY}))
     assert statuses(summary) == {"a": "baked"}
@@ -208,6 +216,15 @@ def test_the_report_keeps_what_earlier_runs_have_told(tmp_path):
     (material,) = json.loads((tmp_path / "out" / "scene_summary.json").read_text())["materials"]
     assert (material["status"], material["warnings"]) == ("up to date", ["transmission is dropped"])
     assert material["seconds"] > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_document_whose_name_is_no_unicode_is_in_the_report(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / os.fsdecode(b"b\xff.mtlx")).write_text("<materialx")
+    plan = scene_of(tmp_path, "a")
+    _, report = write_summary(run(plan)[0])
+    assert "b?.mtlx: not valid XML" in report.read_bytes().decode()
 
 
 def test_of_two_runs_at_one_folder_the_second_is_told_who_has_it(tmp_path):

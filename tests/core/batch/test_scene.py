@@ -1,11 +1,14 @@
 """A scene is read from a JSON, a folder, a stage, or from what an application handed over."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.plan import make_plan
 from verdigris.core.batch.scene import read_scene
 from verdigris.core.settings import PRESETS
 
@@ -64,6 +67,15 @@ def test_a_broken_document_is_an_entry_that_says_why(tmp_path):
     assert "slate.mtlx: not valid XML" in slate.problem
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_document_that_no_bundle_can_tell_of_is_not_baked(tmp_path):
+    (tmp_path / os.fsdecode(b"a\xff.mtlx")).write_text(document("clay"))
+    (tmp_path / "\u6728.mtlx").write_text(document("oak"))
+    clay, oak = read(tmp_path).entries
+    assert clay.problem.endswith("the file's name is no Unicode: rename it")
+    assert oak.problem == ""
+
+
 def test_materials_of_one_name_get_that_of_their_document(tmp_path):
     (tmp_path / "wall.mtlx").write_text(document("clay", "slate"))
     (tmp_path / "roof.mtlx").write_text(document("Clay"))
@@ -78,6 +90,18 @@ def test_the_materials_of_a_stage_come_as_documents(tmp_path):
     assert tuple(surface.getInputValue("base_color")) == pytest.approx((0.7, 0.3, 0.1))
     assert loaded.require_material(clay.material).name == "clay"
     assert "kma_hair" in karma.problem
+
+
+def test_a_broken_stage_is_an_entry_that_says_why_in_one_place(tmp_path):
+    write_documents(tmp_path, "clay")
+    (tmp_path / "set.usda").write_text(STAGE.replace("token outputs:out", "token outputs:out }", 1))
+    (tmp_path / "no.usda").write_text("garbage")
+    scene = write_scene(tmp_path / "scene.json", ["clay.mtlx", "set.usda", "no.usda"])
+    clay, stage, other = read(scene).entries
+    assert clay.problem == ""
+    assert f"{tmp_path}/set.usda:11:" in stage.problem
+    assert "no.usda> is not a valid usda layer" in other.problem
+    assert not any("line" in each.problem for each in (stage, other))
 
 
 def test_what_an_application_handed_over_is_a_scene(tmp_path):
@@ -167,6 +191,20 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"match": 3}]}, "match is 3: use a text, or a list of texts"),
         ({"rules": {"match": "*"}}, "rules is"),
         ({"packs": {"a/b.vdg": "*"}}, "'a/b.vdg' is no file"),
+        ({"packs": {"Clay.vdg": "*"}}, "'Clay.vdg' is the bundle of the material clay: choose"),
+        ({"sources": [""]}, "sources[0]: source is empty: name a document"),
+        ({"sources": [{"preset": "draft"}]}, "sources[0]: source is empty: name a document"),
+        ({"sources": ["n" * 300]}, "cannot be read (File name too long): correct the path"),
+        ({"sources": [{"source": "clay.mtlx", "name": ".."}]}, "'..' is no name of a file"),
+        ({"sources": [{"source": "clay.mtlx", "name": "a\nb"}]}, "is no name of a file: leave"),
+        (
+            {"sources": [{"source": "clay.mtlx", "name": "n" * 201}]},
+            "bytes: choose one of at most",
+        ),
+        ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
+        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
+        ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
+        ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_path):
@@ -178,11 +216,52 @@ def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_pa
     assert message in str(caught.value)
 
 
+def test_a_name_that_is_too_long_breaks_its_own_material_alone(tmp_path):
+    write_documents(tmp_path, "clay", "n" * 201)
+    clay, long = make_plan(read(tmp_path, out=tmp_path / "out")).materials
+    assert str(clay.state) == "not baked"
+    assert str(long.state) == "cannot be baked"
+    assert "has 201 bytes: choose one of at most 200" in long.reasons[0]
+
+
+def test_only_what_the_scene_says_is_a_pattern(tmp_path):
+    folder = write_documents(tmp_path / "show [v2]" / "set", "clay").parent
+    write_documents(folder / "take[1]", "oak")
+    write_documents(folder / "take1", "pine")
+    scene = write_scene(folder / "scene.json", ["set/*.mtlx", "take[1]", f"{folder}/t*1/p*.mtlx"])
+    assert names(read(scene)) == ["clay", "oak", "pine"]
+
+
+def test_a_material_that_two_sources_name_is_one_unless_they_give_it_names(tmp_path):
+    write_documents(tmp_path / "props", "clay", "oak")
+    sources = [
+        {"source": "props", "preset": "draft", "settings": {"seed": 3}},
+        {"source": "props/../props/oak.mtlx", "preset": "final"},
+        {"source": "props/oak.mtlx", "name": "far_oak", "settings": {"seed": 9}},
+    ]
+    clay, oak, far = read(write_scene(tmp_path / "scene.json", sources)).entries
+    assert [entry.name for entry in (clay, oak, far)] == ["clay", "oak", "far_oak"]
+    assert [entry.wish.preset for entry in (clay, oak, far)] == ["draft", "final", ""]
+    assert [entry.wish.settings["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
+
+
 def test_paths_of_another_machine_become_those_of_this_one(tmp_path):
     write_documents(tmp_path / "here", "clay")
     scene = write_scene(tmp_path / "scene.json", ["/farm/clay.mtlx"], search=["/farm/images"])
     found = read(scene, to_here=lambda path: path.replace("/farm", str(tmp_path / "here")))
     assert found.entries[0].source.search == (tmp_path / "here" / "images",)
+
+
+def test_what_was_handed_over_on_another_machine_is_found_on_this_one(tmp_path):
+    write_documents(tmp_path / "here", "clay")
+    handed = {"name": "clay", "status": "handed over", "document": "/farm/clay.mtlx"}
+    handed["search"] = ["/farm/images"]
+    (tmp_path / "summary.json").write_text(json.dumps({"materials": [handed]}))
+    scene = write_scene(tmp_path / "scene.json", ["summary.json"])
+    for path in (tmp_path / "summary.json", scene):
+        (clay,) = read(path, to_here=lambda each: each.replace("/farm", f"{tmp_path}/here")).entries
+        assert (clay.problem, clay.material) == ("", "clay")
+        assert clay.source.search == (tmp_path / "here" / "images",)
 
 
 def test_the_examples_are_a_scene():

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.batch.child import BAKED, Outcome
-from verdigris.core.batch.drive import Result
+from verdigris.core.batch.drive import Manner, Result
 from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.packs import write_packs
 from verdigris.core.batch.plan import Choices, make_plan
 from verdigris.core.batch.report import report_html
 from verdigris.core.batch.rules import Rule
+from verdigris.core.batch.run import RunOptions, run_plan
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.summary import Summary, rows_of
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene
 
-from .scenes import read, write_baked, write_documents
+from .scenes import read, write_baked, write_documents, write_scene
 
 BY_HAND = Choices(grouping=Grouping.BY_HAND)
 NAMES = ("a", "b", "c")
@@ -73,6 +74,15 @@ def test_what_is_shared_is_baked_alone_too_once_with_the_steps_of_one(scene, sta
     assert json.loads(summary.text())["materials"][0]["sharing"]["ratio"] == pytest.approx(2.0)
 
 
+def test_what_a_group_saves_is_known_without_the_bakes_for_comparison(scene):
+    for each in make_plan(scene, BY_HAND).materials:
+        write_baked(each)
+    summary = summary_of(scene, make_plan(scene, BY_HAND), None)
+    (group,) = summary.groups
+    weights = (scene.out / "a.vdg" / "weights.bin").stat().st_size
+    assert (group["error_ratio"], group["saved_bytes"]) == (None, 2 * weights)
+
+
 def test_bundles_that_had_own_decoders_spare_the_bakes_for_comparison(scene, state):
     for each in make_plan(scene).materials:
         write_baked(each, log_mae=0.05)
@@ -119,3 +129,45 @@ def test_a_pack_is_written_once_and_again_when_a_bundle_has_changed(scene, state
     first, second = write()
     assert "c.vdg" in first["error"]
     assert "error" not in second
+
+
+def test_a_pack_of_the_scene_holds_what_was_not_meant_too(tmp_path):
+    write_documents(tmp_path / "docs", *NAMES)
+    file = write_scene(tmp_path / "scene.json", ["docs"], packs={"set.vdg": ["a", "b"]})
+    for each in make_plan(read(file, out=tmp_path / "out")).materials:
+        write_baked(each)
+    meant = make_plan(read(file, out=tmp_path / "out", only=("a",)))
+
+    def packs(*more):
+        summary = run_plan(meant, Choices(), RunOptions(Manner(), packs=more), None, None)
+        assert summary.exit_code == 0
+        return {pack["name"]: pack["text"] for pack in summary.packs}
+
+    assert packs("mine.vdg").keys() == {"set.vdg", "mine.vdg"}
+    found = {name: open_scene(tmp_path / "out" / f"{name}.vdg") for name in ("set", "mine")}
+    assert [material.name for material in found["set"].materials] == ["a", "b"]
+    assert [material.name for material in found["mine"].materials] == ["a"]
+    (tmp_path / "out" / "b.vdg" / "weights.bin").unlink()
+    assert packs() == {"set.vdg": "is not written: b was not meant, and is not baked"}
+
+
+@pytest.mark.parametrize("junk", ["", "[1]", '{"all.vdg": 5}', "{"])
+def test_a_damaged_note_of_packs_costs_no_more_than_to_pack_again(junk, scene, state):
+    plan = make_plan(scene)
+    for each in plan.materials:
+        write_baked(each)
+    (state / "packs.json").write_text(junk)
+    bundles = {each.entry.name: each.bundle for each in plan.materials}
+    (pack,) = write_packs({"all.vdg": ("*",)}, bundles, scene.out, state)
+    assert pack["is_new"]
+    assert list(json.loads((state / "packs.json").read_text())) == ["all.vdg"]
+
+
+def test_times_of_a_damaged_summary_are_left_out(scene):
+    for each in make_plan(scene).materials:
+        write_baked(each)
+    told = [{"name": "a", "status": "baked", "seconds": float("nan"), "warnings": ["kept"]}]
+    (scene.out / "scene_summary.json").write_text(json.dumps({"materials": told}))
+    summary = summary_of(scene, make_plan(scene), None)
+    assert (summary.rows[0].seconds, summary.rows[0].warnings) == (0.0, ("kept",))
+    assert "<h3>a</h3>" in report_html(summary)

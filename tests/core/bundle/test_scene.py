@@ -171,6 +171,16 @@ def test_two_materials_of_one_name_are_refused(bundles, tmp_path):
         pack([bundles[0], bundles[0]], tmp_path / "twice.vdg")
 
 
+@pytest.mark.parametrize("name", ["aux.vdg", "\u6728.vdg"])
+def test_a_name_that_not_every_file_system_takes_is_refused_with_its_bundle(
+    name, bundles, tmp_path
+):
+    folder = shutil.copytree(bundles[0].folder, tmp_path / name)
+    with pytest.raises(VerdigrisError, match=rf"{name}: has no name that every .*: rename it"):
+        pack([open_bundle(folder)], tmp_path / "all.vdg")
+    assert not (tmp_path / "all.vdg").exists()
+
+
 def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
     with pytest.raises(VerdigrisError) as failure:
         open_bundle(scene.folder)

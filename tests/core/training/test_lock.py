@@ -89,3 +89,20 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
         locked(tmp_path / "gone", "clay"),
     ):
         pass
+
+
+def test_a_full_disk_is_told_and_leaves_no_lock(tmp_path):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with (
+            pytest.raises(SettingsError, match=r"cannot be written to \(.*free space or choose"),
+            locked(tmp_path, "clay"),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
+    with locked(tmp_path, "clay"):
+        assert (tmp_path / ".clay.lock").read_text() == str(os.getpid())

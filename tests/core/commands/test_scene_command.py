@@ -1,0 +1,62 @@
+"""`scene` as its user meets it: what is wrong with an option is told once, and nothing is done."""
+
+import json
+
+import pytest
+
+from verdigris.core.batch.plan import make_plan
+
+from ..batch.scenes import read, write_baked, write_documents
+from ..in_process import run_command
+
+
+@pytest.fixture
+def docs(tmp_path):
+    return write_documents(tmp_path / "docs", "clay", "oak")
+
+
+def test_a_plan_tells_of_the_bakes_that_only_measure_what_sharing_costs(docs, tmp_path):
+    out = ("--out", tmp_path / "out", "--device", "software", "--set", "candidates=1")
+    code, text, _ = run_command(("scene", "plan", docs, *out, "--shared-decoder", "--json"))
+    shared = json.loads(text)
+    _, text, _ = run_command(("scene", "plan", docs, *out, "--json"))
+    single = json.loads(text)
+    assert (code, len(shared["bakes"]), len(single["bakes"])) == (0, 1, 2)
+    assert shared["comparisons"] == {"bakes": 2, "seconds": single["seconds"]}
+    assert single["comparisons"] == {"bakes": 0, "seconds": 0}
+    _, text, _ = run_command(("scene", "plan", docs, *out, "--shared-decoder"))
+    assert "and 2 bakes to tell what sharing costs, about" in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--preset", "drift"), "--preset: preset 'drift' is not known: use one of draft"),
+        (("--set", "resolution"), "--set: 'resolution': use NAME=VALUE"),
+        (("--set", "resolutoin=64"), "--set: setting resolutoin is not known: use one of"),
+        (("--set", "resolution=big"), "--set: resolution is 'big': use a value such as"),
+        (("--set", "draw.pears=2"), "--set: setting draw.pears is not known: use one of draw."),
+        (("--device", "vulcan"), "--device: device 'vulcan' is not known: choose one of auto"),
+        (("--checkpoint-seconds", "nan"), "--checkpoint-seconds: nan is not 0 or more"),
+        (("--pack", "set"), "'set' is no file: use NAME.vdg"),
+        (("--pack", "../set.vdg"), "'../set.vdg' is no file: use NAME.vdg"),
+        (("--pack", "OAK.vdg"), "'OAK.vdg' is the bundle of the material oak: choose another"),
+    ],
+)
+def test_a_wrong_option_is_wrong_usage_and_bakes_nothing(options, message, docs, tmp_path):
+    command = ("scene", "run", docs, "--out", tmp_path / "out", *options)
+    code, _, errors = run_command(command)
+    assert code == 2
+    assert message in " ".join(errors.split())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("scene", "run"), ("farm", "task", "--task", "oak")])
+def test_nothing_is_baked_into_a_bundle(command, docs, tmp_path):
+    planned = make_plan(read(docs, out=tmp_path / "out")).materials[0]
+    bundle = write_baked(planned)
+    before = sorted(bundle.rglob("*"))
+    code, _, errors = run_command((*command, docs, "--out", bundle))
+    assert code == 1
+    assert f"lies in the bundle {bundle}, whose files are its own: choose another" in errors
+    assert sorted(bundle.rglob("*")) == before
