@@ -111,9 +111,9 @@ def check_importance(weights: Floats, name: str) -> None:
         raise SettingsError(f"{name}: has shape {weights.shape}: use rows and columns of weights")
     odd = int(np.count_nonzero(~np.isfinite(weights)))
     if odd:
-        raise SettingsError(f"{name}: {odd} texels are not numbers: paint them again")
+        raise SettingsError(f"{name}: no numbers in {odd} of its texels: paint them again")
     negative = int(np.count_nonzero(weights < 0))
     if negative:
-        raise SettingsError(f"{name}: {negative} texels are negative: weights start at 0")
+        raise SettingsError(f"{name}: negative in {negative} of its texels: weights start at 0")
     if not weights.any():
         raise SettingsError(f"{name}: is zero everywhere: paint something or leave it out")

@@ -82,6 +82,6 @@ def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
 def no_numbers(texels: Mapping[Path, int]) -> list[Part]:
     """By file, how many texels hold what is no number."""
     return [
-        Part(f"image {path.name}", APPROXIMATED, f"{count} texels are not numbers: read as 0")
+        Part(f"image {path.name}", APPROXIMATED, f"no numbers in {count} of its texels: read as 0")
         for path, count in texels.items()
     ]

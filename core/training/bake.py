@@ -246,7 +246,7 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
         rate = report.samples / took
         yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
         if report.skipped:
-            yield Warning(f"{report.skipped} steps were skipped: their gradients were not finite")
+            yield Warning(f"steps skipped, since their gradients were not finite: {report.skipped}")
         if metrics.is_due:
             with metrics.taken():
                 found = run.measure()

@@ -59,24 +59,24 @@ def what_is_missing(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: {len(unloaded)} payloads are not loaded ({_listed(unloaded)}): load "
+            f"{node.path()}: payloads that are not loaded: {_listed(unloaded)}: load "
             "them in the Scene Graph Tree to see their materials"
         )
     if broken:
         found.append(
-            f"{node.path()}: {len(broken)} references lead nowhere ({_listed(broken)}): correct "
-            "their paths"
+            f"{node.path()}: references that lead nowhere: {_listed(broken)}: correct their paths"
         )
     if bare:
         found.append(
-            f"{node.path()}: {len(bare)} materials have no MaterialX surface ({_listed(bare)}): "
+            f"{node.path()}: materials without a MaterialX surface: {_listed(bare)}: "
             "connect a MaterialX shader to their surface output to bake them"
         )
     return found
 
 
 def _listed(names: list[str]) -> str:
-    return "; ".join(names[:_MOST_TOLD]) + ("; …" if len(names) > _MOST_TOLD else "")
+    more = len(names) - _MOST_TOLD
+    return "; ".join(names[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
 def has_surface(stage: Any, path: str) -> bool:

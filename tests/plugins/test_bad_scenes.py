@@ -77,8 +77,8 @@ def test_a_material_of_a_stack_without_a_surface_is_named(maya):
 def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
     add_stage(houdini, tmp_path)
     (said,) = houdini.host.scene_warnings()
-    assert "1 materials have no MaterialX surface (/materials/hollow): connect" in said
-    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*\(/materials/hollow\)"):
+    assert "materials without a MaterialX surface: /materials/hollow: connect" in said
+    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*surface: /materials/hollow:"):
         choose(houdini.host, ())
 
 
@@ -113,7 +113,7 @@ def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(ho
     stage.GetRootLayer().Export(str(tmp_path / "shot.usda"))
     add_stage(houdini, tmp_path, (tmp_path / "shot.usda").read_text())
     (said,) = houdini.host.scene_warnings()
-    assert "1 references lead nowhere (Could not open asset @/shots/table.usda@" in said
+    assert "references that lead nowhere: Could not open asset @/shots/table.usda@" in said
 
     there = Usd.Stage.CreateInMemory()
     there.SetDefaultPrim(there.DefinePrim("/chair"))
@@ -125,7 +125,7 @@ def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(ho
     module = importlib.import_module("verdigris.plugins.houdini.scene_stage")
     node = houdini.scene.hou.node(LIBRARY)
     type(node).stage = lambda self: held
-    assert "1 payloads are not loaded (/chair): load them" in module.what_is_missing(node)[0]
+    assert "payloads that are not loaded: /chair: load them" in module.what_is_missing(node)[0]
 
 
 def test_a_locked_mesh_is_not_painted_on(maya):

@@ -202,8 +202,8 @@ def write_map(path, values):
     ("values", "message"),
     [
         (np.zeros((8, 8)), "is zero everywhere"),
-        (np.where(np.eye(8), np.nan, 1), "8 texels are not numbers"),
-        (np.where(np.eye(8), -1, 1), "8 texels are negative"),
+        (np.where(np.eye(8), np.nan, 1), "no numbers in 8 of its texels"),
+        (np.where(np.eye(8), -1, 1), "negative in 8 of its texels"),
         (np.ones((1, 9000)), "9000 x 1 texels; an importance map has at most 8192"),
     ],
 )

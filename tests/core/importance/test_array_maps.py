@@ -22,7 +22,7 @@ def test_rows_of_an_array_are_those_of_the_map_that_an_image_holds_upside_down(t
         (np.ones(4), r"holds float64 of shape \(4,\): use rows and columns"),
         (np.array([["a"]]), "holds <U1 of shape"),
         (np.ones((1, 8193)), "at most 8192 a side"),
-        (np.array([[1.0, -1.0]]), "1 texels are negative"),
+        (np.array([[1.0, -1.0]]), "negative in 1 of its texels"),
         (np.array([[{}]], object), "is no array of numpy"),
     ],
 )

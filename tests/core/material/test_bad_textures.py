@@ -83,7 +83,7 @@ def test_texels_that_are_not_numbers_count_as_black_and_are_told(tmp_path):
     )
     told = [part for part in describe_teacher(odd).parts if part.name.startswith("image")]
     assert [(part.name, part.fate, part.how) for part in told] == [
-        ("image odd.exr", "approximated", "2 texels are not numbers: read as 0")
+        ("image odd.exr", "approximated", "no numbers in 2 of its texels: read as 0")
     ]
     assert "image even.exr" not in [part.name for part in describe_teacher(even).parts]
 

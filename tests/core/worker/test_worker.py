@@ -310,7 +310,7 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
         (say.Start("out", name="../up"), "'../up' is no name of a file"),
         (say.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
         (say.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
-        (say.SetImportance(1, 1, np.float32([-1]).tobytes()), "1 texels are negative"),
+        (say.SetImportance(1, 1, np.float32([-1]).tobytes()), "negative in 1 of its texels"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, message, tmp_path):
