@@ -13,6 +13,7 @@ from verdigris.core.material.checks import find_fault
 from verdigris.core.material.library import standard_library
 from verdigris.core.material.names import rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
+from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
 
@@ -170,6 +171,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
         _hand_down_inputs(root)
+        read_properties_directly(root)
         give_lengths_as_nodes_take_them(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None

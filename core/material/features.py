@@ -139,7 +139,6 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "geompropvalue": ("property of the geometry", DROPPED, _GEOMETRY),
     "geompropvalueuniform": ("property of the geometry", DROPPED, _GEOMETRY),
     "geomcolor": ("painted colour of the geometry", DROPPED, _GEOMETRY),
-    "UsdPrimvarReader": ("primvar", DROPPED, _GEOMETRY),
     "time": ("time", APPROXIMATED, _TIME),
     "frame": ("frame", APPROXIMATED, _TIME),
     "position": ("place in space", APPROXIMATED, _PLACE),

@@ -41,7 +41,7 @@ _MOST_TWINS = 8
 _WHITE = 1.05
 _PLACES_IN_SPACE = {"Pobject", "Pworld"}
 _PLACE_GEOMPROPS = {"UV0", *_PLACES_IN_SPACE}
-_PLACE_NODES = ("texcoord", "position", "geompropvalue", "UsdPrimvarReader")
+_PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,6 @@ RENDER_CONTEXT = "mtlx"
 DEFAULT_VERSION = "1.38"
 VERSION_ATTRIBUTE = "config:mtlx:version"
 _COLOURED = ("color", "asset")
-_PRIMVAR_READER, _GEOMPROP_VALUE = "ND_UsdPrimvarReader_", "ND_geompropvalue_"
-_GEOMPROP_PORTS = {"varname": "geomprop", "fallback": "default"}
 
 
 @dataclass(frozen=True)
@@ -151,10 +149,6 @@ def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
     graph = _outermost_graph(prim, material)
     read = [_read_port(port, graph, network) for port in shader.GetInputs()]
     ports = [port for port in read if port]
-    if definition.startswith(_PRIMVAR_READER):
-        # the same node, which MaterialX's generators understand
-        definition = definition.replace(_PRIMVAR_READER, _GEOMPROP_VALUE)
-        ports = [replace(port, name=_GEOMPROP_PORTS.get(port.name, port.name)) for port in ports]
     return Shader(path, definition, graph, tuple(ports))
 
 

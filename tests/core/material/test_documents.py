@@ -101,6 +101,29 @@ def test_nodes_may_have_names_that_the_library_has_too(name):
     np.testing.assert_array_equal(seen, expected)
 
 
+def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
+    nodes = (
+        '<UsdPrimvarReader name="reader" type="vector2">'
+        '<input name="varname" type="string" value="st"/></UsdPrimvarReader>'
+        '<UsdTransform2d name="turned" type="vector2">'
+        '<input name="in" type="vector2" nodename="reader"/>'
+        '<input name="rotation" type="float" value="90"/>'
+        '<input name="scale" type="vector2" value="2, 1"/>'
+        '<input name="translation" type="vector2" value="1, 0"/></UsdTransform2d>'
+        '<separate2 name="apart" type="multioutput">'
+        '<input name="in" type="vector2" nodename="turned"/></separate2>'
+    )
+    inputs = (
+        '<input name="base" type="float" value="0"/><input name="specular" type="float" value="0"/>'
+        '<input name="emission" type="float" nodename="apart" output="{}"/>'
+    )
+    uv = np.float32([[0.375, 0.625], [0.2, 0.9]])
+    ahead = np.float32([[0, 0, 1]] * 2)
+    for output, expected in (("outx", 1 - uv[:, 1]), ("outy", 2 * uv[:, 0])):
+        teacher = Teacher(parse_document(with_surface(inputs.format(output), nodes)))
+        np.testing.assert_allclose(teacher.unlit(uv, ahead)[:, 0], expected, rtol=1e-5)
+
+
 def test_shaders_graphs_and_materials_keep_the_names_that_the_library_has_too():
     graph = GRAPH.replace('"graph"', '"distance"')
     look = '<look name="hero"><materialassign name="a" material="integer" geom="/tray"/></look>'
