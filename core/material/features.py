@@ -119,7 +119,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 }
 
 # A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
-_GEOMETRY = "is not there on a flat sample: it reads as zero"
+_GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
 _TIME = "time stands still at frame 1"
 _PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
 NODE_FEATURES: dict[str, tuple[str, str, str]] = {

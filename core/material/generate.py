@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from verdigris.core.material.fixes import (
 )
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
+from verdigris.core.material.readers import properties_without_geometry
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -94,7 +96,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"export static const uint kLanesPerSample = {lanes};",
             '#include "teacher/prelude.slang"',
             code,
-            _vertex_adapter(stage),
+            _vertex_adapter(stage, properties_without_geometry(document.nodes_of(material))),
             '#include "teacher/material.slang"',
         )
     )
@@ -149,9 +151,10 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
     return registry
 
 
-def _vertex_adapter(stage: Gen.ShaderStage) -> str:
+def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> str:
     """Fills the vertex data that this document happens to ask for. A field that a sample has not
-    (a painted colour, a property of the geometry) is zero."""
+    (a painted colour, a property of the geometry) is what the document says for such a case, or
+    zero."""
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
@@ -162,6 +165,8 @@ def _vertex_adapter(stage: Gen.ShaderStage) -> str:
             lines.append(f"    vertex.{name} = {value};")
         elif kind == "vector2" and name.removeprefix("i_geomprop_") in TEXTURE_COORDINATES:
             lines.append(f"    vertex.{name} = point.uv;")
+        elif name.removeprefix("i_geomprop_") in properties:
+            lines.append(f"    vertex.{name} = {properties[name.removeprefix('i_geomprop_')]};")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"

@@ -1,13 +1,21 @@
-"""Nodes that read a property of the geometry by USD's name for them."""
+"""Nodes that read a property of the geometry, which a flat sample has not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 READER, VALUE, UNIFORM_VALUE = "UsdPrimvarReader", "geompropvalue", "geompropvalueuniform"
+_SLANG_TYPES = {
+    "boolean": "bool",
+    "integer": "int",
+    "float": "float",
+    **{f"vector{size}": f"float{size}" for size in (2, 3, 4)},
+    **{f"color{size}": f"float{size}" for size in (3, 4)},
+}
 _UNIFORM = ("string", "filename")
 # input of a reader -> that of the node that stands for it
 PORTS = {"varname": "geomprop", "fallback": "default"}
@@ -26,3 +34,17 @@ def read_properties_directly(root: mx.Document) -> None:
         for port in node.getInputs():
             if port.getName() in PORTS:
                 port.setName(PORTS[port.getName()])
+
+
+def properties_without_geometry(nodes: Iterable[mx.Node]) -> dict[str, str]:
+    """By the name of a property, what the nodes say it is where there is none, as Slang has it."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        name, default = node.getInput(PORTS["varname"]), node.getInput(PORTS["fallback"])
+        slang = _SLANG_TYPES.get(node.getType())
+        if node.getCategory() != VALUE or name is None or default is None or slang is None:
+            continue
+        if default.getValue() is not None:
+            text = (name.getInterfaceInput() or name).getValueString()
+            found.setdefault(text, f"{slang}({default.getValueString()})")
+    return found

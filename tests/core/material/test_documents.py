@@ -124,6 +124,35 @@ def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
         np.testing.assert_allclose(teacher.unlit(uv, ahead)[:, 0], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("kind", "given", "expected"),
+    [
+        ("float", '"0.25"', (0.25, 0.25, 0.25)),
+        ("color3", '"0.1, 0.2, 0.3"', (0.1, 0.2, 0.3)),
+        ("float", None, (0, 0, 0)),
+    ],
+)
+def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expected):
+    default = f'<input name="default" type="{kind}" value={given}/>' if given else ""
+    nodes = (
+        f'<geompropvalue name="wear" type="{kind}">'
+        f'<input name="geomprop" type="string" value="wear"/>{default}</geompropvalue>'
+        '<convert name="shown" type="color3">'
+        f'<input name="in" type="{kind}" nodename="wear"/></convert>'
+        if kind != "color3"
+        else f'<geompropvalue name="shown" type="{kind}">'
+        f'<input name="geomprop" type="string" value="wear"/>{default}</geompropvalue>'
+    )
+    inputs = (
+        '<input name="base" type="float" value="0"/><input name="specular" type="float" value="0"/>'
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="emission_color" type="color3" nodename="shown"/>'
+    )
+    teacher = Teacher(parse_document(with_surface(inputs, nodes)))
+    seen = teacher.unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))
+    np.testing.assert_allclose(seen[0, :3], expected, rtol=1e-5)
+
+
 def test_shaders_graphs_and_materials_keep_the_names_that_the_library_has_too():
     graph = GRAPH.replace('"graph"', '"distance"')
     look = '<look name="hero"><materialassign name="a" material="integer" geom="/tray"/></look>'
