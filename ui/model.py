@@ -96,7 +96,7 @@ class PanelModel:
                 self._forget()
                 self._set_state(IDLE)
                 self._open()
-        if self.current not in self.materials and not self.is_busy:
+        elif not self.is_busy:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
                 self.choose(first)

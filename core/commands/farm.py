@@ -109,7 +109,8 @@ def template(
         paths = paths_of(scene, found.scene.out, job).items()
         line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
         for key, path in paths:
-            line += [] if is_known(path, job) else ["-p", f"{key}={path}"]
+            if not is_known(path, job):
+                line += ["-p", f"{key}={path}"]
         print(shlex.join(line))
 
 

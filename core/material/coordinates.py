@@ -15,8 +15,10 @@ TEXTURE_COORDINATES = frozenset(
 
 def reads_texture_coordinates(node: mx.Node) -> bool:
     """Whether a node that reads a property of the geometry reads its texture coordinates."""
-    port = node.getInput("geomprop") or node.getInput("varname")
-    if port is None or node.getType() != "vector2":
-        return False
-    interface = port.getInterfaceInput()
-    return (interface or port).getValueString() in TEXTURE_COORDINATES
+    return node.getType() == "vector2" and property_of(node) in TEXTURE_COORDINATES
+
+
+def property_of(node: mx.Node) -> str:
+    """The name of the property of the geometry that a node reads; empty if it reads none."""
+    port = node.getInput("geomprop")
+    return str((port.getInterfaceInput() or port).getValueString()) if port is not None else ""

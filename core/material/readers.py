@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.material.coordinates import property_of
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -40,11 +42,15 @@ def properties_without_geometry(nodes: Iterable[mx.Node]) -> dict[str, str]:
     """By the name of a property, what the nodes say it is where there is none, as Slang has it."""
     found: dict[str, str] = {}
     for node in nodes:
-        name, default = node.getInput(PORTS["varname"]), node.getInput(PORTS["fallback"])
-        slang = _SLANG_TYPES.get(node.getType())
-        if node.getCategory() != VALUE or name is None or default is None or slang is None:
-            continue
-        if default.getValue() is not None:
-            text = (name.getInterfaceInput() or name).getValueString()
-            found.setdefault(text, f"{slang}({default.getValueString()})")
+        default, slang = node.getInput(PORTS["fallback"]), _SLANG_TYPES.get(node.getType())
+        value = default.getValue() if default is not None else None
+        if node.getCategory() == VALUE and value is not None and slang:
+            found.setdefault(property_of(node), f"{slang}({_numbers(value)})")
     return found
+
+
+def _numbers(value: Any) -> str:
+    """What MaterialX has read, and not the text that it has read it of: that may go on."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(repr, value.asTuple() if hasattr(value, "asTuple") else (value,)))

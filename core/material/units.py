@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.library import standard_library
+from verdigris.core.material.library import known_units, standard_library
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -20,7 +20,8 @@ _FILMS = {
 
 
 def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
-    """Converts what is given in another unit; a value without a unit is as the node takes it."""
+    """Converts what is given in another unit; a value without a unit is as the node takes it. A
+    unit that comes without what it measures gets that."""
     import MaterialX as mx
 
     kind = standard_library().getUnitTypeDef(_DISTANCE)
@@ -28,8 +29,8 @@ def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
     for port in root.traverseTree():
         if not (isinstance(port, mx.Input) and port.hasUnit()):
             continue
-        if not port.hasUnitType() and port.getUnit() in scales:
-            port.setUnitType(_DISTANCE)
+        if not port.hasUnitType():
+            port.setUnitType(_kind_of(port.getUnit()))
         if port.getUnitType() != _DISTANCE:
             continue
         taken, given = _taken_unit(port), port.getUnit()
@@ -39,6 +40,11 @@ def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
                 port.setValueString(f"{value * scales[given] / scales[taken]:.9g}")
             port.removeAttribute("unit")
             port.removeAttribute("unittype")
+
+
+def _kind_of(unit: str) -> str:
+    """What a unit measures; empty if it is not known."""
+    return next((kind for kind, units in known_units().items() if unit in units), "")
 
 
 def _taken_unit(port: mx.Input) -> str:

@@ -129,6 +129,7 @@ def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
     [
         ("float", '"0.25"', (0.25, 0.25, 0.25)),
         ("color3", '"0.1, 0.2, 0.3"', (0.1, 0.2, 0.3)),
+        ("float", '"0.25 + 0.5"', (0.25, 0.25, 0.25)),
         ("float", None, (0, 0, 0)),
     ],
 )

@@ -38,6 +38,28 @@ SHADERS = {
 }
 
 
+def test_an_angle_needs_no_word_of_what_it_is():
+    turned = (
+        '<texcoord name="uv" type="vector2"/><place2d name="turned" type="vector2">'
+        '<input name="texcoord" type="vector2" nodename="uv"/>'
+        '<input name="rotate" type="float" value="{}"/></place2d>'
+        '<separate2 name="apart" type="multioutput">'
+        '<input name="in" type="vector2" nodename="turned"/></separate2>'
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="specular" type="float" value="0"/>'
+        '<input name="base" type="float" nodename="apart" output="outx"/></standard_surface>'
+    )
+
+    def seen(rotation):
+        teacher = Teacher(parse_document(document(turned.format(rotation), material())))
+        return teacher.response(np.float32([[0.8, 0.3]] * 2), IN, OUT)
+
+    expected = seen("30")
+    assert np.abs(seen("0") / expected - 1).min() > 0.01
+    for rotation in ('30" unit="degree', '0.5235988" unit="radian'):
+        np.testing.assert_allclose(seen(rotation), expected, rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", SHADERS)
 def test_a_film_of_400_nanometres_is_that_in_any_unit(name):
     shader, in_its_own_unit = SHADERS[name]
