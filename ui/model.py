@@ -73,7 +73,6 @@ class PanelModel:
         self.choices_changed = Signal()
         self.forecast_changed = Signal()
         self.view_changed = Signal()
-        self.meshes_changed = Signal()
         self.focus_changed = Signal()
         self.weights.changed.connect(self._note_paint)
 
@@ -128,7 +127,6 @@ class PanelModel:
         """The meshes that have the material. A view of one that has not shows another."""
         before = self.meshes.shown
         self.meshes.find(self.current)
-        self.meshes_changed.emit()
         if before and self.view.mesh == before:
             names = self.meshes.names
             kept = before if before in names else next(iter(names), "")

@@ -9,6 +9,7 @@ from verdigris.core.host import Host, HostMaterial
 from verdigris.core.worker.commands import BYTES_A_TRIANGLE, GiveMesh
 from verdigris.core.worker.protocol import LARGEST_PAYLOAD
 from verdigris.ui.notices import WARNING, Notices
+from verdigris.ui.signal import Signal
 
 
 class SceneMeshes:
@@ -19,6 +20,7 @@ class SceneMeshes:
         self._notices = notices
         self.names: tuple[str, ...] = ()
         self.given: GiveMesh | None = None
+        self.changed = Signal()
 
     @property
     def shown(self) -> str:
@@ -33,6 +35,7 @@ class SceneMeshes:
         except VerdigrisError as failure:
             self.names = ()
             self._notices.tell(WARNING, f"The material's meshes cannot be listed: {failure}")
+        self.changed.emit()
 
     def give(self, name: str, material: HostMaterial | None) -> GiveMesh | None:
         """The mesh as it is now; None, and a notice, if it cannot be shown."""

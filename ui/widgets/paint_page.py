@@ -79,7 +79,7 @@ class PaintPage(QWidget):
         self.strength = self._slider(1, 100, "strength")
         self._layout()
         self._bind()
-        follow(self, model.meshes_changed, self._offer_scene)
+        follow(self, model.meshes.changed, self._offer_scene)
         follow(self, model.weights.changed, self._show)
         follow(self, model.focus_changed, self._show)
         follow(self, model.pictures.error_map_changed, self._show_legend)

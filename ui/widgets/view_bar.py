@@ -71,7 +71,7 @@ class ViewBar(QWidget):
         self.exposure.valueChanged.connect(lambda value: model.look(exposure=value))
         self.all.clicked.connect(lambda _: viewport.see_all())
         viewport.mode_changed.connect(self._show)
-        follow(self, model.meshes_changed, self._list_shapes)
+        follow(self, model.meshes.changed, self._list_shapes)
         follow(self, model.view_changed, self._show)
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
