@@ -70,10 +70,10 @@ def from_mesh(
 
     check_map_path(output)
     settings = MapSettings(size, dilation, base, "repeat" if repeat else "udim", wraps=repeat)
-    loaded, weights, warnings = load_painted_mesh(mesh, attribute)
+    ends = (0.0, 1.0)
     if low is not None or high is not None:
-        at_zero, at_one = 1.0 if low is None else low, 1.0 if high is None else high
-        weights = at_zero + (at_one - at_zero) * weights
+        ends = (1.0 if low is None else low, 1.0 if high is None else high)
+    loaded, weights, warnings = load_painted_mesh(mesh, attribute, *ends)
     maps = weight_maps(loaded.uv, weights, settings)
     _write(maps, output, warnings)
 

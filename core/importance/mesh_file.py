@@ -30,10 +30,13 @@ OBJ_ATTRIBUTE = "color"
 _NORMAL_WEIGHT = 1.0
 
 
-def load_painted_mesh(path: Path, attribute: str) -> tuple[Mesh, Floats, tuple[str, ...]]:
+def load_painted_mesh(
+    path: Path, attribute: str, low: float = 0.0, high: float = 1.0
+) -> tuple[Mesh, Floats, tuple[str, ...]]:
     """The mesh, weights (T, 3) of its corners, and warnings.
 
     Of a colour the mean is taken, or the channel that is named behind a point: `displayColor.r`.
+    Values of 0 and 1 mean the weights `low` and `high`; what has no value has the normal weight.
     """
     mesh = load_mesh(path)
     base, channel = attribute, None
@@ -41,24 +44,25 @@ def load_painted_mesh(path: Path, attribute: str) -> tuple[Mesh, Floats, tuple[s
         base, letter = attribute.rsplit(".", 1)
         channel = CHANNELS.index(letter)
     read = _obj_weights if path.suffix.lower() == ".obj" else _usd_weights
-    weights, warnings = read(path, base, channel)
+    weights, warnings = read(path, base, channel, (low, high))
     if weights.shape != mesh.uv.shape[:2]:
         raise MeshError(f"{path}: has changed while it was read: try again")
     return mesh, weights, warnings
 
 
-def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tuple[str, ...]]:
+def _obj_weights(
+    path: Path, name: str, channel: int | None, ends: tuple[float, float]
+) -> tuple[Floats, tuple[str, ...]]:
     colours: list[list[float]] = []
     corners: list[int] = []
-    painted = 0
+    is_painted: list[bool] = []
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             words = line.split()
             if words and words[0] == "v":
-                has_colour = len(words) >= 7
-                painted += has_colour
+                is_painted.append(len(words) >= 7)
                 colours.append(
-                    [float(word) for word in words[4:7]] if has_colour else [_NORMAL_WEIGHT] * 3
+                    [float(word) for word in words[4:7]] if is_painted[-1] else [0.0] * 3
                 )
             elif words and words[0] == "f":
                 # only the first number counts: normals and uvs were checked with the mesh
@@ -67,6 +71,7 @@ def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
                 ]
                 for last in range(2, len(face)):
                     corners += (face[0], face[last - 1], face[last])
+    painted = sum(is_painted)
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()
         listed = ", ".join(there) or "none: paint is read from vertices 'v x y z r g b'"
@@ -75,11 +80,16 @@ def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
     if painted < len(colours):
         without = len(colours) - painted
         warnings = (f"{without} of {len(colours)} vertices have no colour and were taken as 1",)
+    triangles = np.array(corners).reshape(-1, 3)
     values = one_channel(str(path), name, np.array(colours, np.float32), channel)
-    return corner_weights(values, np.array(corners).reshape(-1, 3), "point"), warnings
+    weights = corner_weights(_between(ends, values), triangles, "point")
+    weights[~np.array(is_painted)[triangles]] = _NORMAL_WEIGHT
+    return weights, warnings
 
 
-def _usd_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tuple[str, ...]]:
+def _usd_weights(
+    path: Path, name: str, channel: int | None, ends: tuple[float, float]
+) -> tuple[Floats, tuple[str, ...]]:
     parts: list[Floats] = []
     there: set[str] = set()
     without: list[str] = []
@@ -88,8 +98,9 @@ def _usd_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
         found = find_weights(mesh, name, str(path), channel)
         if found is None:
             without.append(str(mesh.GetPath()))
-            found = np.full((triangle_count(mesh), 3), _NORMAL_WEIGHT, np.float32)
-        parts.append(found)
+            parts.append(np.full((triangle_count(mesh), 3), _NORMAL_WEIGHT, np.float32))
+        else:
+            parts.append(_between(ends, found))
     if len(without) == len(parts):
         listed = ", ".join(sorted(there)) or "none"
         raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
@@ -100,3 +111,9 @@ def _usd_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
             f"{', '.join(without[:4])}{' …' if len(without) > 4 else ''}",
         )
     return np.concatenate(parts), warnings
+
+
+def _between(ends: tuple[float, float], values: Floats) -> Floats:
+    """The weights that values from 0 to 1 mean."""
+    low, high = ends
+    return np.asarray(low + (high - low) * values, np.float32)

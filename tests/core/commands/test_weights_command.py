@@ -110,6 +110,10 @@ def test_vertices_without_a_colour_are_normal_and_counted(command, tmp_path):
     assert code == 0
     assert "4 of 8 vertices have no colour and were taken as 1" in errors
     assert set(np.unique(read_importance(out))) == {1, 8}
+    path.write_text(OBJ.replace("8 8 8", "0.5 0.5 0.5").format(""))
+    ends = ("--low", 2, "--high", 6)
+    assert command("from-mesh", path, "-a", "color", "-o", out, "--size", 16, *ends)[0] == 0
+    assert set(np.unique(read_importance(out))) == {1, 4}
 
 
 @pytest.mark.parametrize(
@@ -152,6 +156,10 @@ def test_meshes_without_the_primvar_are_normal_and_named(command, tmp_path):
     assert code == 0
     assert "1 of 2 meshes have no 'w' and were taken as 1: /bare" in errors
     assert read_importance(out)[15, 15] == 1
+    ends = ("--low", 1, "--high", 6)
+    assert command("from-mesh", path, "-a", "w", "-o", out, "--size", 16, *ends)[0] == 0
+    weights = read_importance(out)
+    assert (weights[15, 15], weights[15, 0]) == (1, 21)
 
 
 def test_an_attribute_that_is_not_there_is_an_error_that_lists_those_that_are(
