@@ -110,12 +110,11 @@ class FilesHost:
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         from verdigris.core.importance.mesh_file import OBJ_ATTRIBUTE
         from verdigris.core.importance.primvars import weight_names
-        from verdigris.core.pictures.mesh import usd_meshes
+        from verdigris.core.pictures.mesh import obj_lines, usd_meshes
 
         path = self._require_mesh(mesh)
         if path.suffix.lower() == ".obj":
-            with path.open(encoding="utf-8", errors="replace") as lines:
-                painted = any(line[:2] == "v " and len(line.split()) >= 7 for line in lines)
+            painted = any(words[0] == "v" and len(words) >= 7 for _, words in obj_lines(path))
             return (OBJ_ATTRIBUTE,) if painted else ()
         names = [name for each in usd_meshes(path) for name in weight_names(each)]
         return tuple(dict.fromkeys(names))

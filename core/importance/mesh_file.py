@@ -16,7 +16,13 @@ from verdigris.core.importance.primvars import (
     triangle_count,
     weight_names,
 )
-from verdigris.core.pictures.mesh import load_mesh, obj_corner, usd_meshes
+from verdigris.core.pictures.mesh import (
+    load_mesh,
+    obj_corner,
+    obj_fault,
+    obj_lines,
+    usd_meshes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,21 +62,19 @@ def _obj_weights(
     colours: list[list[float]] = []
     corners: list[int] = []
     is_painted: list[bool] = []
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            words = line.split()
-            if words and words[0] == "v":
-                is_painted.append(len(words) >= 7)
-                colours.append(
-                    [float(word) for word in words[4:7]] if is_painted[-1] else [0.0] * 3
-                )
-            elif words and words[0] == "f":
-                # only the first number counts: normals and uvs were checked with the mesh
-                face = [
-                    obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]
-                ]
-                for last in range(2, len(face)):
-                    corners += (face[0], face[last - 1], face[last])
+    for number, words in obj_lines(path):
+        if words[0] == "v":
+            is_painted.append(len(words) >= 7)
+            colour = words[4:7] if is_painted[-1] else ["0"] * 3
+            try:
+                colours.append([float(word) for word in colour])
+            except ValueError as failure:
+                raise obj_fault(path, number, words, failure) from None
+        elif words[0] == "f":
+            # only the first number counts: normals and uvs were checked with the mesh
+            face = [obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]]
+            for last in range(2, len(face)):
+                corners += (face[0], face[last - 1], face[last])
     painted = sum(is_painted)
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 LARGEST_FILE_BYTES = 2 << 30
+_OBJ_GEOMETRY = ("v", "vt", "vn", "f")
 
 
 @dataclass(frozen=True)
@@ -77,25 +78,21 @@ def _load_obj(path: Path) -> Mesh:
     uvs: list[list[float]] = []
     normals: list[list[float]] = []
     corners: list[tuple[int, int, int]] = []
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            words = line.split()
-            if not words or words[0] not in ("v", "vt", "vn", "f"):
-                continue
-            try:
-                if words[0] == "f":
-                    counts = (len(points), len(uvs), len(normals))
-                    face = [obj_corner(word, counts) for word in words[1:]]
-                    for last in range(2, len(face)):
-                        corners += (face[0], face[last - 1], face[last])
-                else:
-                    size = 2 if words[0] == "vt" else 3
-                    target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
-                    target.append([float(word) for word in words[1 : 1 + size]])
-                    if len(target[-1]) != size:
-                        raise ValueError("too few numbers")
-            except (ValueError, IndexError) as failure:
-                raise MeshError(f"{path}: line {number}: {line.strip()!r}: {failure}") from None
+    for number, words in obj_lines(path):
+        try:
+            if words[0] == "f":
+                counts = (len(points), len(uvs), len(normals))
+                face = [obj_corner(word, counts) for word in words[1:]]
+                for last in range(2, len(face)):
+                    corners += (face[0], face[last - 1], face[last])
+            else:
+                size = 2 if words[0] == "vt" else 3
+                target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
+                target.append([float(word) for word in words[1 : 1 + size]])
+                if len(target[-1]) != size:
+                    raise ValueError("too few numbers")
+        except (ValueError, IndexError) as failure:
+            raise obj_fault(path, number, words, failure) from None
     if corners and any(corner[1] < 0 for corner in corners):
         raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
     index = np.array(corners, np.int64).reshape(-1, 3, 3)
@@ -106,6 +103,26 @@ def _load_obj(path: Path) -> Mesh:
     else:
         normal = smooth_normals(position, index[..., 0], len(points))
     return Mesh(position, normal, uv)
+
+
+def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each line of geometry by its number, as words without a comment; one that ends with a
+    backslash goes on in the next."""
+    words: list[str] = []
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            words += line.partition("#")[0].split()
+            if not words or words[0] not in _OBJ_GEOMETRY:
+                words = []
+            elif words[-1].endswith("\\"):
+                words[-1:] = words[-1][:-1].split()
+            else:
+                yield number, words
+                words = []
+
+
+def obj_fault(path: Path, number: int, words: list[str], failure: Exception) -> MeshError:
+    return MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}")
 
 
 def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -102,6 +102,18 @@ def test_what_0_and_1_mean_can_be_said(command, tmp_path):
     assert set(np.unique(read_importance(out))) == {0.5, 6}
 
 
+def test_colours_of_an_obj_that_are_no_numbers_are_told_by_their_line(command, tmp_path):
+    path = tmp_path / "card.obj"
+    path.write_text(OBJ.format("1 1 red"))
+    code, _, errors = command("from-mesh", path, "-a", "color", "-o", tmp_path / "map.exr")
+    assert code == 1
+    assert "card.obj: line 5: 'v 2 0 0 1 1 red': could not convert" in errors
+    path.write_text(OBJ.format("# not painted"))
+    code, _, errors = command("from-mesh", path, "-a", "color", "-o", tmp_path / "map.exr")
+    assert code == 0
+    assert "4 of 8 vertices have no colour" in errors
+
+
 def test_vertices_without_a_colour_are_normal_and_counted(command, tmp_path):
     path = tmp_path / "card.obj"
     path.write_text(OBJ.format(""))

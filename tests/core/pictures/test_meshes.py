@@ -47,6 +47,18 @@ def test_mirrored_uvs_keep_the_direction_of_each_axis(tmp_path):
     np.testing.assert_allclose(along_v, [[0, 1, 0]] * 2, atol=1e-6)
 
 
+def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
+    text = (
+        "mtllib a\\\n"
+        + QUAD.replace("v 2 0 0", "v 2 0 0 # right front")
+        + "f 1/1 2/2 \\\n 3/3\\\n4/4\n"
+    )
+    mesh = load_mesh(write(tmp_path, text))
+    plain = load_mesh(write(tmp_path, "\ufeff" + QUAD + "f 1/1 2/2 3/3 4/4\n", "plain.obj"))
+    np.testing.assert_array_equal(mesh.position, plain.position)
+    np.testing.assert_array_equal(mesh.uv, plain.uv)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
