@@ -8,7 +8,7 @@ import numpy as np
 
 from verdigris.core.errors import MeshError
 from verdigris.core.importance.from_mesh import corner_weights
-from verdigris.core.pictures.mesh import fan
+from verdigris.core.pictures.mesh import fan, usd_faces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,20 +27,22 @@ def weight_names(mesh: Any) -> tuple[str, ...]:
 
 def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -> Floats | None:
     """Weights (T, 3) of the corners of one mesh; None where it has none so called."""
+    from pxr import Usd
+
     primvar = _weight_primvars(mesh).get(name)
     if primvar is None:
         return None
-    found = primvar.ComputeFlattened()
+    found = primvar.ComputeFlattened(Usd.TimeCode.EarliestTime())
     if found is None:
         raise MeshError(f"{asker}: {name!r} has indices that lead nowhere: export it again")
     values = np.array(found, np.float32)
     values = one_channel(asker, name, values if values.ndim else values[None], channel)
-    return _at_corners(asker, primvar, values, *_faces(mesh))
+    return _at_corners(asker, primvar, values, *usd_faces(mesh))
 
 
 def triangle_count(mesh: Any) -> int:
     """How many triangles the polygons of a mesh fall into."""
-    return len(fan(_faces(mesh)[0])) // 3
+    return len(fan(usd_faces(mesh)[0])) // 3
 
 
 def one_channel(asker: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
@@ -66,12 +68,6 @@ def _weight_primvars(mesh: Any) -> dict[str, Any]:
 def _is_weight(kind: str) -> bool:
     """Numbers and colours; uvs, normals, names and numbers of parts are no paint."""
     return kind.startswith(_NUMBERS) and "matrix" not in kind and "quat" not in kind
-
-
-def _faces(mesh: Any) -> tuple[Ints, Ints]:
-    """How many corners each polygon has, and their points."""
-    counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
-    return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
 
 
 def _at_corners(

@@ -179,27 +179,35 @@ def usd_meshes(path: Path) -> Iterator[Any]:
     yield from meshes
 
 
+def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
+    """How many corners each polygon of a mesh has, and their points; of what moves, where it
+    starts."""
+    from pxr import Usd
+
+    start = Usd.TimeCode.EarliestTime()
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(start) or [], np.int64)
+    return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
+
+
 def usd_mesh(mesh: Any, asker: str) -> Mesh:
-    """One mesh of a stage, in the stage's space."""
+    """One mesh of a stage, in the stage's space; of what moves, where it starts."""
     from pxr import Usd, UsdGeom
 
     name = f"{asker}: {mesh.GetPath()}"
-    points = np.array(mesh.GetPointsAttr().Get() or [], np.float32).reshape(-1, 3)
-    counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
-    vertex = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
+    start = Usd.TimeCode.EarliestTime()
+    points = np.array(mesh.GetPointsAttr().Get(start) or [], np.float32).reshape(-1, 3)
+    counts, vertex = usd_faces(mesh)
     if counts.sum() != len(vertex) or (
         len(vertex) and not 0 <= vertex.min() <= vertex.max() < len(points)
     ):
         raise MeshError(f"{name}: its faces refer to points that are not there")
-    to_world = np.array(
-        UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(Usd.TimeCode.Default())
-    )
+    to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     corners = fan(counts)
     uv = _usd_uv(mesh, name, vertex)
     triangles = vertex[corners].reshape(-1, 3)
     position = points[triangles]
-    normals = mesh.GetNormalsAttr().Get()
+    normals = mesh.GetNormalsAttr().Get(start)
     per_corner = normals is not None and len(normals) == len(vertex)
     if normals is not None and (per_corner or len(normals) == len(points)):
         local = np.array(normals, np.float32) @ np.linalg.inv(to_world[:3, :3]).T
@@ -211,7 +219,7 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
 
 
 def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
-    from pxr import UsdGeom
+    from pxr import Usd, UsdGeom
 
     primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
     found = [
@@ -221,7 +229,9 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
         there = ", ".join(p.GetPrimvarName() for p in primvars) or "none"
         raise MeshError(f"{name}: has no texture coordinates (primvars: {there}): unwrap it first")
     chosen = next((p for p in found if p.GetPrimvarName() == "st"), found[0])
-    values = np.array(chosen.ComputeFlattened(), np.float32).reshape(-1, 2)
+    values = np.array(chosen.ComputeFlattened(Usd.TimeCode.EarliestTime()), np.float32).reshape(
+        -1, 2
+    )
     if chosen.GetInterpolation() == UsdGeom.Tokens.faceVarying:
         if len(values) != len(vertex):
             raise MeshError(f"{name}: {len(values)} texture coordinates for {len(vertex)} corners")

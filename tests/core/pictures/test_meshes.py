@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.errors import MeshError
+from verdigris.core.importance.mesh_file import load_painted_mesh
 from verdigris.core.pictures.mesh import load_mesh
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -94,3 +95,31 @@ def test_a_usd_mesh_without_uvs_lists_what_it_has(tmp_path):
     )
     with pytest.raises(MeshError, match=r"/m: has no texture coordinates \(primvars: wear\)"):
         load_mesh(write(tmp_path, text, "bare.usda"))
+
+
+MOVING = """#usda 1.0
+def Xform "arm"
+{
+    double3 xformOp:translate.timeSamples = { 1: (5, 0, 0), 2: (6, 0, 0) }
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+
+    def Mesh "card"
+    {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points.timeSamples = { 1: [(0, 0, 0), (1, 0, 0), (0, 1, 0)], 2: [] }
+        texCoord2f[] primvars:st (interpolation = "vertex")
+        texCoord2f[] primvars:st.timeSamples = { 1: [(0, 0), (1, 0), (0, 1)] }
+        float[] primvars:wear (interpolation = "vertex")
+        float[] primvars:wear.timeSamples = { 1: [2, 3, 4], 2: [9, 9, 9] }
+    }
+}
+"""
+
+
+def test_a_moving_usd_mesh_is_read_where_it_starts(tmp_path):
+    path = write(tmp_path, MOVING, "moving.usda")
+    mesh, weights, _ = load_painted_mesh(path, "wear")
+    assert mesh.position.tolist() == [[[5, 0, 0], [6, 0, 0], [5, 1, 0]]]
+    assert mesh.uv.tolist() == [[[0, 0], [1, 0], [0, 1]]]
+    assert weights.tolist() == [[2, 3, 4]]
