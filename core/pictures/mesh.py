@@ -157,8 +157,9 @@ def _load_usd(path: Path) -> Mesh:
 
 
 def usd_meshes(path: Path) -> Iterator[Any]:
-    """Every active mesh of a stage (UsdGeom.Mesh), in the order of `load_mesh`'s triangles. One at
-    a time: they are gone with the stage, which lives as long as this goes on."""
+    """Every mesh of a stage (UsdGeom.Mesh) that is rendered, those of instances too, in the order
+    of `load_mesh`'s triangles. One at a time: they are gone with the stage, which lives as long as
+    this goes on."""
     try:
         from pxr import Usd, UsdGeom
     except ImportError:
@@ -171,12 +172,21 @@ def usd_meshes(path: Path) -> Iterator[Any]:
         raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
     meshes = [
         UsdGeom.Mesh(prim)
-        for prim in stage.Traverse()
-        if prim.IsA(UsdGeom.Mesh) and prim.IsActive()
+        for prim in stage.Traverse(Usd.TraverseInstanceProxies())
+        if prim.IsA(UsdGeom.Mesh) and _is_rendered(UsdGeom.Imageable(prim))
     ]
     if not meshes:
-        raise MeshError(f"{path}: holds no mesh")
+        raise MeshError(f"{path}: holds no mesh that is rendered")
     yield from meshes
+
+
+def _is_rendered(mesh: Any) -> bool:
+    """Neither hidden, nor a stand-in or a guide beside the real mesh."""
+    from pxr import Usd, UsdGeom
+
+    names = UsdGeom.Tokens
+    is_hidden = mesh.ComputeVisibility(Usd.TimeCode.EarliestTime()) == names.invisible
+    return not is_hidden and mesh.ComputePurpose() in (names.default_, names.render)
 
 
 def usd_faces(mesh: Any) -> tuple[Ints, Ints]:

@@ -123,3 +123,51 @@ def test_a_moving_usd_mesh_is_read_where_it_starts(tmp_path):
     assert mesh.position.tolist() == [[[5, 0, 0], [6, 0, 0], [5, 1, 0]]]
     assert mesh.uv.tolist() == [[[0, 0], [1, 0], [0, 1]]]
     assert weights.tolist() == [[2, 3, 4]]
+
+
+SET = """#usda 1.0
+def Xform "near" (
+    instanceable = true
+    references = </prop>
+)
+{
+}
+def Xform "far" (
+    instanceable = true
+    references = </prop>
+)
+{
+    double3 xformOp:translate = (5, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+class Xform "prop"
+{
+    def Mesh "card"
+    {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+        texCoord2f[] primvars:st = [(0, 0), (1, 0), (0, 1)] (interpolation = "vertex")
+        float[] primvars:wear = [2, 3, 4] (interpolation = "vertex")
+    }
+    def Mesh "stand_in"
+    {
+        uniform token purpose = "proxy"
+    }
+    def Mesh "outline"
+    {
+        uniform token purpose = "guide"
+    }
+    def Mesh "old"
+    {
+        token visibility = "invisible"
+    }
+}
+"""
+
+
+def test_meshes_of_usd_instances_are_read_and_those_that_are_not_rendered_are_not(tmp_path):
+    mesh, weights, notes = load_painted_mesh(write(tmp_path, SET, "set.usda"), "wear")
+    assert mesh.position[:, 0].tolist() == [[0, 0, 0], [5, 0, 0]]
+    assert weights.tolist() == [[2, 3, 4]] * 2
+    assert notes == ()
