@@ -8,7 +8,7 @@ import numpy as np
 
 from verdigris.core.errors import MeshError
 from verdigris.core.importance.from_mesh import corner_weights
-from verdigris.core.pictures.mesh import fan, usd_faces
+from verdigris.core.pictures.mesh import fan, usd_faces, usd_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,19 +74,11 @@ def _at_corners(
     asker: str, primvar: Any, values: NDArray[Any], counts: Ints, vertex: Ints
 ) -> Floats:
     kind, name = str(primvar.GetInterpolation()), primvar.GetPrimvarName()
-    sizes = {"constant": 1, "uniform": len(counts), "faceVarying": len(vertex)}
-    least = int(vertex.max(initial=-1)) + 1
-    if len(values) < sizes.get(kind, least):
+    place = usd_places(kind, counts, vertex)
+    needed = int(place.max(initial=-1)) + 1
+    if len(values) < needed:
         raise MeshError(
-            f"{asker}: {name!r} holds {len(values)} values, and {kind} needs "
-            f"{sizes.get(kind, least)}: export it again"
+            f"{asker}: {name!r} holds {len(values)} values, and {kind} needs {needed}: export it "
+            "again"
         )
-    triangles = fan(counts).reshape(-1, 3)
-    if kind == "constant":
-        return corner_weights(np.repeat(values[:1], len(vertex), 0), triangles, "point")
-    if kind == "uniform":
-        face = np.repeat(np.arange(len(counts)), counts)
-        return corner_weights(values[face], triangles, "point")
-    if kind == "faceVarying":
-        return corner_weights(values, triangles, "point")
-    return corner_weights(values, vertex[triangles], "point")
+    return corner_weights(values[place], fan(counts).reshape(-1, 3), "point")

@@ -207,8 +207,10 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     start = Usd.TimeCode.EarliestTime()
     points = np.array(mesh.GetPointsAttr().Get(start) or [], np.float32).reshape(-1, 3)
     counts, vertex = usd_faces(mesh)
-    if counts.sum() != len(vertex) or (
-        len(vertex) and not 0 <= vertex.min() <= vertex.max() < len(points)
+    if (
+        counts.sum() != len(vertex)
+        or counts.min(initial=0) < 0
+        or (len(vertex) and not 0 <= vertex.min() <= vertex.max() < len(points))
     ):
         raise MeshError(f"{name}: its faces refer to points that are not there")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
@@ -217,14 +219,10 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     uv = _usd_uv(mesh, name, vertex)
     triangles = vertex[corners].reshape(-1, 3)
     position = points[triangles]
-    normals = mesh.GetNormalsAttr().Get(start)
-    per_corner = normals is not None and len(normals) == len(vertex)
-    if normals is not None and (per_corner or len(normals) == len(points)):
-        local = np.array(normals, np.float32) @ np.linalg.inv(to_world[:3, :3]).T
-        index = corners.reshape(-1, 3) if per_corner else triangles
-        normal = normalized(local.astype(np.float32)[index])
-    else:
-        normal = smooth_normals(position, triangles, len(points))
+    normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
+    normal = smooth_normals(position, triangles, len(points))
+    if normals is not None:
+        normal = normals[corners].reshape(-1, 3, 3)
     return Mesh(position, normal, uv[corners].reshape(-1, 3, 2))
 
 
@@ -233,22 +231,59 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
 
     primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
     found = [
-        p for p in primvars if "texCoord2" in str(p.GetTypeName()) or p.GetPrimvarName() == "st"
+        p for p in primvars if "texCoord" in str(p.GetTypeName()) or p.GetPrimvarName() == "st"
     ]
     if not found:
         there = ", ".join(p.GetPrimvarName() for p in primvars) or "none"
         raise MeshError(f"{name}: has no texture coordinates (primvars: {there}): unwrap it first")
     chosen = next((p for p in found if p.GetPrimvarName() == "st"), found[0])
-    values = np.array(chosen.ComputeFlattened(Usd.TimeCode.EarliestTime()), np.float32).reshape(
-        -1, 2
-    )
+    flat = chosen.ComputeFlattened(Usd.TimeCode.EarliestTime())
+    values = np.array([] if flat is None else flat)
+    if values.ndim != 2:
+        called = chosen.GetPrimvarName()
+        raise MeshError(f"{name}: {called!r} holds no texture coordinates that can be read")
     if chosen.GetInterpolation() == UsdGeom.Tokens.faceVarying:
         if len(values) != len(vertex):
             raise MeshError(f"{name}: {len(values)} texture coordinates for {len(vertex)} corners")
-        return values
+        return np.asarray(values[:, :2], np.float32)
     if len(vertex) and len(values) <= vertex.max():
         raise MeshError(f"{name}: too few texture coordinates ({len(values)})")
-    return values[vertex]
+    return np.asarray(values[vertex, :2], np.float32)
+
+
+def _usd_normals(
+    mesh: Any, point_count: int, counts: Ints, vertex: Ints, to_world: NDArray[np.float64]
+) -> Floats | None:
+    """Of each corner, in the stage's space; None where the mesh has none that can be used."""
+    from pxr import Usd, UsdGeom
+
+    start = Usd.TimeCode.EarliestTime()
+    primvar = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvar("normals")
+    if primvar.HasAuthoredValue():
+        values, kind = primvar.ComputeFlattened(start), primvar.GetInterpolation()
+    else:
+        values, kind = mesh.GetNormalsAttr().Get(start), mesh.GetNormalsInterpolation()
+    local = np.array([] if values is None else values, np.float64)
+    if len(local) == len(vertex) != point_count:
+        # some exporters leave unsaid that there is one a corner
+        kind = UsdGeom.Tokens.faceVarying
+    place = usd_places(kind, counts, vertex)
+    is_complete = local.ndim == 2 and len(local) > place.max(initial=-1)
+    is_solid = np.linalg.matrix_rank(to_world[:3, :3]) == 3
+    if not (is_complete and is_solid and np.isfinite(local).all()):
+        return None
+    world = local @ np.linalg.inv(to_world[:3, :3]).T
+    return normalized(world.astype(np.float32))[place]
+
+
+def usd_places(kind: str, counts: Ints, vertex: Ints) -> Ints:
+    """The value that each corner of polygons takes, by what USD says that values sit on."""
+    places = {
+        "constant": np.zeros_like(vertex),
+        "uniform": np.repeat(np.arange(len(counts)), counts),
+        "faceVarying": np.arange(len(vertex)),
+    }
+    return places.get(kind, vertex)
 
 
 def fan(counts: Ints) -> Ints:

@@ -97,6 +97,69 @@ def test_a_usd_mesh_without_uvs_lists_what_it_has(tmp_path):
         load_mesh(write(tmp_path, text, "bare.usda"))
 
 
+CARD = """#usda 1.0
+def Mesh "card"
+{{
+    int[] faceVertexCounts = [3, 3]
+    int[] faceVertexIndices = [2, 1, 0, 3, 4, 5]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)]
+    {uv}
+    {normals}
+}}
+"""
+UV = """texCoord2f[] primvars:st = [(0, 0), (1, 0), (0, 1), (0, 0), (1, 0), (0, 1)] (
+        interpolation = "vertex"
+    )"""
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+
+
+@pytest.mark.parametrize("attribute", ["normals", "primvars:normals"])
+@pytest.mark.parametrize(
+    ("kind", "values", "expected"),
+    [
+        ("vertex", [X, Y, Z, X, X, Y], [[Z, Y, X], [X, X, Y]]),
+        ("faceVarying", [X, Y, Z, X, X, Y], [[X, Y, Z], [X, X, Y]]),
+        ("uniform", [X, Y], [[X, X, X], [Y, Y, Y]]),
+        ("constant", [Y], [[Y, Y, Y], [Y, Y, Y]]),
+    ],
+)
+def test_normals_of_usd_sit_on_what_they_say(tmp_path, attribute, kind, values, expected):
+    normals = f'normal3f[] {attribute} = {values} (interpolation = "{kind}")'
+    mesh = load_mesh(write(tmp_path, CARD.format(uv=UV, normals=normals), "card.usda"))
+    assert mesh.normal.tolist() == np.array(expected, float).tolist()
+
+
+@pytest.mark.parametrize("values", [[X, Y], [("nan", 0, 1)] * 6])
+def test_normals_of_usd_that_cannot_be_used_give_way_to_smooth_ones(tmp_path, values):
+    text = f'normal3f[] normals = {values} (interpolation = "vertex")'.replace("'", "")
+    mesh = load_mesh(write(tmp_path, CARD.format(uv=UV, normals=text), "card.usda"))
+    assert mesh.normal.tolist() == [[[0, 0, -1]] * 3, [[0, 0, 1]] * 3]
+
+
+def test_a_usd_mesh_that_is_scaled_to_nothing_along_an_axis_is_read(tmp_path):
+    normals = (
+        f'normal3f[] normals = {[Z] * 6} (interpolation = "vertex")\n'
+        "float3 xformOp:scale = (1, 1, 0)\n"
+        'uniform token[] xformOpOrder = ["xformOp:scale"]'
+    )
+    text = CARD.format(uv=UV, normals=normals)
+    mesh = load_mesh(write(tmp_path, text, "card.usda"))
+    assert (mesh.position[..., 2] == 0).all()
+    assert (np.abs(mesh.normal) == Z).all()
+
+
+def test_of_usd_uvs_with_three_numbers_the_first_two_count(tmp_path):
+    uv = f'texCoord3f[] primvars:st = {[X, Y, Z, X, X, Y]} (interpolation = "vertex")'
+    mesh = load_mesh(write(tmp_path, CARD.format(uv=uv, normals=""), "card.usda"))
+    assert mesh.uv.tolist() == [[[0, 0], [0, 1], [1, 0]], [[1, 0], [1, 0], [0, 1]]]
+
+
+def test_usd_uvs_whose_indices_lead_nowhere_are_refused(tmp_path):
+    uv = UV + "\nint[] primvars:st:indices = [0, 1, 2, 3, 4, 9]"
+    with pytest.raises(MeshError, match="/card: 'st' holds no texture coordinates that can be"):
+        load_mesh(write(tmp_path, CARD.format(uv=uv, normals=""), "card.usda"))
+
+
 MOVING = """#usda 1.0
 def Xform "arm"
 {
