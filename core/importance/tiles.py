@@ -38,16 +38,17 @@ def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Plac
     With `repeats` all squares are one tile.
     """
     least, most = bounds_of(uv)
-    low = np.floor(least + _EDGE).astype(np.int64)
-    high = np.maximum(np.ceil(most - _EDGE).astype(np.int64), low + 1)
-    span = high - low
-    copies = span[:, 0] * span[:, 1]
-    crossing = int((copies > 1).sum())
-    too_many = int((copies > _MOST_COPIES).sum())
+    first = np.floor(least + _EDGE)
+    span = np.maximum(np.ceil(most - _EDGE) - first, 1)
+    # before they are whole numbers, which such uvs may be too large for
+    too_many = int((span[:, 0] * span[:, 1] > _MOST_COPIES).sum())
     if too_many:
         raise MeshError(
             f"{too_many} triangles span more than {_MOST_COPIES} tiles of uv: scale the uvs down"
         )
+    low, span = first.astype(np.int64), span.astype(np.int64)
+    copies = span[:, 0] * span[:, 1]
+    crossing = int((copies > 1).sum())
     owner = np.repeat(np.arange(len(uv)), copies)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(copies) - copies, copies)
     square = low[owner] + np.stack([place % span[owner, 0], place // span[owner, 0]], 1)
