@@ -156,7 +156,7 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     eye = centre + np.array([0.0, 0.0, distance]) @ turn
     to_eye = normalized((eye - position).astype(np.float32))
     normal = normalized((mesh.normal[owner] * weights).sum(1).astype(np.float32))
-    normal = np.where((normal * to_eye).sum(1, keepdims=True) < 0, -normal, normal)
+    normal = np.where((_outwards(mesh)[owner] * to_eye).sum(1, keepdims=True) < 0, -normal, normal)
     along_u, along_v = mesh.tangents()
     tangent, bitangent = frame_from(normal, along_u[owner], along_v[owner])
     return View(
@@ -169,6 +169,16 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
         normal,
         to_eye,
     )
+
+
+def _outwards(mesh: Mesh) -> NDArray[np.float64]:
+    """The direction (T, 3) of each face's own plane that its normals lean to. It says which side
+    is seen; smooth normals at the rim of a front can look away from the eye."""
+    edge1, edge2 = (
+        (mesh.position[:, corner] - mesh.position[:, 0]).astype(np.float64) for corner in (1, 2)
+    )
+    face = np.cross(edge1, edge2)
+    return np.where((face * mesh.normal.sum(1)).sum(1, keepdims=True) < 0, -face, face)
 
 
 def frame_from(normal: Floats, along_u: Floats, along_v: Floats) -> tuple[Floats, Floats]:

@@ -92,6 +92,31 @@ def test_a_mesh_view_finds_the_uv_under_each_pixel():
     assert len(view.pixel) > 500
 
 
+def test_smooth_normals_at_the_rim_of_a_coarse_pipe_are_kept_and_those_of_a_back_are_turned():
+    ring = np.linspace(0, 2 * np.pi, 7)
+    low, high = (np.stack([np.sin(ring), 0 * ring + y, np.cos(ring)], 1) for y in (-0.5, 0.5))
+    sides = np.concatenate(
+        [
+            np.stack([low[:-1], low[1:], high[1:]], 1),
+            # wound the other way round
+            np.stack([low[:-1], high[:-1], high[1:]], 1),
+        ]
+    ).astype(np.float32)
+    outwards = sides * np.float32([1, 0, 1])
+    uv = np.zeros((12, 3, 2), np.float32)
+    view = make_view("mesh", 128, Mesh(sides, outwards, uv))
+    towards = view.position * np.float32([1, 0, 1])
+    along = (view.normal * towards).sum(1) / np.linalg.norm(towards, axis=1)
+    # the pipe is open, so that its inside is seen beyond the upper edge
+    middle = np.round(np.arctan2(towards[:, 0], towards[:, 2]) / np.pi * 3 - 0.5) + 0.5
+    facet = np.stack([np.sin(middle * np.pi / 3), 0 * middle, np.cos(middle * np.pi / 3)], 1)
+    is_front = (view.to_eye * facet).sum(1) > 0
+    assert is_front.any() and not is_front.all()
+    np.testing.assert_array_equal(along > 0.8, is_front)
+    np.testing.assert_array_equal(along < -0.8, ~is_front)
+    assert ((view.to_eye * view.normal).sum(1)[is_front] < 0).any()
+
+
 def test_files_hold_srgb_in_png_and_linear_light_in_exr(tmp_path):
     linear = np.linspace(0, 1, 16 * 3, dtype=np.float32).reshape(4, 4, 3)
     write_picture(tmp_path / "a.png", linear)
