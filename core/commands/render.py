@@ -35,7 +35,10 @@ def render(
         float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
     ] = 0.8,
     light: Annotated[
-        str, typer.Option(help="Direction towards the light: x right, y up, z to the viewer.")
+        str,
+        typer.Option(
+            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes."
+        ),
     ] = "-0.45,0.6,0.66",
     samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,
     material: MaterialName = None,
