@@ -114,7 +114,7 @@ def from_view(
         seen_by = read_camera(camera)
     else:
         across, _, down = resolution.partition("x")
-        if not (across.isdigit() and down.isdigit()):
+        if not (across.isdecimal() and down.isdecimal()):
             raise typer.BadParameter(f"{resolution!r} is not WxH", param_hint="--resolution")
         places = [_numbers(text, name) for text, name in ((eye, "eye"), (target, "target"))]
         seen_by = look_at(places[0], places[1], _numbers(up, "up"), fov, (int(across), int(down)))

@@ -132,10 +132,14 @@ def read_camera(path: Path) -> Camera:
         if "eye" not in values or "target" not in values:
             raise SettingsError("names neither 'matrix' nor 'eye' and 'target'")
         options.pop("near", None)
-        up = tuple(map(float, values.get("up", (0.0, 1.0, 0.0))))
-        eye, target = (tuple(map(float, values[name])) for name in ("eye", "target"))
-        return look_at(eye, target, up, **options)  # type: ignore[arg-type]
+        eye, target = _place(values["eye"]), _place(values["target"])
+        return look_at(eye, target, _place(values.get("up", (0.0, 1.0, 0.0))), **options)
     except SettingsError as failure:
         raise SettingsError(f"{path}: {failure}") from None
-    except (TypeError, ValueError) as failure:
+    except (TypeError, ValueError, OverflowError) as failure:
         raise SettingsError(f"{path}: is no camera: {failure}") from None
+
+
+def _place(numbers: Any) -> tuple[float, float, float]:
+    x, y, z = (float(number) for number in numbers)
+    return x, y, z

@@ -257,6 +257,7 @@ def test_a_view_becomes_a_map(command, obj, tmp_path):
         (("--eye", "1,2", "--target", "0,0,0"), "'1,2' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,nan,0"), "'0,nan,0' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not WxH"),
+        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "²x3"), "'²x3' is not WxH"),
     ],
 )
 def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, arguments, text):
