@@ -46,6 +46,7 @@ class PanelModel:
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
+        self._is_behind = False
         self.state = IDLE
         self.doing = ""
         self.asked = ""
@@ -117,6 +118,7 @@ class PanelModel:
     def _forget(self) -> None:
         """What is known of a material that is read anew."""
         self._then = None
+        self._is_behind = True
         self.report = self.forecast = None
         self.pictures.clear()
         self.bake.clear()
@@ -334,6 +336,7 @@ class PanelModel:
         chosen = said.get("chosen") or name
         found = [each for each in reports if each.get("name") == chosen] or reports[:1]
         self.report = found[0] if found else None
+        self._is_behind = not said.get("chosen")
         self.trainer, self.device = str(said.get("trainer", "")), str(said.get("device", ""))
         self.report_changed.emit()
         self._set_state(self.state)
@@ -376,6 +379,8 @@ class PanelModel:
             self.report = {"name": self.current.name, "problem": said.get("text", ""), "parts": ()}
             self.report_changed.emit()
             self._then = None
+            self._is_behind = True
+            self.pictures.clear()
         if said.get("command") == "start" and self.state == PREPARING:
             self._ran = self.bake.progress.steps > 0
             self._set_state(FAILED)
@@ -384,7 +389,8 @@ class PanelModel:
     def _take_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
         if header.get("event") == "importance":
             self.weights.replace(np.array(pixels, np.float32))
-        else:
+        elif not self._is_behind:
+            # or else they are of what the worker had before
             self.pictures.take(header, pixels)
 
     # how it gets there

@@ -395,6 +395,29 @@ def test_another_material_has_none_of_the_pictures_and_errors_before_it(bench):
     assert model.bake.result is None and model.bake.stopped_by == ""
 
 
+def test_a_material_that_cannot_be_opened_is_not_shown_as_the_one_before(bench):
+    model = bench.ready()
+    pixels = np.zeros((4, 4, 3), np.uint8).tobytes()
+
+    def drawn():
+        bench.client.says("picture", pixels, part="reference", shape=[4, 4, 3], type="|u1", view=1)
+        model.tick()
+        return "reference" in model.pictures.parts
+
+    assert drawn()
+    bench.host.fails = True
+    model.choose(model.materials[1])
+    assert not drawn()
+    bench.host.fails = False
+    model.choose(model.materials[1])
+    # what the worker draws before it begins to read
+    assert not drawn()
+    bench.hear("opened", chosen="wax", materials=[{**REPORT, "name": "wax"}])
+    assert drawn()
+    bench.hear("error", command="open", text="scene: image.png is missing")
+    assert not model.pictures.parts and not drawn()
+
+
 def test_a_dab_is_round_soft_and_goes_over_the_edge():
     weights = WeightMap(64)
     weights.dab(0.0, 0.5, Brush(radius=0.25, weight=3.0, strength=1.0))

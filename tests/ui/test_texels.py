@@ -22,6 +22,8 @@ TEXELS, SIDE, NEAREST = 4, 48, 12
 def panel(make_panel, document):
     """A panel whose worker says nothing: what it draws is of the test."""
     panel = make_panel(document, SILENT, (900, 700))
+    panel.model.refresh_materials()
+    panel.model._take(Message({"event": "opened", "chosen": "clay"}, b""))
     panel.viewport.set_mode("neural")
     return panel
 
