@@ -87,8 +87,10 @@ class PanelModel:
             for warning in self.host.scene_warnings():
                 self.notices.tell(WARNING, warning)
         except VerdigrisError as failure:
-            self.materials, selected = (), ()
-            self.notices.tell(ERROR, str(failure))
+            self.materials = ()
+            self.materials_changed.emit()
+            self._take_error({"command": "" if self.is_busy else "open", "text": str(failure)})
+            return
         self.materials_changed.emit()
         if self.current in self.materials:
             self._find_meshes()
@@ -100,6 +102,11 @@ class PanelModel:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
                 self.choose(first)
+            else:
+                self.current = None
+                self._find_meshes()
+                self._forget()
+                self._set_state(IDLE)
 
     def choose(self, material: HostMaterial) -> None:
         """Opens a material: its report and its reference picture come by themselves."""

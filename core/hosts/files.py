@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.errors import HostError
+from verdigris.core.errors import DocumentError, HostError
 from verdigris.core.host import (
     WEIGHT_SET,
     BakedResult,
@@ -60,6 +60,12 @@ class FilesHost:
         return self._file
 
     def scene_warnings(self) -> tuple[str, ...]:
+        if self._loaded is None or self._loaded.materials:
+            return ()
+        try:
+            self._loaded.require_material()
+        except DocumentError as failure:
+            return (str(failure),)
         return ()
 
     def open_scene(self, path: Path) -> None:

@@ -78,6 +78,37 @@ def test_an_error_of_one_document_is_not_shown_over_the_next(window, documents, 
     assert not window.panel.banner.isVisible() and not window.panel.model.notices
 
 
+def test_of_a_document_without_materials_nothing_before_it_is_shown(window, documents, tmp_path):
+    window.open(documents[0])
+    model, client = window.panel.model, window.client
+    client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    pixels = bytes(48)
+    client.says("picture", pixels, part="reference", shape=[4, 4, 3], type="|u1", view=1)
+    model.tick()
+    assert model.can("start") and model.pictures.parts
+    empty = tmp_path / "empty.mtlx"
+    empty.write_text('<materialx version="1.39"></materialx>')
+    window.open(empty)
+    assert "empty.mtlx: has no material with a surface" in shown(window)
+    assert not model.can("start") and not model.pictures.parts
+    assert "no material yet" in window.panel.report.report.toPlainText()
+
+
+def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(window, documents):
+    window.open(documents[0])
+    model, client = window.panel.model, window.client
+    client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    model.tick()
+    whole = documents[0].read_text()
+    documents[0].write_text("<materialx")
+    model.refresh_materials()
+    assert not model.can("start")
+    assert "not valid XML" in window.panel.report.report.toPlainText()
+    documents[0].write_text(whole)
+    model.refresh_materials()
+    assert model.current.name == "clay" and model.report is None
+
+
 def test_another_document_waits_until_the_bake_has_ended(window, documents):
     window.open(documents[0])
     window.panel.model._set_state("training")
