@@ -123,7 +123,8 @@ class PanelModel:
         self._open()
 
     def _forget(self) -> None:
-        """What is known of a material that is read anew."""
+        """What is known of a material that is read anew; what is painted for it stays its own."""
+        self.weights.belong_to((self.host.scene_file(), self.current))
         self._then = None
         self._is_behind = True
         self.report = self.forecast = None

@@ -19,7 +19,7 @@ class ScenePaint:
         self._notices = notices
         self._background = Background()
         self._wanted: HostMaterial | None = None
-        self._is_shown = False
+        self._shown: set[HostMaterial] = set()
 
     def poll(self) -> None:
         """Shows what has been made of the paint meanwhile."""
@@ -35,12 +35,12 @@ class ScenePaint:
             self._refuse(failure)
             return
         if found is None:
-            self._show(None, is_asked)
+            self._show(material, None, is_asked)
             return
 
         def show(painted: Painted | None) -> None:
             if self._wanted == material:
-                self._show(painted, is_asked)
+                self._show(material, painted, is_asked)
 
         self._background.run(found.to_map, show, self._refuse)
 
@@ -57,12 +57,13 @@ class ScenePaint:
     def _refuse(self, failure: VerdigrisError) -> None:
         self._notices.tell(WARNING, f"The scene's painted weights cannot be used: {failure}")
 
-    def _show(self, found: Painted | None, is_asked: bool) -> None:
+    def _show(self, material: HostMaterial, found: Painted | None, is_asked: bool) -> None:
         if found is not None:
+            self._shown.add(material)
             self._weights.replace(found.weights)
             self._notices.tell_notes(found.notes)
-        elif self._is_shown:
+        elif material in self._shown:
+            self._shown.remove(material)
             self._weights.fill(NORMAL_WEIGHT)
         elif is_asked:
             self._notices.tell(INFO, "Nothing is painted on the meshes of this material.")
-        self._is_shown = found is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,25 @@ class WeightMap:
         self._undo: list[Floats] = []
         self._redo: list[Floats] = []
         self._is_stroking = False
+        self._owner: Hashable = None
+        self._others: dict[Hashable, tuple[Floats, list[Floats], list[Floats]]] = {}
+
+    def belong_to(self, owner: Hashable) -> None:
+        """Changes to the map of another material: each has one of its own, and its own undo."""
+        if owner == self._owner:
+            return
+        was_touched = self._is_touched
+        self._others[self._owner] = (self.values, self._undo, self._redo)
+        self._owner = owner
+        plain = np.full((SIZE, SIZE), NORMAL_WEIGHT, np.float32)
+        self.values, self._undo, self._redo = self._others.pop(owner, (plain, [], []))
+        self._is_stroking = False
+        if was_touched or self._is_touched:
+            self.changed.emit()
+
+    @property
+    def _is_touched(self) -> bool:
+        return bool(self._undo or self._redo) or not self.is_plain
 
     @property
     def is_plain(self) -> bool:

@@ -395,6 +395,23 @@ def test_another_material_has_none_of_the_pictures_and_errors_before_it(bench):
     assert model.bake.result is None and model.bake.stopped_by == ""
 
 
+def test_what_is_painted_for_a_material_is_not_trained_for_another(bench):
+    model = bench.ready()
+    first, second = model.materials
+    model.weights.dab(0.5, 0.5, Brush())
+    painted = model.weights.values.copy()
+    model.choose(second)
+    assert model.weights.is_plain and not model.weights.can_undo
+    model.weights.fill(2.0)
+    model.choose(first)
+    np.testing.assert_array_equal(model.weights.values, painted)
+    model.choose(second)
+    assert (model.weights.values == 2).all() and model.weights.can_undo
+    model.host.scene_file = lambda: Path("/scene/other.ma")
+    model.refresh_materials()
+    assert (model.weights.values == 1).all()
+
+
 def test_a_material_that_cannot_be_opened_is_not_shown_as_the_one_before(bench):
     model = bench.ready()
     pixels = np.zeros((4, 4, 3), np.uint8).tobytes()
