@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from verdigris.core.settings import BakeSettings
+from verdigris.core.settings import BakeSettings, default_preset, require_settings
 from verdigris.core.worker.commands import Start
 
 # These are shown; the rest of BakeSettings that the panel offers is folded away.
@@ -52,6 +52,11 @@ class Choices:
             for name, value in asdict(self).items()
             if name in _OF_THE_BAKE and value is not None
         }
+
+    def settings(self, trainer: str) -> BakeSettings:
+        """What a bake by this trainer begins with."""
+        preset = require_settings(self.preset or default_preset(trainer), trainer)
+        return replace(preset, **self.changes())
 
     def start(self, folder: str) -> Start:
         """The command that begins a bake."""

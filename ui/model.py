@@ -18,6 +18,7 @@ from verdigris.core.host import BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.forecast import estimate
 from verdigris.core.worker.protocol import Message
 from verdigris.ui import states
 from verdigris.ui.bake_log import BakeLog
@@ -251,8 +252,21 @@ class PanelModel:
         self._open()
 
     def set_choices(self, **values: Any) -> None:
-        self.choices = self.choices.with_values(values)
+        before, self.choices = self.choices, self.choices.with_values(values)
         self.choices_changed.emit()
+        sizes = [(each.preset, each.changes()) for each in (before, self.choices)]
+        if self.report and not self._is_behind and not self.is_busy and sizes[0] != sizes[1]:
+            self._estimate()
+
+    def _estimate(self) -> None:
+        """What the result will weigh by the choices; what was measured was of others."""
+        try:
+            found = estimate(self.choices.settings(self.trainer or "numpy"))
+        except VerdigrisError:
+            self.forecast = None
+        else:
+            self.forecast = found.as_json()
+        self.forecast_changed.emit()
 
     def look(self, **values: Any) -> None:
         """Changes the view."""
@@ -355,6 +369,10 @@ class PanelModel:
             self.notices.tell(ERROR, str(self.report.get("problem", "")))
 
     def _take_forecast(self, said: Mapping[str, Any]) -> None:
+        if not self.is_busy and said.get("nanoseconds") is None:
+            # what comes with a document is of the preset alone
+            self._estimate()
+            return
         self.forecast = said
         self.forecast_changed.emit()
 

@@ -335,6 +335,29 @@ def test_choices_become_the_start_command_and_nothing_else_does(bench):
     assert BakeSettings.from_json({**BakeSettings().to_json(), **start.changes}).resolution == 64
 
 
+def test_what_the_result_will_weigh_follows_the_choices(bench):
+    model = bench.model
+    model.set_choices(network="2x16", resolution=32)
+    bench.ready()
+    # the worker's is of the preset alone
+    bench.hear("forecast", texture_bytes=699_050, decoder_bytes=4480)
+    # 8 bytes a texel, and its mips
+    assert model.forecast["texture_bytes"] == 8 * (4**6 - 1) // 3
+    small = model.forecast["decoder_bytes"]
+    bench.hear("forecast", texture_bytes=1, decoder_bytes=1, nanoseconds=2.0, verdict="bake it")
+    assert model.forecast["verdict"] == "bake it"
+    model.set_choices(folder="/elsewhere")
+    assert model.forecast["verdict"] == "bake it"
+    model.set_choices(resolution=64, network="3x64")
+    assert model.forecast["texture_bytes"] == 8 * (4**7 - 1) // 3
+    assert model.forecast["decoder_bytes"] > small and not model.forecast["verdict"]
+    model.start()
+    bench.hear("forecast", texture_bytes=7, decoder_bytes=8)
+    model.set_choices(resolution=16)
+    # of the bake that runs
+    assert model.forecast["texture_bytes"] == 7
+
+
 def test_views_are_numbered_and_sent_only_when_they_change(bench):
     model = bench.ready()
     before = len(bench.client.sent)
