@@ -16,6 +16,7 @@ Floats = NDArray[np.float32]
 SIZE = 128
 LARGEST_WEIGHT = 8.0
 _MOST_UNDO = 40
+_MOST_UNDO_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class WeightMap:
         self.changed = Signal()
         self._undo: list[Floats] = []
         self._redo: list[Floats] = []
-        self._is_stroking = False
+        self._is_stroking = self._is_new_stroke = False
         self._owner: Hashable = None
         self._others: dict[Hashable, tuple[Floats, list[Floats], list[Floats]]] = {}
 
@@ -53,7 +54,7 @@ class WeightMap:
         self._owner = owner
         plain = np.full((SIZE, SIZE), NORMAL_WEIGHT, np.float32)
         self.values, self._undo, self._redo = self._others.pop(owner, (plain, [], []))
-        self._is_stroking = False
+        self._is_stroking = self._is_new_stroke = False
         if was_touched or self._is_touched:
             self.changed.emit()
 
@@ -75,26 +76,30 @@ class WeightMap:
         return bool(self._redo)
 
     def begin_stroke(self) -> None:
-        """All dabs until `end_stroke` are one step of undo."""
+        """All dabs until `end_stroke` are one step of undo; without one there is none."""
         if not self._is_stroking:
-            self._is_stroking = True
-            self._remember()
+            self._is_stroking = self._is_new_stroke = True
 
     def dab(self, u: float, v: float, brush: Brush) -> None:
         """One touch of the brush, soft at its rim."""
+        if self._is_new_stroke:
+            self._remember()
+            self._is_new_stroke = False
         height, width = self.values.shape
-        du = np.abs((np.arange(width) + 0.5) / width - u % 1.0)
-        dv = np.abs((np.arange(height) + 0.5) / height - v % 1.0)
-        du, dv = np.minimum(du, 1 - du), np.minimum(dv, 1 - dv)
-        distance = np.sqrt(dv[:, None] ** 2 + du[None, :] ** 2) / max(brush.radius, 1e-6)
+        # a map that was read can have texels larger than the brush
+        radius = max(brush.radius, 1.0 / min(height, width))
+        rows, dv = _within(radius, v, height)
+        columns, du = _within(radius, u, width)
+        distance = np.sqrt(dv[:, None] ** 2 + du[None, :] ** 2) / radius
         soft = np.clip(1.0 - distance, 0.0, 1.0)
         share = brush.strength * soft * soft * (3.0 - 2.0 * soft)
         goal = NORMAL_WEIGHT if brush.erases else brush.weight
-        self.values = (self.values + share * (goal - self.values)).astype(np.float32)
+        part = np.ix_(rows, columns)
+        self.values[part] += share * (goal - self.values[part])
         self.changed.emit()
 
     def end_stroke(self) -> None:
-        self._is_stroking = False
+        self._is_stroking = self._is_new_stroke = False
 
     def fill(self, weight: float) -> None:
         """The same weight everywhere."""
@@ -107,7 +112,7 @@ class WeightMap:
     def replace(self, values: Floats) -> None:
         """Another map, of any size, in one step of undo."""
         self._remember()
-        self.values = np.ascontiguousarray(values, np.float32)
+        self.values = np.array(values, np.float32)
         self.changed.emit()
 
     def undo(self) -> None:
@@ -118,7 +123,7 @@ class WeightMap:
 
     def _remember(self) -> None:
         self._undo.append(self.values.copy())
-        del self._undo[:-_MOST_UNDO]
+        del self._undo[: -max(1, min(_MOST_UNDO, _MOST_UNDO_BYTES // self.values.nbytes))]
         self._redo.clear()
 
     def _swap(self, source: list[Floats], target: list[Floats]) -> None:
@@ -126,3 +131,11 @@ class WeightMap:
             target.append(self.values)
             self.values = source.pop()
             self.changed.emit()
+
+
+def _within(reach: float, place: float, count: int) -> tuple[NDArray[np.int64], Floats]:
+    """The texels of a row that repeats within reach of a place, and how far away they are."""
+    away = np.abs((np.arange(count) + 0.5) / count - place % 1.0)
+    away = np.minimum(away, 1 - away)
+    near = np.flatnonzero(away < reach)
+    return near, away[near]

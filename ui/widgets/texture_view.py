@@ -19,6 +19,8 @@ WEIGHTS, ERRORS = "weights", "errors"
 # Painted over the material: green where more matters, violet where less does.
 _MORE, _LESS = (40, 220, 130), (170, 60, 220)
 _MOST_OPAQUE = 170
+# Of a larger map about as many a side are drawn, with every touch of the brush.
+_OVERLAY_TEXELS = 256
 _SMALLEST_ERROR = 1e-6
 
 
@@ -63,6 +65,8 @@ class TextureView(QWidget):
 
     def _take_weights(self) -> None:
         weights = self._model.weights.values[::-1]
+        rows, columns = (max(1, size // _OVERLAY_TEXELS) for size in weights.shape)
+        weights = weights[::rows, ::columns]
         more = np.clip((weights - NORMAL_WEIGHT) / (LARGEST_WEIGHT - NORMAL_WEIGHT), 0, 1)
         less = np.clip((NORMAL_WEIGHT - weights) / NORMAL_WEIGHT, 0, 1)
         pixels = np.zeros((*weights.shape, 4), np.uint8)
