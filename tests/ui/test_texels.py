@@ -61,7 +61,8 @@ def scroll(viewport, place, notches):
 
 def drawn(viewport):
     image = viewport.grab().toImage().convertToFormat(image_of(np.zeros((1, 1, 3), "u1")).format())
-    found = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    # the bytes are the image's, which goes with this function
+    found = np.frombuffer(bytes(image.constBits()), np.uint8).reshape(image.height(), -1)
     return found[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
 
 
