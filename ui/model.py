@@ -81,7 +81,10 @@ class PanelModel:
     # what the artist does
 
     def refresh_materials(self) -> None:
-        """Reads the scene's materials again; what is selected there is chosen here."""
+        """Reads the scene's materials again; what is selected there is chosen here. What was wrong
+        before is told again if it still is."""
+        if not self.is_busy:
+            self.notices.clear()
         try:
             self.materials = self.host.materials()
             selected = self.host.selected_materials()

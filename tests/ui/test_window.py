@@ -104,8 +104,10 @@ def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(wind
     model.refresh_materials()
     assert not model.can("start")
     assert "not valid XML" in window.panel.report.report.toPlainText()
+    assert "not valid XML" in shown(window)
     documents[0].write_text(whole)
     model.refresh_materials()
+    assert not model.notices
     assert model.current.name == "clay" and model.report is None
 
 
