@@ -14,6 +14,7 @@ from verdigris.ui.binding import follow
 from verdigris.ui.images import image_of
 from verdigris.ui.model import PanelModel
 from verdigris.ui.weights import LARGEST_WEIGHT, Brush
+from verdigris.ui.widgets.strokes import along
 
 WEIGHTS, ERRORS = "weights", "errors"
 # Painted over the material: green where more matters, violet where less does.
@@ -147,13 +148,16 @@ class TextureView(QWidget):
         self.setFocus()
         if event.button() == Qt.MouseButton.LeftButton and self.shows == WEIGHTS:
             self._is_down = True
+            self._pointer = event.position()
             self._model.weights.begin_stroke()
             self._dab_at(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self._pointer = event.position()
+        before, self._pointer = self._pointer, event.position()
         if self._is_down:
-            self._dab_at(self._pointer)
+            spacing = max(1.0, self.brush.radius * self._square().width() / 2)
+            for place in along(before or self._pointer, self._pointer, spacing):
+                self._dab_at(place)
         self.update()
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802

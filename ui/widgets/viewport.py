@@ -13,6 +13,7 @@ from verdigris.ui.binding import follow
 from verdigris.ui.images import image_of
 from verdigris.ui.look import is_dark
 from verdigris.ui.model import PanelModel
+from verdigris.ui.widgets.strokes import along
 
 WIPE, SIDE_BY_SIDE = "wipe", "side by side"
 PARTS = ("reference", "neural", "heat")
@@ -20,6 +21,8 @@ MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 _GAP = 4
 _GRIP = 10.0
+# Pixels between touches of the brush, at most.
+_BRUSH_STEP = 6.0
 _DEGREES_A_PIXEL = 0.5
 _KEY_DEGREES = 10.0
 _ZOOM_STEP = 1.25
@@ -245,7 +248,8 @@ class Viewport(QWidget):
             self.wipe = min(1.0, max(0.0, (place.x() - cell.left()) / cell.width()))
             self.update()
         elif self._drag == "paint":
-            self._touch(place)
+            for touched in along(place - step, place, _BRUSH_STEP):
+                self._touch(touched)
         elif self._drag == "turn":
             self._turn(step.x() * _DEGREES_A_PIXEL, step.y() * _DEGREES_A_PIXEL)
         elif self._drag == "light":
@@ -266,8 +270,10 @@ class Viewport(QWidget):
             self.stroke_ended.emit()
         self._drag = ""
 
-    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        if not self.paints:
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        if self.paints:
+            self.mousePressEvent(event)
+        else:
             self.see_all()
 
     def wheelEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
