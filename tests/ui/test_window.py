@@ -1,12 +1,14 @@
 """The panel in a window of its own: documents that are opened one after the other."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit
+from PySide6.QtWidgets import QAbstractSpinBox, QFileDialog, QLineEdit
 
 from verdigris.core.errors import HostError
 from verdigris.core.host import HostMaterial
@@ -207,3 +209,25 @@ def test_the_tab_key_stops_only_where_a_key_does_something(window):
             stops.append(type(widget).__name__)
         widget = widget.nextInFocusChain()
     assert "Viewport" in stops and "PlotWidget" not in stops
+
+
+def test_exported_weights_replace_only_a_file_that_was_named(
+    window, documents, tmp_path, monkeypatch
+):
+    window.open(documents[0])
+    (tmp_path / "old.exr").write_text("")
+
+    def written(name):
+        def ask(*_):
+            return str(tmp_path / name), ""
+
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
+        window.client.sent.clear()
+        window.panel.paint.save.click()
+        return [Path(each.path).name for each in window.client.sent]
+
+    assert written("new") == ["new.exr"]
+    assert written("NEW.EXR") == ["NEW.EXR"]
+    assert written("old.exr") == ["old.exr"]
+    assert written("old") == []
+    assert "old.exr is there already" in shown(window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -23,6 +24,7 @@ from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
 from verdigris.ui.keys import Keys
 from verdigris.ui.model import PanelModel
+from verdigris.ui.notices import WARNING
 from verdigris.ui.weights import LARGEST_WEIGHT, Brush
 from verdigris.ui.widgets.flow_layout import FlowLayout
 from verdigris.ui.widgets.texture_view import ERRORS, WEIGHTS, TextureView
@@ -203,8 +205,15 @@ class PaintPage(QWidget):
 
     def _export(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Weights", "weights.exr", "OpenEXR (*.exr)")
-        if path:
-            self._model.write_map(path if path.endswith(".exr") else f"{path}.exr")
+        if not path:
+            return
+        whole = path if path.lower().endswith(".exr") else f"{path}.exr"
+        if whole != path and Path(whole).exists():
+            # the dialog has asked about another name
+            what = f"{whole} is there already: choose that very name to replace it."
+            self._model.notices.tell(WARNING, what)
+        else:
+            self._model.write_map(whole)
 
     def _show(self) -> None:
         model, weights = self._model, self._model.weights
