@@ -23,6 +23,7 @@ from verdigris.core.pictures.mesh import (
     obj_lines,
     usd_meshes,
 )
+from verdigris.core.pictures.polygons import triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,33 +60,35 @@ def load_painted_mesh(
 def _obj_weights(
     path: Path, name: str, channel: int | None, ends: tuple[float, float]
 ) -> tuple[Floats, tuple[str, ...]]:
-    colours: list[list[float]] = []
+    vertices: list[list[float]] = []
     corners: list[int] = []
+    sizes: list[int] = []
     is_painted: list[bool] = []
     for number, words in obj_lines(path):
         if words[0] == "v":
             is_painted.append(len(words) >= 7)
             colour = words[4:7] if is_painted[-1] else ["0"] * 3
             try:
-                colours.append([float(word) for word in colour])
+                vertices.append([float(word) for word in words[1:4] + colour])
             except ValueError as failure:
                 raise obj_fault(path, number, words, failure) from None
         elif words[0] == "f":
             # only the first number counts: normals and uvs were checked with the mesh
-            face = [obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]]
-            for last in range(2, len(face)):
-                corners += (face[0], face[last - 1], face[last])
+            counts = (len(vertices), 0, 0)
+            corners += [obj_corner(word.split("/")[0], counts)[0] for word in words[1:]]
+            sizes.append(len(words) - 1)
     painted = sum(is_painted)
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()
         listed = ", ".join(there) or "none: paint is read from vertices 'v x y z r g b'"
         raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
     warnings: tuple[str, ...] = ()
-    if painted < len(colours):
-        without = len(colours) - painted
-        warnings = (f"{without} of {len(colours)} vertices have no colour and were taken as 1",)
-    triangles = np.array(corners).reshape(-1, 3)
-    values = one_channel(str(path), name, np.array(colours, np.float32), channel)
+    if painted < len(vertices):
+        without = len(vertices) - painted
+        warnings = (f"{without} of {len(vertices)} vertices have no colour and were taken as 1",)
+    found, vertex = np.array(vertices, np.float32), np.array(corners, np.int64)
+    triangles = vertex[triangulate(np.array(sizes, np.int64), found[vertex, :3])]
+    values = one_channel(str(path), name, found[:, 3:], channel)
     weights = corner_weights(_between(ends, values), triangles, "point")
     weights[~np.array(is_painted)[triangles]] = _NORMAL_WEIGHT
     return weights, warnings

@@ -8,13 +8,13 @@ import numpy as np
 
 from verdigris.core.errors import MeshError
 from verdigris.core.importance.from_mesh import corner_weights
-from verdigris.core.pictures.mesh import fan, usd_faces, usd_places
+from verdigris.core.pictures.mesh import usd_faces, usd_places, usd_points
+from verdigris.core.pictures.polygons import fan, triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
 
 CHANNELS = ("r", "g", "b", "a")
 _NUMBERS = ("float", "double", "half", "color")
@@ -37,12 +37,12 @@ def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -
         raise MeshError(f"{asker}: {name!r} has indices that lead nowhere: export it again")
     values = np.array(found, np.float32)
     values = one_channel(asker, name, values if values.ndim else values[None], channel)
-    return _at_corners(asker, primvar, values, *usd_faces(mesh))
+    return _at_corners(asker, mesh, primvar, values)
 
 
 def triangle_count(mesh: Any) -> int:
     """How many triangles the polygons of a mesh fall into."""
-    return len(fan(usd_faces(mesh)[0])) // 3
+    return len(fan(usd_faces(mesh)[0]))
 
 
 def one_channel(asker: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
@@ -70,9 +70,8 @@ def _is_weight(kind: str) -> bool:
     return kind.startswith(_NUMBERS) and "matrix" not in kind and "quat" not in kind
 
 
-def _at_corners(
-    asker: str, primvar: Any, values: NDArray[Any], counts: Ints, vertex: Ints
-) -> Floats:
+def _at_corners(asker: str, mesh: Any, primvar: Any, values: NDArray[Any]) -> Floats:
+    counts, vertex = usd_faces(mesh)
     kind, name = str(primvar.GetInterpolation()), primvar.GetPrimvarName()
     place = usd_places(kind, counts, vertex)
     needed = int(place.max(initial=-1)) + 1
@@ -81,4 +80,5 @@ def _at_corners(
             f"{asker}: {name!r} holds {len(values)} values, and {kind} needs {needed}: export it "
             "again"
         )
-    return corner_weights(values[place], fan(counts).reshape(-1, 3), "point")
+    triangles = triangulate(counts, usd_points(mesh)[vertex])
+    return corner_weights(values[place], triangles, "point")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import MeshError
+from verdigris.core.pictures.polygons import triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,13 +79,13 @@ def _load_obj(path: Path) -> Mesh:
     uvs: list[list[float]] = []
     normals: list[list[float]] = []
     corners: list[tuple[int, int, int]] = []
+    sizes: list[int] = []
     for number, words in obj_lines(path):
         try:
             if words[0] == "f":
                 counts = (len(points), len(uvs), len(normals))
-                face = [obj_corner(word, counts) for word in words[1:]]
-                for last in range(2, len(face)):
-                    corners += (face[0], face[last - 1], face[last])
+                corners += [obj_corner(word, counts) for word in words[1:]]
+                sizes.append(len(words) - 1)
             else:
                 size = 2 if words[0] == "vt" else 3
                 target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
@@ -93,10 +94,12 @@ def _load_obj(path: Path) -> Mesh:
                     raise ValueError("too few numbers")
         except (ValueError, IndexError) as failure:
             raise obj_fault(path, number, words, failure) from None
-    if corners and any(corner[1] < 0 for corner in corners):
+    flat = np.array(corners, np.int64).reshape(-1, 3)
+    places = np.array(points, np.float32).reshape(-1, 3)
+    index = flat[triangulate(np.array(sizes, np.int64), places[flat[:, 0]])]
+    if (index[..., 1] < 0).any():
         raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
-    index = np.array(corners, np.int64).reshape(-1, 3, 3)
-    position = np.array(points, np.float32).reshape(-1, 3)[index[..., 0]]
+    position = places[index[..., 0]]
     uv = np.array(uvs, np.float32).reshape(-1, 2)[index[..., 1]]
     if normals and (index[..., 2] >= 0).all():
         normal = normalized(np.array(normals, np.float32)[index[..., 2]])
@@ -189,6 +192,14 @@ def _is_rendered(mesh: Any) -> bool:
     return not is_hidden and mesh.ComputePurpose() in (names.default_, names.render)
 
 
+def usd_points(mesh: Any) -> Floats:
+    """Where the points of a mesh are, in its own space."""
+    from pxr import Usd
+
+    found = mesh.GetPointsAttr().Get(Usd.TimeCode.EarliestTime())
+    return np.array(found or [], np.float32).reshape(-1, 3)
+
+
 def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
     """How many corners each polygon of a mesh has, and their points; of what moves, where it
     starts."""
@@ -205,7 +216,7 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
 
     name = f"{asker}: {mesh.GetPath()}"
     start = Usd.TimeCode.EarliestTime()
-    points = np.array(mesh.GetPointsAttr().Get(start) or [], np.float32).reshape(-1, 3)
+    points = usd_points(mesh)
     counts, vertex = usd_faces(mesh)
     if (
         counts.sum() != len(vertex)
@@ -214,16 +225,16 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     ):
         raise MeshError(f"{name}: its faces refer to points that are not there")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
+    corners = triangulate(counts, points[vertex])
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
-    corners = fan(counts)
     uv = _usd_uv(mesh, name, vertex)
-    triangles = vertex[corners].reshape(-1, 3)
+    triangles = vertex[corners]
     position = points[triangles]
     normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
     normal = smooth_normals(position, triangles, len(points))
     if normals is not None:
-        normal = normals[corners].reshape(-1, 3, 3)
-    return Mesh(position, normal, uv[corners].reshape(-1, 3, 2))
+        normal = normals[corners]
+    return Mesh(position, normal, uv[corners])
 
 
 def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
@@ -284,12 +295,3 @@ def usd_places(kind: str, counts: Ints, vertex: Ints) -> Ints:
         "faceVarying": np.arange(len(vertex)),
     }
     return places.get(kind, vertex)
-
-
-def fan(counts: Ints) -> Ints:
-    """Corner numbers of the triangles that polygons of these sizes fall into."""
-    start = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
-    inner = np.maximum(counts - 2, 0)
-    first = np.repeat(start, inner)
-    offset = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner)
-    return np.stack([first, first + offset + 1, first + offset + 2], axis=1).reshape(-1)

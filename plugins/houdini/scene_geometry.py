@@ -57,7 +57,8 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     points = np.array(
         [vertex.point().number() for prim in polygons for vertex in prim.vertices()], np.int64
     )
-    corners, faces = triangle_corners(counts)
+    position = _of_points(geometry, "P", 3)
+    corners, faces = triangle_corners(counts, position[points])
     notes: tuple[str, ...] = ()
     if material and geometry.findPrimAttrib(_ASSIGNED) is not None:
         assigned = np.array(geometry.primStringAttribValues(_ASSIGNED))
@@ -69,7 +70,6 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     if not len(corners):
         raise HostError(f"{name}: has no polygons: convert it to polygons first")
     to_world = np.array(node.worldTransform().asTuple(), np.float64).reshape(4, 4)
-    position = _of_points(geometry, "P", 3)
     position = (position @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     uv = _by_vertex(geometry, "uv", points)
     if uv is None:

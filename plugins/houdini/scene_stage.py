@@ -14,7 +14,7 @@ from verdigris.core.host import HostMesh
 from verdigris.core.importance.primvars import find_weights
 from verdigris.core.material.usdshade import list_materials
 from verdigris.core.pictures.mesh import usd_mesh
-from verdigris.plugins.houdini.polygons import triangle_corners
+from verdigris.plugins.houdini.polygons import triangle_faces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,7 +160,7 @@ def mesh_of_stage(node: hou.LopNode, path: str, material: str, weight_set: str) 
         subset = _bound_faces(mesh, material)
         if subset is not None:
             counts = np.array(mesh.GetFaceVertexCountsAttr().Get(), np.int64)
-            kept = np.isin(triangle_corners(counts)[1], subset)
+            kept = np.isin(triangle_faces(counts), subset)
             left_out = len(counts) - len(subset)
             notes = (f"{name}: {left_out} of {len(counts)} faces have another material",)
     return HostMesh(

@@ -1,0 +1,95 @@
+"""Polygons as triangles: fans where they are convex, and ears cut off one by one where not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# Of a polygon's area: corners that turn inwards by less are on a straight line.
+_STRAIGHT = 1e-6
+
+
+def triangulate(counts: Ints, places: NDArray[Any]) -> Ints:
+    """Corner numbers of the triangles (T, 3), two less than it has corners for each polygon, and in
+    the order of these. `places` (corners, 3) are where the polygons' corners lie."""
+    triangles = fan(counts)
+    normals, is_concave = _normals(counts, np.asarray(places, np.float64))
+    starts = np.cumsum(counts) - counts
+    firsts = np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0)
+    for polygon in np.flatnonzero(is_concave):
+        start, count, first = starts[polygon], counts[polygon], firsts[polygon]
+        outline = _flat(places[start : start + count], normals[polygon])
+        triangles[first : first + count - 2] = start + _ears(outline)
+    return triangles
+
+
+def fan(counts: Ints) -> Ints:
+    """Corner numbers (T, 3) of triangles that all begin at the first corner of their polygon."""
+    inner = np.maximum(counts - 2, 0)
+    first = np.repeat(np.cumsum(counts) - counts, inner)
+    offset = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner)
+    return np.stack([first, first + offset + 1, first + offset + 2], axis=1)
+
+
+def _normals(counts: Ints, places: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Of each polygon, twice as long as its area is large; and whether one is concave."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    start = (np.cumsum(counts) - counts)[owner]
+    number = np.arange(len(owner)) - start
+    onwards = places[start + (number + 1) % counts[owner]] - places
+    backwards = places[start + (number - 1) % counts[owner]] - places
+    normals = np.zeros((len(counts), 3))
+    away = places - places[start]
+    np.add.at(normals, owner, np.cross(away, away + onwards))
+    turn = (np.cross(onwards, backwards) * normals[owner]).sum(1)
+    is_inwards = turn < -_STRAIGHT * (normals[owner] ** 2).sum(1)
+    is_concave = np.zeros(len(counts), bool)
+    is_concave[owner[is_inwards]] = True
+    return normals, is_concave & (counts > 3)
+
+
+def _flat(places: NDArray[Any], normal: Floats) -> Floats:
+    """Seen along the axis that the polygon faces most, counterclockwise."""
+    axis = int(np.abs(normal).argmax())
+    across, up = (axis + 1) % 3, (axis + 2) % 3
+    return np.asarray(places[:, [across, up] if normal[axis] > 0 else [up, across]], np.float64)
+
+
+def _ears(outline: Floats) -> Ints:
+    """Triangles of a polygon that turns counterclockwise; a fan of what is left where it crosses
+    itself."""
+    ring = list(range(len(outline)))
+    found = []
+    while len(ring) > 3:
+        ear = next((at for at in range(len(ring)) if _is_ear(outline, ring, at)), None)
+        if ear is None:
+            break
+        found.append((ring[ear - 1], ring[ear], ring[(ear + 1) % len(ring)]))
+        del ring[ear]
+    found += [(ring[0], *pair) for pair in pairwise(ring[1:])]
+    return np.array(found, np.int64)
+
+
+def _is_ear(outline: Floats, ring: list[int], at: int) -> bool:
+    """Whether the triangle at a corner is inside the polygon, and no other corner in it."""
+    corners = outline[[ring[at - 1], ring[at], ring[(at + 1) % len(ring)]]]
+    if not _left_of(corners[0], corners[1], corners[2]) > 0:
+        return False
+    others = outline[ring]
+    is_corner = (others[:, None] == corners).all(2).any(1)
+    sides = [_left_of(corners[side - 1], corners[side], others) for side in range(3)]
+    return not ((np.min(sides, axis=0) >= 0) & ~is_corner).any()
+
+
+def _left_of(start: Floats, end: Floats, place: Floats) -> Any:
+    """Above 0 to the left of a line."""
+    way, off = end - start, place - start
+    return way[0] * off[..., 1] - way[1] * off[..., 0]
