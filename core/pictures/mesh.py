@@ -102,7 +102,7 @@ def _load_obj(path: Path) -> Mesh:
     position = places[index[..., 0]]
     uv = np.array(uvs, np.float32).reshape(-1, 2)[index[..., 1]]
     if normals and (index[..., 2] >= 0).all():
-        normal = normalized(np.array(normals, np.float32)[index[..., 2]])
+        normal = _with_faces(normalized(np.array(normals, np.float32)[index[..., 2]]), position)
     else:
         normal = smooth_normals(position, index[..., 0], len(points))
     return Mesh(position, normal, uv)
@@ -142,12 +142,26 @@ def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
-    """Normals of vertices, each face counted by its area."""
-    face = np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
+    """Normals of vertices, each face counted by its area. A corner whose face looks the other way,
+    as where both sides of a sheet are faces, has that of its face."""
+    face = _areas(position)
     total = np.zeros((count, 3), np.float32)
     for corner in range(3):
         np.add.at(total, vertex[:, corner], face)
-    return normalized(total)[vertex]
+    normal = normalized(total)[vertex]
+    is_along = (normal * face[:, None]).sum(-1, keepdims=True) > 0
+    return _with_faces(np.where(is_along, normal, np.float32(0)), position)
+
+
+def _with_faces(normal: Floats, position: Floats) -> Floats:
+    """Corners without a normal take that of their face."""
+    faces = normalized(_areas(position))[:, None]
+    return np.where(normal.any(-1, keepdims=True), normal, faces)
+
+
+def _areas(position: Floats) -> Floats:
+    """Normals of triangles, twice as long as their area is large."""
+    return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
 
 
 def _load_usd(path: Path) -> Mesh:
@@ -233,7 +247,7 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
     normal = smooth_normals(position, triangles, len(points))
     if normals is not None:
-        normal = normals[corners]
+        normal = _with_faces(normals[corners], position)
     return Mesh(position, normal, uv[corners])
 
 

@@ -48,6 +48,16 @@ def test_mirrored_uvs_keep_the_direction_of_each_axis(tmp_path):
     np.testing.assert_allclose(along_v, [[0, 1, 0]] * 2, atol=1e-6)
 
 
+def test_corners_whose_normals_cancel_or_are_zero_have_that_of_their_face(tmp_path):
+    front, back = "f 1/1 2/2 3/3 4/4\n", "f 4/4 3/3 2/2 1/1\n"
+    sheet = load_mesh(write(tmp_path, QUAD + front + back))
+    up = np.broadcast_to(np.array([0, 0, 1]), (2, 3, 3))
+    np.testing.assert_array_equal(sheet.normal, np.concatenate([up, -up]))
+    given = QUAD + "vn 0 0 0\nvn 1 0 0\nf 1/1/1 2/2/2 3/3/1\n"
+    expected = [[[0, 0, 1], [1, 0, 0], [0, 0, 1]]]
+    assert load_mesh(write(tmp_path, given)).normal.tolist() == expected
+
+
 def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
     text = (
         "mtllib a\\\n"
