@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
+from verdigris.core.material.interfaces import (
+    give_values_where_they_are_read,
+    graphs_that_implement,
+)
 from verdigris.core.material.library import standard_library
 from verdigris.core.material.names import rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
@@ -172,6 +176,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         root.setDataLibrary(standard_library())
         _hand_down_inputs(root)
         read_properties_directly(root)
+        give_values_where_they_are_read(root)
         give_lengths_as_nodes_take_them(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
@@ -206,8 +211,9 @@ def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
     """The document's own node graphs: not the library's, nor those that implement a node."""
     import MaterialX as mx
 
+    implementing = graphs_that_implement(root)
     graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]
-    return [graph for graph in graphs if not graph.getNodeDefString()]
+    return [graph for graph in graphs if graph.getName() not in implementing]
 
 
 def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:
