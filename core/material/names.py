@@ -24,14 +24,14 @@ def rename_what_the_library_hides(root: mx.Document, library: mx.Document) -> di
             # found by what it implements
             continue
         name = child.getName()
-        child.setName(_free_name(name, root, library))
+        child.setName(free_name(name, root, library))
         former[child.getName()] = name
     if former:
         _follow(root, {name: new for new, name in former.items()})
     return former
 
 
-def _free_name(name: str, root: mx.Document, library: mx.Document) -> str:
+def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
     number = 2
     while root.getChild(f"{name}_{number}") or library.getChild(f"{name}_{number}"):
         number += 1
