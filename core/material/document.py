@@ -203,8 +203,13 @@ def _hand_down_inputs(root: mx.Document) -> None:
 
 
 def _has_surface(node: mx.Node) -> bool:
+    import MaterialX as mx
+
     port = node.getInput("surfaceshader")
-    return port is not None and bool(port.getConnectedNode() or port.getConnectedOutput())
+    if port is None:
+        # such as LamaSurface, whose graph makes the surface
+        return isinstance(node.getImplementation(), mx.NodeGraph)
+    return bool(port.getConnectedNode() or port.getConnectedOutput())
 
 
 def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:

@@ -39,6 +39,7 @@ _VOLUME = "absorption and scattering inside the body need a renderer that traces
 _DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
 _EMISSION = "as a map of its own, since it needs no light"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
+_BACK = "what is seen from behind is left out: bake the material of the back by itself"
 _OCCLUSION = "occlusion dims light from surroundings, which a single light is not"
 
 
@@ -111,6 +112,11 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
     ),
     "surface": (Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),),
+    "LamaSurface": (
+        Feature("opacity", ("presence",), KEPT, _OPACITY, off=1.0),
+        Feature("back", ("materialBack",), DROPPED, _BACK),
+    ),
+    "surfacematerial": (Feature("back", ("backsurfaceshader",), DROPPED, _BACK),),
     "surface_unlit": (
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
         Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
@@ -130,6 +136,9 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "translucent_bsdf": ("translucency", DROPPED, _TRANSMISSION),
     "subsurface_bsdf": ("subsurface", APPROXIMATED, _SUBSURFACE),
     "uniform_edf": ("emission", KEPT, _EMISSION),
+    "LamaTranslucent": ("translucency", DROPPED, _TRANSMISSION),
+    "LamaSSS": ("subsurface", APPROXIMATED, _SUBSURFACE),
+    "LamaEmission": ("emission", KEPT, _EMISSION),
     "heighttonormal": (
         "height to normal",
         APPROXIMATED,

@@ -101,7 +101,8 @@ def describe_material(
         document.check(material)
     except DocumentError as failure:
         return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
-    shaders = [node for node in nodes if node.getType() == "surfaceshader"]
+    # a node may be surface and material in one
+    shaders = [node for node in nodes if node.getType() == "surfaceshader"] or nodes[:1]
     textures = facts_of_images(document, nodes)
     report = MaterialReport(
         name=material.name,
@@ -111,7 +112,7 @@ def describe_material(
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
-            *_parts(nodes, shaders),
+            *_parts(nodes),
             *tiles_left_out(textures),
             *_variants(document, material),
             *_twins(document),
@@ -200,18 +201,18 @@ def _default_places(node: mx.Node) -> set[str]:
     }
 
 
-def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
+def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
     parts: dict[str, Part] = {}
-    for shader in shaders:
-        for feature in SURFACE_FEATURES.get(shader.getCategory(), ()):
-            if _is_on(shader, feature):
+    for node in nodes:
+        for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
+            if _is_on(node, feature):
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
         if category in NODE_FEATURES and not reads_texture_coordinates(node):
             part = Part(*NODE_FEATURES[category])
             parts.setdefault(part.name, part)
-        elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):
+        elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
             parts.setdefault(category, Part(category, KEPT))
         if _default_places(node) & _PLACES_IN_SPACE:
             part = Part(*NODE_FEATURES["position"])
@@ -220,6 +221,10 @@ def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _is_lama_closure(node: mx.Node) -> bool:
+    return str(node.getCategory()).startswith("Lama") and str(node.getType()) != "material"
 
 
 def _is_on(shader: mx.Node, feature: Feature) -> bool:

@@ -10,7 +10,7 @@ from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
-from .surfaces import write_image
+from .surfaces import node, write_image
 
 GRAPH = (
     '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
@@ -242,6 +242,22 @@ def test_what_a_defined_node_leaves_to_its_users_may_be_anything():
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
     assert names(document(GRAPH)) == ["out"]
     assert names(document(standard_surface(name="bare"))) == ["bare"]
+
+
+def test_a_surface_of_renderman_is_a_material():
+    body = node("LamaDiffuse", "red", "BSDF", {"color": ("color3", "0.5, 0.1, 0.1")})
+    body += node("LamaDiffuse", "blue", "BSDF", {"color": ("color3", "0.1, 0.1, 0.6")})
+    both = {"material1": ("BSDF", "@red"), "material2": ("BSDF", "@blue")}
+    body += node("LamaMix", "mixed", "BSDF", {**both, "mix": ("float", "0.25")})
+    ports = {"materialFront": ("BSDF", "@mixed"), "presence": ("float", "0.5")}
+    surface = node("LamaSurface", "leaf", "material", ports)
+    made = parse_document(document(body, surface))
+    assert [material.name for material in made.materials] == ["leaf"]
+    light, view = np.float32([[0.36, 0.48, 0.8]]), np.float32([[0, 0, 1]])
+    teacher, at = Teacher(made), np.float32([[0.5, 0.5]])
+    expected = 0.5 * np.array([[0.4, 0.1, 0.225]]) * 0.8 / np.pi
+    np.testing.assert_allclose(teacher.response(at, light, view), expected, rtol=1e-3)
+    np.testing.assert_allclose(teacher.unlit(at, view)[0, 3], 0.5, atol=1e-3)
 
 
 def test_a_graph_that_feeds_a_material_is_not_a_second_one():

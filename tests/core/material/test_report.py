@@ -69,6 +69,39 @@ def test_what_thin_walls_let_through_is_dropped():
     assert fates(with_surface(inputs))["subsurface of thin walls"] == "dropped"
 
 
+def test_the_back_of_a_surface_is_dropped():
+    port = '<input name="{}" type="surfaceshader" nodename="shader"/>'
+    front, back = port.format("surfaceshader"), port.format("backsurfaceshader")
+    material = '<surfacematerial name="m" type="material">{}</surfacematerial>'
+    assert "back" not in fates(document(standard_surface(), material.format(front)))
+    assert fates(document(standard_surface(), material.format(front + back)))["back"] == "dropped"
+
+
+def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
+    lobes = "".join(
+        f'<{name} name="{name}_1" type="BSDF"/>' for name in ("LamaTranslucent", "LamaSSS")
+    )
+    ports = "".join(
+        f'<input name="material{at}" type="BSDF" nodename="{name}_1"/>'
+        for at, name in enumerate(("LamaTranslucent", "LamaSSS"), 1)
+    )
+    surface = (
+        '<LamaSurface name="m" type="material">'
+        '<input name="materialFront" type="BSDF" nodename="sum"/>'
+        '<input name="materialBack" type="BSDF" nodename="sum"/>'
+        '<input name="presence" type="float" value="0.5"/></LamaSurface>'
+    )
+    found = report(document(lobes, f'<LamaAdd name="sum" type="BSDF">{ports}</LamaAdd>', surface))
+    assert found.surface_model == "LamaSurface"
+    assert {part.name: part.fate for part in found.parts} == {
+        "opacity": "kept",
+        "LamaAdd": "kept",
+        "subsurface": "approximated",
+        "translucency": "dropped",
+        "back": "dropped",
+    }
+
+
 def test_further_texture_coordinates_are_read_as_the_first():
     nodes = (
         '<texcoord name="second" type="vector2"><input name="index" type="integer" value="{}"/>'
