@@ -27,11 +27,17 @@ class Feature:
     off: float = 0.0
     needs: str = ""
     """Another input that must differ from zero too, or the feature stays off."""
+    unless: tuple[str, ...] = ()
+    """Inputs any of which switches the feature off if it differs from zero."""
 
 
 _TRANSMISSION = (
     "light that passes through is left out: a neural material reflects, and what lies behind "
     "the surface is the renderer's to add"
+)
+_TRANSPARENT = (
+    "opacity of the mode 'transparent' lets light through, which is left out: for a surface with "
+    "holes set opacityMode to 1, or opacityThreshold above 0"
 )
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour: it does not bleed from lit to unlit places"
@@ -97,7 +103,16 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("metal", "metallic"),
         _kept("clearcoat", "clearcoat"),
         Feature("emission", ("emissiveColor",), KEPT, _EMISSION),
-        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="opacityMode"),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="opacityThreshold"),
+        Feature(
+            "transmission",
+            ("opacity",),
+            DROPPED,
+            _TRANSPARENT,
+            off=1.0,
+            unless=("opacityMode", "opacityThreshold"),
+        ),
         Feature("displacement", ("displacement",), DROPPED, _DISPLACEMENT),
         Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
     ),

@@ -230,6 +230,8 @@ def _is_lama_closure(node: mx.Node) -> bool:
 def _is_on(shader: mx.Node, feature: Feature) -> bool:
     if feature.needs and not _differs(shader, feature.needs, 0.0):
         return False
+    if any(_differs(shader, name, 0.0) for name in feature.unless):
+        return False
     return any(_differs(shader, name, feature.off) for name in feature.inputs)
 
 

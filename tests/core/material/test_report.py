@@ -69,6 +69,25 @@ def test_what_thin_walls_let_through_is_dropped():
     assert fates(with_surface(inputs))["subsurface of thin walls"] == "dropped"
 
 
+@pytest.mark.parametrize(
+    ("mode", "threshold", "fate", "coverage"),
+    [("0", "0", "dropped", 1), ("1", "0", "kept", 0.6), ("0", "0.7", "kept", 0)],
+)
+def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, fate, coverage):
+    text = document(
+        '<UsdPreviewSurface name="shader" type="surfaceshader">'
+        '<input name="opacity" type="float" value="0.6"/>'
+        f'<input name="opacityMode" type="integer" value="{mode}"/>'
+        f'<input name="opacityThreshold" type="float" value="{threshold}"/></UsdPreviewSurface>',
+        material(),
+    )
+    found = report(text, probe=True)
+    fates = {part.name: part.fate for part in found.parts}
+    assert fates["opacity" if fate == "kept" else "transmission"] == fate
+    assert ("opacity" in fates) != ("transmission" in fates)
+    assert found.probe.opacity == pytest.approx((coverage, coverage), abs=1e-3)
+
+
 def test_the_back_of_a_surface_is_dropped():
     port = '<input name="{}" type="surfaceshader" nodename="shader"/>'
     front, back = port.format("surfaceshader"), port.format("backsurfaceshader")
