@@ -71,13 +71,23 @@ def _dangling(port: mx.Input) -> str | None:
     if wanted:
         if port.getConnectedNode() is None and port.getConnectedOutput() is None:
             return f"is connected to {wanted!r}, which is not there"
-        return None
+        return _leads_nowhere(port)
     if port.getOutputString() and port.getConnectedOutput() is None:
         return f"is connected to the output {port.getOutputString()!r}, which is not there"
     name = port.getInterfaceName()
     if name and port.getInterfaceInput() is None and not _is_defined(port, name):
         return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
     return None
+
+
+def _leads_nowhere(port: mx.Input) -> str | None:
+    """Where a graph's output has no source, the generator takes the default of the input."""
+    output = port.getConnectedOutput()
+    if port.getNodeName() or output is None or output.getConnectedNode() is not None:
+        return None
+    wanted = output.getNodeName()
+    source = f"the node {wanted!r}, which is not there" if wanted else "no node of its graph"
+    return f"is connected to the output {output.getNamePath()!r}, which is connected to {source}"
 
 
 def _is_defined(port: mx.Input, name: str) -> bool:

@@ -311,6 +311,17 @@ def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
     assert "srgb_texture" not in raw(made)
 
 
+def test_an_output_that_hands_an_input_on_is_passed_over():
+    """compounds"""
+    port = '<input name="it" type="color3" value="0.5, 0.25, 0.1"/>'
+    body = '<output name="out" type="color3"/>'
+    graph = f'<nodegraph name="graph">{port}{body}</nodegraph>'
+    use = '<input name="in" type="color3" nodegraph="graph"/>'
+    made = probe(f'{graph}<dot name="colour" type="color3">{use}</dot>', "colour")
+    made.root.getNodeGraph("graph").getOutput("out").setInterfaceName("it")
+    assert "0.250000" not in raw(made)
+
+
 def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
     """library._OVERRIDES: a replacement for another target than Slang would be ignored."""
     from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
