@@ -16,7 +16,7 @@ from verdigris.core.material.interfaces import (
     graphs_that_implement,
 )
 from verdigris.core.material.library import standard_library
-from verdigris.core.material.names import rename_what_the_library_hides
+from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
@@ -171,6 +171,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         for _, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
+            follow_into_namespace(inner)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         former_names = rename_what_the_library_hides(root, standard_library())

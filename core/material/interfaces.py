@@ -23,7 +23,7 @@ def give_values_where_they_are_read(root: mx.Document) -> None:
                     _read_directly(port)
     defined = {definition.getNodeString() for definition in root.getNodeDefs()}
     for node in root.traverseTree() if defined else ():
-        if node.getCategory() in defined:
+        if node.getCategory().rpartition(":")[2] in defined:
             _spell_out_defaults(node)
 
 

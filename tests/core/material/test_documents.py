@@ -11,6 +11,7 @@ from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
 from .surfaces import node, write_image
+from .test_textures import decoded_srgb
 
 GRAPH = (
     '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
@@ -299,6 +300,39 @@ def test_an_include_in_the_folder_is_read_and_its_file_is_known(tmp_path):
     loaded.check(loaded.require_material())
     assert [file.name for file in loaded.files] == ["main.mtlx", "shader.mtlx"]
     assert len(list(loaded.nodes_of(loaded.require_material()))) == 2
+
+
+def test_materials_of_an_included_namespace_are_found_under_their_names_there(tmp_path):
+    half = '<input name="in2" type="color3" value="0.5, 0.5, 0.5"/>'
+    shared = (
+        '<nodedef name="ND_half" node="half"><input name="of" type="color3" value="0.8, 0.4, 0.2" '
+        'colorspace="srgb_texture"/>'
+        '<output name="out" type="color3"/></nodedef><nodegraph name="NG_half" nodedef="ND_half">'
+        '<multiply name="m" type="color3"><input name="in1" type="color3" interfacename="of"/>'
+        f'{half}</multiply><output name="out" type="color3" nodename="m"/></nodegraph>'
+        '<half name="m" type="color3"/><nodegraph name="graph">'
+        '<input name="given" type="color3" nodename="m"/><dot name="m" type="color3">'
+        '<input name="in" type="color3" interfacename="given"/></dot>'
+        '<output name="out" type="color3" nodename="m"/></nodegraph>'
+    )
+    glows = '<input name="emission_color" type="color3" {}/>'
+    unlit = '<surface_unlit name="{}" type="surfaceshader">{}</surface_unlit>'
+    look = '<look name="shown"><materialassign name="a" material="gold" geom="/"/></look>'
+    in_graph = unlit.format("shader", glows.format('nodegraph="graph" output="out"'))
+    text = document(shared, in_graph, material(name="gold"), look)
+    (tmp_path / "shared.mtlx").write_text(text.replace("<materialx", '<materialx namespace="ours"'))
+    here = unlit.format("shader", glows.format('nodename="m"')) + material(name="lead")
+    uses = '<ours:half xmlns:ours="ours" name="m" type="color3"/>'
+    main = tmp_path / "main.mtlx"
+    main.write_text(document('<xi:include href="shared.mtlx"/>', uses, here))
+    loaded = load_document(main)
+    looks = {found.name: found.looks for found in loaded.materials}
+    assert looks == {"ours:gold": ("ours:shown",), "lead": ()}
+    at = np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]])
+    expected = [*0.5 * decoded_srgb(np.array([0.8, 0.4, 0.2])), 1]
+    for name in looks:
+        got = Teacher(loaded, loaded.require_material(name)).unlit(*at)[0]
+        np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
 def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
