@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
 
 _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
+_LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
 # Of the light, that the probe's noise may make of a white material.
 _WHITE = 1.05
@@ -268,6 +269,9 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             found.append(Part("transmission", DROPPED, "light that passes through is left out"))
         elif name == "framerange" and text:
             found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+        elif name in _LAYERS and text:
+            how = "the first channels of the file are read: write the layer to a file of its own"
+            found.append(Part(f"layer {text!r} of an image", DROPPED, how))
         elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
             how = "there is one set of texture coordinates: it stands for all"
             found.append(Part(f"texture coordinates {text}", APPROXIMATED, how))

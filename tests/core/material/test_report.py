@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.material.document import parse_document
@@ -186,6 +187,25 @@ def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
     )
     part = next(p for p in report(text).parts if "lin_martian" in p.name)
     assert part.fate == "approximated"
+
+
+def test_a_layer_of_an_image_is_dropped(tmp_path):
+    spec = oiio.ImageSpec(2, 2, 6, "half")
+    spec.channelnames = ("R", "G", "B", "worn.R", "worn.G", "worn.B")
+    target = oiio.ImageOutput.create(str(tmp_path / "layers.exr"))
+    assert target.open(str(tmp_path / "layers.exr"), spec)
+    texels = np.full((2, 2, 6), 0.8, np.float16)
+    texels[..., 3:] = 0.2
+    assert target.write_image(texels) and target.close()
+    layer = '<input name="layer" type="string" value="worn"/></image>'
+    text = (
+        with_image("layers.exr")
+        .replace("</image>", layer)
+        .replace('<input name="base_color"', NO_SPECULAR + '<input name="base_color"')
+    )
+    found = report(text, probe=True, search_paths=[tmp_path])
+    assert {part.name: part.fate for part in found.parts}["layer 'worn' of an image"] == "dropped"
+    assert found.probe.albedo == pytest.approx((0.8, 0.8, 0.8), abs=0.01)
 
 
 def test_a_missing_texture_is_the_reason_why_it_cannot_be_baked(tmp_path):
