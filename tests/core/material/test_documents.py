@@ -356,6 +356,14 @@ def test_a_document_in_another_encoding_is_refused_with_the_right_one(tmp_path, 
         load_document(path)
 
 
+@pytest.mark.parametrize("suffix", ["usda", "usdc"])
+def test_a_stage_is_refused_with_the_command_that_takes_it(tmp_path, suffix):
+    path = tmp_path / f"set.{suffix}"
+    pytest.importorskip("pxr.Usd").Stage.CreateNew(str(path)).Save()
+    with pytest.raises(DocumentError, match=rf"is a USD stage.*'verdigris scene run .*{suffix}'"):
+        load_document(path)
+
+
 def test_documents_that_include_each_other_are_refused(tmp_path):
     for name, other in (("a", "b"), ("b", "a")):
         text = document(f'<xi:include href="{other}.mtlx"/>')
