@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
+from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
@@ -178,6 +179,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         root.setDataLibrary(standard_library())
         _hand_down_inputs(root)
         read_properties_directly(root)
+        give_colour_spaces_their_names(root)
         take_compounds_apart(root)
         give_values_where_they_are_read(root)
         give_lengths_as_nodes_take_them(root)
