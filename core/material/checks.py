@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.library import known_units
-from verdigris.core.material.upstream import definition_of
+from verdigris.core.material.upstream import definition_of, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -24,6 +24,11 @@ def find_fault(node: mx.Node) -> str | None:
         fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+    graph = own_graph(node)
+    for output in graph.getOutputs() if graph is not None else ():
+        fault = _without_source(output)
+        if fault:
+            return f"node {node.getNamePath()!r} is defined by the output {fault}"
     return None
 
 
@@ -83,11 +88,16 @@ def _dangling(port: mx.Input) -> str | None:
 def _leads_nowhere(port: mx.Input) -> str | None:
     """Where a graph's output has no source, the generator takes the default of the input."""
     output = port.getConnectedOutput()
-    if port.getNodeName() or output is None or output.getConnectedNode() is not None:
+    fault = _without_source(output) if output is not None and not port.getNodeName() else None
+    return f"is connected to the output {fault}" if fault else None
+
+
+def _without_source(output: mx.Output) -> str | None:
+    if output.getConnectedNode() is not None:
         return None
     wanted = output.getNodeName()
     source = f"the node {wanted!r}, which is not there" if wanted else "no node of its graph"
-    return f"is connected to the output {output.getNamePath()!r}, which is connected to {source}"
+    return f"{output.getNamePath()!r}, which is connected to {source}"
 
 
 def _is_defined(port: mx.Input, name: str) -> bool:

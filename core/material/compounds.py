@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.interfaces import graphs_that_implement
+
 if TYPE_CHECKING:
     import MaterialX as mx
 
@@ -19,8 +21,23 @@ def take_compounds_apart(root: mx.Document) -> None:
     their values."""
     for graph in root.getNodeGraphs():
         _lift_inner_graphs(graph)
+    implementing = graphs_that_implement(root)
     for graph in root.getNodeGraphs():
-        _connect_past_outputs(graph, root)
+        if graph.getName() in implementing:
+            _hand_on_by_nodes(graph)
+        else:
+            _connect_past_outputs(graph, root)
+
+
+def _hand_on_by_nodes(graph: mx.NodeGraph) -> None:
+    """Puts nodes where the graph of a definition hands an input on, which its users have."""
+    for output in graph.getOutputs():
+        name = output.getInterfaceName()
+        if name and not output.getNodeName():
+            node = graph.addNode("dot", graph.createValidChildName(name), output.getType())
+            node.addInput("in", output.getType()).setInterfaceName(name)
+            output.removeAttribute("interfacename")
+            output.setNodeName(node.getName())
 
 
 def _lift_inner_graphs(outer: mx.NodeGraph) -> None:

@@ -90,12 +90,12 @@ def _is_left_to_users(port: mx.Input) -> bool:
 def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
     for port in node.getInputs():
         yield from _resolve(port)
-    graph = _own_implementation(node)
+    graph = own_graph(node)
     for output in graph.getOutputs() if graph else ():
         yield from _resolve(output)
 
 
-def _own_implementation(node: mx.Node) -> mx.NodeGraph | None:
+def own_graph(node: mx.Node) -> mx.NodeGraph | None:
     """The graph by which the document itself implements a node that it defines."""
     import MaterialX as mx
 

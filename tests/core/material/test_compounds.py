@@ -124,3 +124,23 @@ def test_an_output_that_leads_nowhere_is_refused(output, said):
     round_about = '<input name="given" type="color3" nodegraph="outer" output="out"/>'
     with pytest.raises(DocumentError, match=rf"node 'colour', input 'in': .*'outer/out', .*{said}"):
         seen(graph("outer", round_about, OUT.format(output)))
+
+
+DEFINED = (
+    '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="0.5, 0.25, 0.75"/>'
+    '<output name="out" type="color3"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">{}'
+    '</nodegraph><own name="colour" type="color3"/>'
+)
+
+
+def test_the_graph_of_a_definition_may_hand_an_input_on():
+    text = DEFINED.format(OUT.format('interfacename="given"'))
+    got = glow(Teacher(probe(text, "colour")), AT)[0]
+    np.testing.assert_allclose(got, WRITTEN, atol=1e-6)
+
+
+def test_a_definition_whose_output_leads_nowhere_is_refused():
+    text = DEFINED.format(OUT.format('nodename="gone"'))
+    said = r"node 'colour' is defined by the output 'NG_own/out', .*'gone', which is not there"
+    with pytest.raises(DocumentError, match=said):
+        Teacher(probe(text, "colour"))
