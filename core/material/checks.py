@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.library import known_units
-from verdigris.core.material.upstream import definition_of, own_graph
+from verdigris.core.material.library import TARGET, known_units
+from verdigris.core.material.upstream import definition_of, is_of_document, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -24,12 +24,27 @@ def find_fault(node: mx.Node) -> str | None:
         fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+    file = _file_of_code(node)
+    if file:
+        return (
+            f"node {node.getNamePath()!r} is implemented by the file {file!r}, which is not read: "
+            "implement it by a graph of nodes"
+        )
     graph = own_graph(node)
     for output in graph.getOutputs() if graph is not None else ():
         fault = _without_source(output)
         if fault:
             return f"node {node.getNamePath()!r} is defined by the output {fault}"
     return None
+
+
+def _file_of_code(node: mx.Node) -> str:
+    """The file of shader code by which the document itself implements a node."""
+    import MaterialX as mx
+
+    found = node.getImplementation(TARGET)
+    is_own = isinstance(found, mx.Implementation) and is_of_document(found, node)
+    return str(found.getFile()) if is_own else ""
 
 
 def _missing_definition(node: mx.Node) -> str:

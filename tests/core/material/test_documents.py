@@ -335,6 +335,19 @@ def test_materials_of_an_included_namespace_are_found_under_their_names_there(tm
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
+def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
+    (tmp_path / "own.slang").write_text("void own(float3 given, out float3 result) {}")
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="1, 0, 0"/>'
+        '<output name="out" type="color3"/></nodedef><implementation name="IM_own" '
+        f'nodedef="ND_own" file="{tmp_path / "own.slang"}" function="own" target="genslang"/>'
+        '<own name="painted" type="color3"/>'
+    )
+    text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
+    with pytest.raises(DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', which"):
+        Teacher(parse_document(text, search_paths=[tmp_path]))
+
+
 def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
     (tmp_path / "shader.mtlx").write_text(document(standard_surface()))
     inner = tmp_path / "inner"
