@@ -40,8 +40,8 @@ _LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
 # Of the light, that the probe's noise may make of a white material.
 _WHITE = 1.05
-_PLACES_IN_SPACE = {"Pobject", "Pworld"}
-_PLACE_GEOMPROPS = {"UV0", *_PLACES_IN_SPACE}
+_IN_COLOUR_SPACES = ("filename", "color3", "color4")
+_PLACES = ("texcoord", "position")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
@@ -190,16 +190,18 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
 
 
 def _reads_a_place(node: mx.Node) -> bool:
-    return node.getCategory() in _PLACE_NODES or bool(_default_places(node) & _PLACE_GEOMPROPS)
+    return node.getCategory() in _PLACE_NODES or bool(_default_places(node))
 
 
-def _default_places(node: mx.Node) -> set[str]:
-    """What a node reads of the geometry where nothing is connected."""
+def _default_places(node: mx.Node) -> list[mx.GeomPropDef]:
+    """The places that a node reads where nothing is connected."""
     definition = node.getNodeDef()
     ports = definition.getActiveInputs() if definition is not None else ()
-    return {
+    names = [
         port.getDefaultGeomPropString() for port in ports if node.getInput(port.getName()) is None
-    }
+    ]
+    read = [node.getDocument().getGeomPropDef(name) for name in names if name]
+    return [each for each in read if each is not None and each.getGeomProp() in _PLACES]
 
 
 def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
@@ -215,9 +217,13 @@ def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
             parts.setdefault(category, Part(category, KEPT))
-        if _default_places(node) & _PLACES_IN_SPACE:
-            part = Part(*NODE_FEATURES["position"])
-            parts.setdefault(part.name, part)
+        for place in _default_places(node):
+            if place.getGeomProp() == "position":
+                part = Part(*NODE_FEATURES["position"])
+                parts.setdefault(part.name, part)
+            elif place.getIndex() not in ("", "0"):
+                part = _further_coordinates(place.getIndex())
+                parts.setdefault(part.name, part)
         for part in (*_gains(node), *_odd_inputs(node)):
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
@@ -273,13 +279,17 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             how = "the first channels of the file are read: write the layer to a file of its own"
             found.append(Part(f"layer {text!r} of an image", DROPPED, how))
         elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
-            how = "there is one set of texture coordinates: it stands for all"
-            found.append(Part(f"texture coordinates {text}", APPROXIMATED, how))
-        space = port.getActiveColorSpace() if port.getType() in ("filename", "color3") else ""
+            found.append(_further_coordinates(text))
+        space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
         if space not in known_colour_spaces():
             how = f"{space!r} is not known to MaterialX's colour management: read as linear"
             found.append(Part(f"colour space {space}", APPROXIMATED, how))
     return found
+
+
+def _further_coordinates(index: str) -> Part:
+    how = "there is one set of texture coordinates: it stands for all"
+    return Part(f"texture coordinates {index}", APPROXIMATED, how)
 
 
 def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:

@@ -133,6 +133,22 @@ def test_further_texture_coordinates_are_read_as_the_first():
     assert set(fates(with_surface(base, nodes.format(0)))) == {"base", "specular"}
 
 
+@pytest.mark.parametrize("index", ["0", "1"])
+def test_what_a_definition_reads_by_default_varies_over_the_surface(index):
+    own = (
+        f'<geompropdef name="coordinates" type="vector2" geomprop="texcoord" index="{index}"/>'
+        '<nodedef name="ND_own" node="own"><input name="at" type="vector2" '
+        'defaultgeomprop="coordinates"/><output name="out" type="float"/></nodedef>'
+        '<nodegraph name="NG_own" nodedef="ND_own"><magnitude name="far" type="float">'
+        '<input name="in" type="vector2" interfacename="at"/></magnitude>'
+        '<output name="out" type="float" nodename="far"/></nodegraph><own name="far" type="float"/>'
+    )
+    found = report(with_surface('<input name="base" type="float" nodename="far"/>', own))
+    assert found.varying_inputs == ("base",)
+    told = [part.name for part in found.parts if "coordinates" in part.name]
+    assert told == (["texture coordinates 1"] if index == "1" else [])
+
+
 def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     base = '<input name="base" type="float" nodename="noise"/>'
     noise = '<noise3d name="noise" type="float">{}</noise3d>'
@@ -187,6 +203,11 @@ def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
     )
     part = next(p for p in report(text).parts if "lin_martian" in p.name)
     assert part.fate == "approximated"
+    four = '<dot name="four" type="color4"><input name="in" type="color4" value="1, 0, 0, 1" '
+    four += 'colorspace="lin_venus"/></dot><convert name="three" type="color3">'
+    four += '<input name="in" type="color4" nodename="four"/></convert>'
+    text = with_surface('<input name="base_color" type="color3" nodename="three"/>', four)
+    assert fates(text)["colour space lin_venus"] == "approximated"
 
 
 def test_a_layer_of_an_image_is_dropped(tmp_path):
