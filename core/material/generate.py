@@ -160,7 +160,7 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
 def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> str:
     """Fills the vertex data that this document happens to ask for. A field that a sample has not
     (a painted colour, a property of the geometry) is what the document says for such a case, or
-    zero."""
+    zero; pairs of numbers are texture coordinates then."""
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
@@ -169,10 +169,13 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
         elif name.startswith("texcoord"):
             value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
             lines.append(f"    vertex.{name} = {value};")
-        elif kind == "vector2" and name.removeprefix("i_geomprop_") in TEXTURE_COORDINATES:
-            lines.append(f"    vertex.{name} = point.uv;")
-        elif name.removeprefix("i_geomprop_") in properties:
-            lines.append(f"    vertex.{name} = {properties[name.removeprefix('i_geomprop_')]};")
+        else:
+            property_name = name.removeprefix("i_geomprop_")
+            is_given = property_name in properties and property_name not in TEXTURE_COORDINATES
+            if kind == "vector2" and not is_given:
+                lines.append(f"    vertex.{name} = point.uv;")
+            elif property_name in properties:
+                lines.append(f"    vertex.{name} = {properties[property_name]};")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
-from verdigris.core.material.coordinates import reads_texture_coordinates
+from verdigris.core.material.coordinates import (
+    property_of,
+    reads_texture_coordinates,
+    stands_for_texture_coordinates,
+)
 from verdigris.core.material.energy import input_text, largest_gain
 from verdigris.core.material.features import (
     APPROXIMATED,
@@ -26,6 +30,7 @@ from verdigris.core.material.image_facts import (
     tiles_left_out,
 )
 from verdigris.core.material.library import known_colour_spaces
+from verdigris.core.material.readers import VALUE
 from verdigris.core.material.upstream import is_connected, nodes_behind
 
 if TYPE_CHECKING:
@@ -212,7 +217,10 @@ def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
-        if category in NODE_FEATURES and not reads_texture_coordinates(node):
+        if category == VALUE and stands_for_texture_coordinates(node):
+            part = _further_coordinates(repr(property_of(node)))
+            parts.setdefault(part.name, part)
+        elif category in NODE_FEATURES and not reads_texture_coordinates(node):
             part = Part(*NODE_FEATURES[category])
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):

@@ -155,6 +155,27 @@ def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expe
     np.testing.assert_allclose(seen[0, :3], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st"])
+@pytest.mark.parametrize("category", ["geompropvalue", "UsdPrimvarReader"])
+def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
+    port = "geomprop" if category == "geompropvalue" else "varname"
+    text = with_surface(
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="emission_color" type="color3" nodename="colour"/>',
+        node(category, "uv", "vector2", {port: ("string", name)}),
+        node("separate2", "apart", "multioutput", {"in": ("vector2", "@uv")}),
+        '<combine3 name="colour" type="color3">'
+        '<input name="in1" type="float" nodename="apart" output="outx"/>'
+        '<input name="in2" type="float" nodename="apart" output="outy"/></combine3>',
+    )
+    loaded = parse_document(text)
+    at = np.float32([[0.3, 0.8]])
+    seen = Teacher(loaded).unlit(at, np.float32([[0, 0, 1]]))
+    np.testing.assert_allclose(seen[0, :3], [0.3, 0.8, 0], rtol=1e-5, atol=1e-6)
+    told = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
+    assert told == ([] if name.endswith("st") else ["approximated"])
+
+
 def test_shaders_graphs_and_materials_keep_the_names_that_the_library_has_too():
     graph = GRAPH.replace('"graph"', '"distance"')
     look = '<look name="hero"><materialassign name="a" material="integer" geom="/tray"/></look>'
