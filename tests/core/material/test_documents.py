@@ -356,6 +356,20 @@ def test_materials_of_an_included_namespace_are_found_under_their_names_there(tm
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
+def test_code_that_does_not_compile_is_shown_with_what_is_wrong_in_it():
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="1, 0, 0"/>'
+        '<output name="out" type="color3"/></nodedef><implementation name="IM_own" '
+        'nodedef="ND_own" sourcecode="{{given}} * twice" target="genslang"/>'
+        '<own name="painted" type="color3"/>'
+    )
+    text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
+    teacher = Teacher(parse_document(text))
+    up = np.float32([[0, 0, 1]])
+    with pytest.raises(DocumentError, match=r"compile for .*identifier 'twice', in '.* \* twice;'"):
+        teacher.response(np.float32([[0.5, 0.5]]), up, up)
+
+
 def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
     (tmp_path / "own.slang").write_text("void own(float3 given, out float3 result) {}")
     own = (
