@@ -9,7 +9,7 @@ takes for one where the nodes that name them have one name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.interfaces import graphs_that_implement
@@ -79,8 +79,7 @@ def _give_graph_of_its_own(node: mx.Node, library: mx.Document, target: str) -> 
         for reader in inner.getInputs():
             name = reader.getInterfaceName()
             if name in files:
-                said = node.getInput(name), reader, definition.getActiveInput(name)
-                _name_file(reader, files[name], said)
+                _name_file(reader, files[name], node.getInput(name).getColorSpace())
     own = root.addNodeDef(free_name(definition.getName(), root, library), "", graph.getName())
     for port in (*definition.getActiveInputs(), *definition.getActiveOutputs()):
         if port.getName() not in files:
@@ -93,13 +92,11 @@ def _give_graph_of_its_own(node: mx.Node, library: mx.Document, target: str) -> 
     return graph
 
 
-def _name_file(reader: mx.Input, given: mx.Input, said: Sequence[mx.Input]) -> None:
-    """Of the colour spaces that are said of the file counts the first, or where it is given."""
-    spaces = (*(port.getColorSpace() for port in said), given.getActiveColorSpace())
+def _name_file(reader: mx.Input, given: mx.Input, colour_space: str) -> None:
     reader.removeAttribute("interfacename")
     reader.setValueString(given.getResolvedValueString())
     reader.setFilePrefix("")
-    reader.setColorSpace(next(filter(None, spaces), ""))
+    reader.setColorSpace(colour_space or given.getActiveColorSpace())
 
 
 def _rename(node: mx.Node, name: str) -> None:

@@ -14,7 +14,7 @@ _IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
 
 def give_values_where_they_are_read(root: mx.Document) -> None:
     """Puts values of a graph's inputs in the place of what refers to them, and what the document's
-    own definitions say of colours into the nodes that leave it to them."""
+    own definitions say of colours and files into the nodes that leave it to them."""
     implementing = graphs_that_implement(root)
     for graph in root.getNodeGraphs():
         if graph.getName() not in implementing:
@@ -57,3 +57,24 @@ def _spell_out_defaults(node: mx.Node) -> None:
             spelt_out = node.addInput(port.getName(), port.getType())
             spelt_out.setValueString(port.getValueString())
             spelt_out.setColorSpace(port.getActiveColorSpace())
+    for port in node.getInputs():
+        is_file = port.getType() == "filename" and not port.hasColorSpace()
+        space = _space_by_definition(node, port.getName()) if is_file else ""
+        if space:
+            port.setColorSpace(space)
+
+
+def _space_by_definition(node: mx.Node, name: str) -> str:
+    """What a definition says of the colours of a file that it is given, in its graph or itself."""
+    import MaterialX as mx
+
+    definition, graph = node.getNodeDef(), node.getImplementation()
+    readers = [
+        port
+        for inner in (graph.getNodes() if isinstance(graph, mx.NodeGraph) else ())
+        for port in inner.getInputs()
+        if port.getInterfaceName() == name
+    ]
+    own = definition.getActiveInput(name) if definition is not None else None
+    said = [port.getColorSpace() for port in (*readers, own) if port is not None]
+    return next(filter(None, said), "")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.errors import TextureError
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
 from .surfaces import glow, node, probe, write_image
@@ -111,6 +112,19 @@ def test_a_defined_node_may_work_on_what_it_samples(folder, own_space):
     text = OWN.format(inputs=inputs, body=body) + use + 'value="one.png"/></own>'
     expected = linear("one.png") * FACTOR
     np.testing.assert_allclose(seen(text, folder), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("says", ["the definition", "its graph"])
+def test_the_report_names_the_space_that_a_definition_says_of_its_files(folder, says):
+    body = node("image", "read", "color3", {"file": ("filename", "@")})
+    in_graph, in_definition = (SRGB, "") if says == "its graph" else ("", SRGB)
+    body = body.replace('nodename=""', f'interfacename="picture" {in_graph}')
+    body += node("dot", "result", "color3", {"in": ("color3", "@read")})
+    text = OWN.format(inputs=f'<input name="picture" type="filename" {in_definition}/>', body=body)
+    text += node("own", "colour", "color3", {"picture": ONE})
+    [found] = describe(probe(text, "colour", search_paths=[folder]), probe=False)
+    assert [facts.colour_space for facts in found.textures] == ["srgb_texture"]
+    np.testing.assert_allclose(seen(text, folder), linear("one.png"), atol=1e-4)
 
 
 def test_each_of_two_uses_has_the_files_that_it_names(folder):
