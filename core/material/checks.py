@@ -90,7 +90,7 @@ def _dangling(port: mx.Input) -> str | None:
     wanted = port.getNodeName() or port.getNodeGraphString()
     if wanted:
         if port.getConnectedNode() is None and port.getConnectedOutput() is None:
-            return f"is connected to {wanted!r}, which is not there"
+            return _missing_output(port) or f"is connected to {wanted!r}, which is not there"
         return _leads_nowhere(port)
     if port.getOutputString() and port.getConnectedOutput() is None:
         return f"is connected to the output {port.getOutputString()!r}, which is not there"
@@ -98,6 +98,19 @@ def _dangling(port: mx.Input) -> str | None:
     if name and port.getInterfaceInput() is None and not _is_defined(port, name):
         return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
     return None
+
+
+def _missing_output(port: mx.Input) -> str | None:
+    """What is wrong with the output, where the graph that has it is there."""
+    graph = port.getDocument().getNodeGraph(port.getNodeGraphString())
+    if graph is None:
+        return None
+    name, names = port.getOutputString(), [output.getName() for output in graph.getOutputs()]
+    is_other = "which is no output" if graph.getChild(name) else "which is not there"
+    return (
+        f"is connected to {name!r} of the graph {graph.getName()!r}, {is_other}: "
+        f"its outputs are {', '.join(names) or 'none'}"
+    )
 
 
 def _leads_nowhere(port: mx.Input) -> str | None:

@@ -126,6 +126,19 @@ def test_an_output_that_leads_nowhere_is_refused(output, said):
         seen(graph("outer", round_about, OUT.format(output)))
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [("gone", "which is not there"), ("read", "which is no output")],
+)
+def test_an_output_that_a_graph_has_not_is_told_from_a_graph_that_is_not_there(wanted, said):
+    """A second element of a name is left out, so an output is lost that is called like a node."""
+    inner = COLOUR + read('interfacename="given"') + OUT.format('nodename="read"')
+    text = graph("pattern", inner) + read(f'nodegraph="pattern" output="{wanted}"', "colour")
+    said = rf"connected to '{wanted}' of the graph 'pattern', {said}: its outputs are out$"
+    with pytest.raises(DocumentError, match=said):
+        Teacher(probe(text, "colour"))
+
+
 DEFINED = (
     '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="0.5, 0.25, 0.75"/>'
     '<output name="out" type="color3"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">{}'
