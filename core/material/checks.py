@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.library import known_units
-from verdigris.core.material.upstream import definition_of
+from verdigris.core.material.library import TARGET, known_units
+from verdigris.core.material.upstream import definition_of, is_of_document, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -24,7 +24,27 @@ def find_fault(node: mx.Node) -> str | None:
         fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+    file = _file_of_code(node)
+    if file:
+        return (
+            f"node {node.getNamePath()!r} is implemented by the file {file!r}, which is not read: "
+            "implement it by a graph of nodes"
+        )
+    graph = own_graph(node)
+    for output in graph.getOutputs() if graph is not None else ():
+        fault = _without_source(output)
+        if fault:
+            return f"node {node.getNamePath()!r} is defined by the output {fault}"
     return None
+
+
+def _file_of_code(node: mx.Node) -> str:
+    """The file of shader code by which the document itself implements a node."""
+    import MaterialX as mx
+
+    found = node.getImplementation(TARGET)
+    is_own = isinstance(found, mx.Implementation) and is_of_document(found, node)
+    return str(found.getFile()) if is_own else ""
 
 
 def _missing_definition(node: mx.Node) -> str:
@@ -70,14 +90,42 @@ def _dangling(port: mx.Input) -> str | None:
     wanted = port.getNodeName() or port.getNodeGraphString()
     if wanted:
         if port.getConnectedNode() is None and port.getConnectedOutput() is None:
-            return f"is connected to {wanted!r}, which is not there"
-        return None
+            return _missing_output(port) or f"is connected to {wanted!r}, which is not there"
+        return _leads_nowhere(port)
     if port.getOutputString() and port.getConnectedOutput() is None:
         return f"is connected to the output {port.getOutputString()!r}, which is not there"
     name = port.getInterfaceName()
     if name and port.getInterfaceInput() is None and not _is_defined(port, name):
         return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
     return None
+
+
+def _missing_output(port: mx.Input) -> str | None:
+    """What is wrong with the output, where the graph that has it is there."""
+    graph = port.getDocument().getNodeGraph(port.getNodeGraphString())
+    if graph is None:
+        return None
+    name, names = port.getOutputString(), [output.getName() for output in graph.getOutputs()]
+    is_other = "which is no output" if graph.getChild(name) else "which is not there"
+    return (
+        f"is connected to {name!r} of the graph {graph.getName()!r}, {is_other}: "
+        f"its outputs are {', '.join(names) or 'none'}"
+    )
+
+
+def _leads_nowhere(port: mx.Input) -> str | None:
+    """Where a graph's output has no source, the generator takes the default of the input."""
+    output = port.getConnectedOutput()
+    fault = _without_source(output) if output is not None and not port.getNodeName() else None
+    return f"is connected to the output {fault}" if fault else None
+
+
+def _without_source(output: mx.Output) -> str | None:
+    if output.getConnectedNode() is not None:
+        return None
+    wanted = output.getNodeName()
+    source = f"the node {wanted!r}, which is not there" if wanted else "no node of its graph"
+    return f"{output.getNamePath()!r}, which is connected to {source}"
 
 
 def _is_defined(port: mx.Input, name: str) -> bool:

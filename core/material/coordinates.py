@@ -18,6 +18,16 @@ def reads_texture_coordinates(node: mx.Node) -> bool:
     return node.getType() == "vector2" and property_of(node) in TEXTURE_COORDINATES
 
 
+def stands_for_texture_coordinates(node: mx.Node) -> bool:
+    """Whether a node reads a pair of numbers by a name that tells nothing, without a default: a set
+    of texture coordinates, which artists may name as they like."""
+    return (
+        node.getType() == "vector2"
+        and node.getInput("default") is None
+        and not reads_texture_coordinates(node)
+    )
+
+
 def property_of(node: mx.Node) -> str:
     """The name of the property of the geometry that a node reads; empty if it reads none."""
     port = node.getInput("geomprop")

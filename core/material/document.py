@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
+from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
+from verdigris.core.material.compounds import take_compounds_apart
+from verdigris.core.material.interfaces import (
+    give_values_where_they_are_read,
+    graphs_that_implement,
+)
 from verdigris.core.material.library import standard_library
-from verdigris.core.material.names import rename_what_the_library_hides
+from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
@@ -166,12 +172,16 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         for _, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
+            follow_into_namespace(inner)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
         _hand_down_inputs(root)
         read_properties_directly(root)
+        give_colour_spaces_their_names(root)
+        take_compounds_apart(root)
+        give_values_where_they_are_read(root)
         give_lengths_as_nodes_take_them(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
@@ -198,16 +208,22 @@ def _hand_down_inputs(root: mx.Document) -> None:
 
 
 def _has_surface(node: mx.Node) -> bool:
+    import MaterialX as mx
+
     port = node.getInput("surfaceshader")
-    return port is not None and bool(port.getConnectedNode() or port.getConnectedOutput())
+    if port is None:
+        # such as LamaSurface, whose graph makes the surface
+        return isinstance(node.getImplementation(), mx.NodeGraph)
+    return bool(port.getConnectedNode() or port.getConnectedOutput())
 
 
 def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
     """The document's own node graphs: not the library's, nor those that implement a node."""
     import MaterialX as mx
 
+    implementing = graphs_that_implement(root)
     graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]
-    return [graph for graph in graphs if not graph.getNodeDefString()]
+    return [graph for graph in graphs if graph.getName() not in implementing]
 
 
 def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:

@@ -27,11 +27,17 @@ class Feature:
     off: float = 0.0
     needs: str = ""
     """Another input that must differ from zero too, or the feature stays off."""
+    unless: tuple[str, ...] = ()
+    """Inputs any of which switches the feature off if it differs from zero."""
 
 
 _TRANSMISSION = (
     "light that passes through is left out: a neural material reflects, and what lies behind "
     "the surface is the renderer's to add"
+)
+_TRANSPARENT = (
+    "opacity of the mode 'transparent' lets light through, which is left out: for a surface with "
+    "holes set opacityMode to 1, or opacityThreshold above 0"
 )
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour: it does not bleed from lit to unlit places"
@@ -39,6 +45,7 @@ _VOLUME = "absorption and scattering inside the body need a renderer that traces
 _DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
 _EMISSION = "as a map of its own, since it needs no light"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
+_BACK = "what is seen from behind is left out: bake the material of the back by itself"
 _OCCLUSION = "occlusion dims light from surroundings, which a single light is not"
 
 
@@ -96,7 +103,16 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("metal", "metallic"),
         _kept("clearcoat", "clearcoat"),
         Feature("emission", ("emissiveColor",), KEPT, _EMISSION),
-        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="opacityMode"),
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="opacityThreshold"),
+        Feature(
+            "transmission",
+            ("opacity",),
+            DROPPED,
+            _TRANSPARENT,
+            off=1.0,
+            unless=("opacityMode", "opacityThreshold"),
+        ),
         Feature("displacement", ("displacement",), DROPPED, _DISPLACEMENT),
         Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
     ),
@@ -111,6 +127,11 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
     ),
     "surface": (Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),),
+    "LamaSurface": (
+        Feature("opacity", ("presence",), KEPT, _OPACITY, off=1.0),
+        Feature("back", ("materialBack",), DROPPED, _BACK),
+    ),
+    "surfacematerial": (Feature("back", ("backsurfaceshader",), DROPPED, _BACK),),
     "surface_unlit": (
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
         Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
@@ -130,6 +151,9 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "translucent_bsdf": ("translucency", DROPPED, _TRANSMISSION),
     "subsurface_bsdf": ("subsurface", APPROXIMATED, _SUBSURFACE),
     "uniform_edf": ("emission", KEPT, _EMISSION),
+    "LamaTranslucent": ("translucency", DROPPED, _TRANSMISSION),
+    "LamaSSS": ("subsurface", APPROXIMATED, _SUBSURFACE),
+    "LamaEmission": ("emission", KEPT, _EMISSION),
     "heighttonormal": (
         "height to normal",
         APPROXIMATED,

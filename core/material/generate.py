@@ -15,9 +15,11 @@ from verdigris.core.material.fixes import (
     lift_private_uniforms,
     rename_mix_variables,
 )
+from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
 from verdigris.core.material.readers import properties_without_geometry
+from verdigris.core.material.upstream import image_inputs
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -74,7 +76,11 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     document.check(material)
     generator, context = _generator()
     try:
-        shader = generator.generate("material", material.element, context)
+        nodes = document.nodes_of(material)
+        root = with_files_where_they_are_sampled(
+            document.root, nodes, standard_library(), generator.getTarget()
+        )
+        shader = generator.generate("material", counterpart(material.element, root), context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
@@ -85,7 +91,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     )
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
-    textures, uniforms = _bindings(stage, document.name)
+    textures, uniforms = _bindings(stage, document, material)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
     source = "\n".join(
         (
@@ -154,7 +160,7 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
 def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> str:
     """Fills the vertex data that this document happens to ask for. A field that a sample has not
     (a painted colour, a property of the geometry) is what the document says for such a case, or
-    zero."""
+    zero; pairs of numbers are texture coordinates then."""
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
@@ -163,10 +169,13 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
         elif name.startswith("texcoord"):
             value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
             lines.append(f"    vertex.{name} = {value};")
-        elif kind == "vector2" and name.removeprefix("i_geomprop_") in TEXTURE_COORDINATES:
-            lines.append(f"    vertex.{name} = point.uv;")
-        elif name.removeprefix("i_geomprop_") in properties:
-            lines.append(f"    vertex.{name} = {properties[name.removeprefix('i_geomprop_')]};")
+        else:
+            property_name = name.removeprefix("i_geomprop_")
+            is_given = property_name in properties and property_name not in TEXTURE_COORDINATES
+            if kind == "vector2" and not is_given:
+                lines.append(f"    vertex.{name} = point.uv;")
+            elif property_name in properties:
+                lines.append(f"    vertex.{name} = {properties[property_name]};")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"
@@ -175,18 +184,19 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
 
 
 def _bindings(
-    stage: Gen.ShaderStage, document_name: str
+    stage: Gen.ShaderStage, document: Document, material: Material
 ) -> tuple[tuple[TextureSlot, ...], tuple[tuple[str, Any], ...]]:
     textures: list[TextureSlot] = []
     uniforms: list[tuple[str, Any]] = []
+    ports = [port for node in document.nodes_of(material) for port in image_inputs(node)]
+    askers = {port.getResolvedValueString(): port.getNamePath() for port in reversed(ports)}
     for port in _ports(stage.getUniformBlocks().get("PublicUniforms")):
         value = port.getValue()
         kind = port.getType().getName()
         if kind == "filename":
-            asker = f"{document_name}: {port.getPath()}"
-            textures.append(
-                TextureSlot(port.getVariable(), value.getValueString() if value else "", asker)
-            )
+            file = value.getValueString() if value else ""
+            asker = f"{document.name}: {askers.get(file, port.getPath())}"
+            textures.append(TextureSlot(port.getVariable(), file, asker))
         elif kind in _NUMERIC and value is not None:
             data = value.getData()
             plain = data.asTuple() if hasattr(data, "asTuple") else data

@@ -10,6 +10,7 @@ from verdigris.shaders import SHADER_FOLDER
 if TYPE_CHECKING:
     import MaterialX as mx
 
+TARGET = "genslang"
 OVERRIDE_FOLDER = SHADER_FOLDER / "teacher" / "overrides"
 _IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
 # implementation in the library -> our file below overrides/nodes

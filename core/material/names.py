@@ -1,5 +1,5 @@
-"""Names of a document that MaterialX's library has, too: with the library attached, MaterialX finds
-the type `material` where a node of that name is asked for."""
+"""Names that MaterialX does not find. Those that its library has, too: with the library attached,
+it finds the type `material` where a node of that name is asked for. And those in a namespace."""
 
 from __future__ import annotations
 
@@ -24,14 +24,22 @@ def rename_what_the_library_hides(root: mx.Document, library: mx.Document) -> di
             # found by what it implements
             continue
         name = child.getName()
-        child.setName(_free_name(name, root, library))
+        child.setName(free_name(name, root, library))
         former[child.getName()] = name
     if former:
         _follow(root, {name: new for new, name in former.items()})
     return former
 
 
-def _free_name(name: str, root: mx.Document, library: mx.Document) -> str:
+def follow_into_namespace(included: mx.Document) -> None:
+    """Leads references within a document to the names that its children get where it is included:
+    MaterialX puts the namespace before names, and not before what refers to them."""
+    if included.hasNamespace():
+        names = [child.getName() for child in included.getChildren()]
+        _follow(included, {name: f"{included.getNamespace()}:{name}" for name in names})
+
+
+def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
     number = 2
     while root.getChild(f"{name}_{number}") or library.getChild(f"{name}_{number}"):
         number += 1

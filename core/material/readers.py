@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,26 @@ def read_properties_directly(root: mx.Document) -> None:
     import MaterialX as mx
 
     for node in root.traverseTree():
-        if not isinstance(node, mx.Node) or node.getCategory() != READER:
+        if not isinstance(node, mx.Node) or node.getCategory() not in (READER, VALUE):
+            continue
+        if node.getCategory() == VALUE:
+            _give_name_that_code_can_have(node)
             continue
         node.setCategory(UNIFORM_VALUE if node.getType() in _UNIFORM else VALUE)
         node.removeAttribute("nodedef")
         for port in node.getInputs():
             if port.getName() in PORTS:
                 port.setName(PORTS[port.getName()])
+        _give_name_that_code_can_have(node)
+
+
+def _give_name_that_code_can_have(node: mx.Node) -> None:
+    """The generator makes a variable of the name, which may be such as `UV Map` or `UVMap.001`."""
+    port = node.getInput(PORTS["varname"])
+    port = (port.getInterfaceInput() or port) if port is not None else None
+    if port is not None and port.getValueString():
+        name = port.getValueString().removeprefix("primvars:")
+        port.setValueString(re.sub(r"[^A-Za-z0-9_]", "_", name))
 
 
 def properties_without_geometry(nodes: Iterable[mx.Node]) -> dict[str, str]:

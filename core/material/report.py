@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
-from verdigris.core.material.coordinates import reads_texture_coordinates
+from verdigris.core.material.coordinates import (
+    property_of,
+    reads_texture_coordinates,
+    stands_for_texture_coordinates,
+)
 from verdigris.core.material.energy import input_text, largest_gain
 from verdigris.core.material.features import (
     APPROXIMATED,
@@ -26,6 +30,7 @@ from verdigris.core.material.image_facts import (
     tiles_left_out,
 )
 from verdigris.core.material.library import known_colour_spaces
+from verdigris.core.material.readers import VALUE
 from verdigris.core.material.upstream import is_connected, nodes_behind
 
 if TYPE_CHECKING:
@@ -36,11 +41,12 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
 
 _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
+_LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
 # Of the light, that the probe's noise may make of a white material.
 _WHITE = 1.05
-_PLACES_IN_SPACE = {"Pobject", "Pworld"}
-_PLACE_GEOMPROPS = {"UV0", *_PLACES_IN_SPACE}
+_IN_COLOUR_SPACES = ("filename", "color3", "color4")
+_PLACES = ("texcoord", "position")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
@@ -101,7 +107,8 @@ def describe_material(
         document.check(material)
     except DocumentError as failure:
         return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
-    shaders = [node for node in nodes if node.getType() == "surfaceshader"]
+    # a node may be surface and material in one
+    shaders = [node for node in nodes if node.getType() == "surfaceshader"] or nodes[:1]
     textures = facts_of_images(document, nodes)
     report = MaterialReport(
         name=material.name,
@@ -111,7 +118,7 @@ def describe_material(
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
-            *_parts(nodes, shaders),
+            *_parts(nodes),
             *tiles_left_out(textures),
             *_variants(document, material),
             *_twins(document),
@@ -188,42 +195,57 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
 
 
 def _reads_a_place(node: mx.Node) -> bool:
-    return node.getCategory() in _PLACE_NODES or bool(_default_places(node) & _PLACE_GEOMPROPS)
+    return node.getCategory() in _PLACE_NODES or bool(_default_places(node))
 
 
-def _default_places(node: mx.Node) -> set[str]:
-    """What a node reads of the geometry where nothing is connected."""
+def _default_places(node: mx.Node) -> list[mx.GeomPropDef]:
+    """The places that a node reads where nothing is connected."""
     definition = node.getNodeDef()
     ports = definition.getActiveInputs() if definition is not None else ()
-    return {
+    names = [
         port.getDefaultGeomPropString() for port in ports if node.getInput(port.getName()) is None
-    }
+    ]
+    read = [node.getDocument().getGeomPropDef(name) for name in names if name]
+    return [each for each in read if each is not None and each.getGeomProp() in _PLACES]
 
 
-def _parts(nodes: Sequence[mx.Node], shaders: Sequence[mx.Node]) -> list[Part]:
+def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
     parts: dict[str, Part] = {}
-    for shader in shaders:
-        for feature in SURFACE_FEATURES.get(shader.getCategory(), ()):
-            if _is_on(shader, feature):
+    for node in nodes:
+        for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
+            if _is_on(node, feature):
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
-        if category in NODE_FEATURES and not reads_texture_coordinates(node):
+        if category == VALUE and stands_for_texture_coordinates(node):
+            part = _further_coordinates(repr(property_of(node)))
+            parts.setdefault(part.name, part)
+        elif category in NODE_FEATURES and not reads_texture_coordinates(node):
             part = Part(*NODE_FEATURES[category])
             parts.setdefault(part.name, part)
-        elif category.endswith(("_bsdf", "_edf")) or category.startswith("Lama"):
+        elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
             parts.setdefault(category, Part(category, KEPT))
-        if _default_places(node) & _PLACES_IN_SPACE:
-            part = Part(*NODE_FEATURES["position"])
-            parts.setdefault(part.name, part)
+        for place in _default_places(node):
+            if place.getGeomProp() == "position":
+                part = Part(*NODE_FEATURES["position"])
+                parts.setdefault(part.name, part)
+            elif place.getIndex() not in ("", "0"):
+                part = _further_coordinates(place.getIndex())
+                parts.setdefault(part.name, part)
         for part in (*_gains(node), *_odd_inputs(node)):
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
 
 
+def _is_lama_closure(node: mx.Node) -> bool:
+    return str(node.getCategory()).startswith("Lama") and str(node.getType()) != "material"
+
+
 def _is_on(shader: mx.Node, feature: Feature) -> bool:
     if feature.needs and not _differs(shader, feature.needs, 0.0):
+        return False
+    if any(_differs(shader, name, 0.0) for name in feature.unless):
         return False
     return any(_differs(shader, name, feature.off) for name in feature.inputs)
 
@@ -261,14 +283,21 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             found.append(Part("transmission", DROPPED, "light that passes through is left out"))
         elif name == "framerange" and text:
             found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+        elif name in _LAYERS and text:
+            how = "the first channels of the file are read: write the layer to a file of its own"
+            found.append(Part(f"layer {text!r} of an image", DROPPED, how))
         elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
-            how = "there is one set of texture coordinates: it stands for all"
-            found.append(Part(f"texture coordinates {text}", APPROXIMATED, how))
-        space = port.getActiveColorSpace() if port.getType() in ("filename", "color3") else ""
+            found.append(_further_coordinates(text))
+        space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
         if space not in known_colour_spaces():
             how = f"{space!r} is not known to MaterialX's colour management: read as linear"
             found.append(Part(f"colour space {space}", APPROXIMATED, how))
     return found
+
+
+def _further_coordinates(index: str) -> Part:
+    how = "there is one set of texture coordinates: it stands for all"
+    return Part(f"texture coordinates {index}", APPROXIMATED, how)
 
 
 def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:

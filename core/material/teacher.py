@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -66,5 +67,8 @@ class Teacher(DeviceMaterial):
 
 
 def _first_error(text: str) -> str:
+    """Of what the compiler says, the first error, and the line of code that it points to."""
     lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
-    return lines[0] if lines else text.strip().splitlines()[0]
+    first = lines[0] if lines else text.strip().splitlines()[0]
+    pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", text, re.MULTILINE)
+    return f"{first}: {pointed[2].rstrip('.')}, in {pointed[1].strip()!r}" if pointed else first

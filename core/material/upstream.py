@@ -63,7 +63,7 @@ def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
         if port.getType() == "filename" and not _is_left_to_users(port):
             yield port.getInterfaceInput() or port
     definition = node.getNodeDef()
-    if definition is not None and _is_of_document(definition, node):
+    if definition is not None and is_of_document(definition, node):
         for port in definition.getActiveInputs():
             if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
                 yield port
@@ -90,21 +90,21 @@ def _is_left_to_users(port: mx.Input) -> bool:
 def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
     for port in node.getInputs():
         yield from _resolve(port)
-    graph = _own_implementation(node)
+    graph = own_graph(node)
     for output in graph.getOutputs() if graph else ():
         yield from _resolve(output)
 
 
-def _own_implementation(node: mx.Node) -> mx.NodeGraph | None:
+def own_graph(node: mx.Node) -> mx.NodeGraph | None:
     """The graph by which the document itself implements a node that it defines."""
     import MaterialX as mx
 
     found = node.getImplementation()
-    is_own = isinstance(found, mx.NodeGraph) and _is_of_document(found, node)
+    is_own = isinstance(found, mx.NodeGraph) and is_of_document(found, node)
     return found if is_own else None
 
 
-def _is_of_document(element: mx.Element, node: mx.Node) -> bool:
+def is_of_document(element: mx.Element, node: mx.Node) -> bool:
     """Whether the document has an element itself, and not the library."""
     # by identity: documents that are compared are compared in full
     return element.getParent() is node.getDocument()

@@ -14,6 +14,7 @@ LARGEST_BYTES = 64 << 20
 DEEPEST_NESTING = 64
 MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
+_STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,13 @@ def read_text(path: Path) -> str:
                 f"{path}: {size / 1e6:.0f} MB is more than a MaterialX document may have "
                 f"({LARGEST_BYTES >> 20} MB)"
             )
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        if content.startswith(_STARTS_OF_STAGES):
+            raise DocumentError(
+                f"{path}: is a USD stage, not a MaterialX document: bake its materials with "
+                f"'verdigris scene run {path}'"
+            )
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:

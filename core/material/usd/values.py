@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import TextureError
+from verdigris.core.material.colour_spaces import name_in_materialx
 from verdigris.core.material.paths import is_tiled
 
 if TYPE_CHECKING:
@@ -24,29 +25,6 @@ _WIDTHS = {
 }
 _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
 _PRECISIONS = {"f": "", "h": "", "d": "", "float": "", "half": "", "double": ""}
-
-# Names that USD, OpenColorIO configurations and hosts have for what MaterialX can transform.
-_COLOUR_SPACES = {
-    "srgb": "srgb_texture",
-    "srgb_rec709": "srgb_texture",
-    "srgb - texture": "srgb_texture",
-    "utility - srgb - texture": "srgb_texture",
-    "srgb encoded rec.709 (srgb)": "srgb_texture",
-    "lin_srgb": "lin_rec709",
-    "linear": "lin_rec709",
-    "linear rec.709 (srgb)": "lin_rec709",
-    "scene-linear rec.709-srgb": "lin_rec709",
-    "utility - linear - srgb": "lin_rec709",
-    "aces - acescg": "acescg",
-    "g22_adobergb": "adobergb",
-    "srgb_p3d65": "srgb_displayp3",
-    "lin_p3d65": "lin_displayp3",
-    "raw": "none",
-    "data": "none",
-    "identity": "none",
-    "unknown": "none",
-    "utility - raw": "none",
-}
 
 
 def type_in_materialx(usd_type: str) -> str:
@@ -109,13 +87,7 @@ def _numbers(value: Any) -> list[float]:
 def colour_space(attribute: Usd.Attribute) -> str:
     """The colour space that is authored on a value or on a prim above it, or nothing."""
     authored = attribute.GetColorSpace() or _inherited_colour_space(attribute.GetPrim())
-    return known_colour_space(authored)
-
-
-def known_colour_space(name: str) -> str:
-    """MaterialX's name of a colour space; a name that nobody knows stays, to be reported."""
-    plain = name.strip().lower().removesuffix("_scene")
-    return _COLOUR_SPACES.get(plain, plain)
+    return name_in_materialx(authored)
 
 
 def _inherited_colour_space(prim: Usd.Prim) -> str:

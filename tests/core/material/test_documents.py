@@ -10,7 +10,8 @@ from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
-from .surfaces import write_image
+from .surfaces import node, write_image
+from .test_textures import decoded_srgb
 
 GRAPH = (
     '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
@@ -154,6 +155,27 @@ def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expe
     np.testing.assert_allclose(seen[0, :3], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st"])
+@pytest.mark.parametrize("category", ["geompropvalue", "UsdPrimvarReader"])
+def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
+    port = "geomprop" if category == "geompropvalue" else "varname"
+    text = with_surface(
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="emission_color" type="color3" nodename="colour"/>',
+        node(category, "uv", "vector2", {port: ("string", name)}),
+        node("separate2", "apart", "multioutput", {"in": ("vector2", "@uv")}),
+        '<combine3 name="colour" type="color3">'
+        '<input name="in1" type="float" nodename="apart" output="outx"/>'
+        '<input name="in2" type="float" nodename="apart" output="outy"/></combine3>',
+    )
+    loaded = parse_document(text)
+    at = np.float32([[0.3, 0.8]])
+    seen = Teacher(loaded).unlit(at, np.float32([[0, 0, 1]]))
+    np.testing.assert_allclose(seen[0, :3], [0.3, 0.8, 0], rtol=1e-5, atol=1e-6)
+    told = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
+    assert told == ([] if name.endswith("st") else ["approximated"])
+
+
 def test_shaders_graphs_and_materials_keep_the_names_that_the_library_has_too():
     graph = GRAPH.replace('"graph"', '"distance"')
     look = '<look name="hero"><materialassign name="a" material="integer" geom="/tray"/></look>'
@@ -244,6 +266,22 @@ def test_a_graph_output_and_a_bare_shader_count_as_materials():
     assert names(document(standard_surface(name="bare"))) == ["bare"]
 
 
+def test_a_surface_of_renderman_is_a_material():
+    body = node("LamaDiffuse", "red", "BSDF", {"color": ("color3", "0.5, 0.1, 0.1")})
+    body += node("LamaDiffuse", "blue", "BSDF", {"color": ("color3", "0.1, 0.1, 0.6")})
+    both = {"material1": ("BSDF", "@red"), "material2": ("BSDF", "@blue")}
+    body += node("LamaMix", "mixed", "BSDF", {**both, "mix": ("float", "0.25")})
+    ports = {"materialFront": ("BSDF", "@mixed"), "presence": ("float", "0.5")}
+    surface = node("LamaSurface", "leaf", "material", ports)
+    made = parse_document(document(body, surface))
+    assert [material.name for material in made.materials] == ["leaf"]
+    light, view = np.float32([[0.36, 0.48, 0.8]]), np.float32([[0, 0, 1]])
+    teacher, at = Teacher(made), np.float32([[0.5, 0.5]])
+    expected = 0.5 * np.array([[0.4, 0.1, 0.225]]) * 0.8 / np.pi
+    np.testing.assert_allclose(teacher.response(at, light, view), expected, rtol=1e-3)
+    np.testing.assert_allclose(teacher.unlit(at, view)[0, 3], 0.5, atol=1e-3)
+
+
 def test_a_graph_that_feeds_a_material_is_not_a_second_one():
     fed = (
         '<surfacematerial name="gold" type="material"><input name="surfaceshader" '
@@ -285,6 +323,66 @@ def test_an_include_in_the_folder_is_read_and_its_file_is_known(tmp_path):
     assert len(list(loaded.nodes_of(loaded.require_material()))) == 2
 
 
+def test_materials_of_an_included_namespace_are_found_under_their_names_there(tmp_path):
+    half = '<input name="in2" type="color3" value="0.5, 0.5, 0.5"/>'
+    shared = (
+        '<nodedef name="ND_half" node="half"><input name="of" type="color3" value="0.8, 0.4, 0.2" '
+        'colorspace="srgb_texture"/>'
+        '<output name="out" type="color3"/></nodedef><nodegraph name="NG_half" nodedef="ND_half">'
+        '<multiply name="m" type="color3"><input name="in1" type="color3" interfacename="of"/>'
+        f'{half}</multiply><output name="out" type="color3" nodename="m"/></nodegraph>'
+        '<half name="m" type="color3"/><nodegraph name="graph">'
+        '<input name="given" type="color3" nodename="m"/><dot name="m" type="color3">'
+        '<input name="in" type="color3" interfacename="given"/></dot>'
+        '<output name="out" type="color3" nodename="m"/></nodegraph>'
+    )
+    glows = '<input name="emission_color" type="color3" {}/>'
+    unlit = '<surface_unlit name="{}" type="surfaceshader">{}</surface_unlit>'
+    look = '<look name="shown"><materialassign name="a" material="gold" geom="/"/></look>'
+    in_graph = unlit.format("shader", glows.format('nodegraph="graph" output="out"'))
+    text = document(shared, in_graph, material(name="gold"), look)
+    (tmp_path / "shared.mtlx").write_text(text.replace("<materialx", '<materialx namespace="ours"'))
+    here = unlit.format("shader", glows.format('nodename="m"')) + material(name="lead")
+    uses = '<ours:half xmlns:ours="ours" name="m" type="color3"/>'
+    main = tmp_path / "main.mtlx"
+    main.write_text(document('<xi:include href="shared.mtlx"/>', uses, here))
+    loaded = load_document(main)
+    looks = {found.name: found.looks for found in loaded.materials}
+    assert looks == {"ours:gold": ("ours:shown",), "lead": ()}
+    at = np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]])
+    expected = [*0.5 * decoded_srgb(np.array([0.8, 0.4, 0.2])), 1]
+    for name in looks:
+        got = Teacher(loaded, loaded.require_material(name)).unlit(*at)[0]
+        np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+def test_code_that_does_not_compile_is_shown_with_what_is_wrong_in_it():
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="1, 0, 0"/>'
+        '<output name="out" type="color3"/></nodedef><implementation name="IM_own" '
+        'nodedef="ND_own" sourcecode="{{given}} * twice" target="genslang"/>'
+        '<own name="painted" type="color3"/>'
+    )
+    text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
+    teacher = Teacher(parse_document(text))
+    up = np.float32([[0, 0, 1]])
+    with pytest.raises(DocumentError, match=r"compile for .*identifier 'twice', in '.* \* twice;'"):
+        teacher.response(np.float32([[0.5, 0.5]]), up, up)
+
+
+def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
+    (tmp_path / "own.slang").write_text("void own(float3 given, out float3 result) {}")
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="1, 0, 0"/>'
+        '<output name="out" type="color3"/></nodedef><implementation name="IM_own" '
+        f'nodedef="ND_own" file="{tmp_path / "own.slang"}" function="own" target="genslang"/>'
+        '<own name="painted" type="color3"/>'
+    )
+    text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
+    with pytest.raises(DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', which"):
+        Teacher(parse_document(text, search_paths=[tmp_path]))
+
+
 def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
     (tmp_path / "shader.mtlx").write_text(document(standard_surface()))
     inner = tmp_path / "inner"
@@ -303,6 +401,14 @@ def test_a_document_in_another_encoding_is_refused_with_the_right_one(tmp_path, 
     text = f'<?xml version="1.0" encoding="{encoding}"?><!-- müde -->{with_surface()}'
     path.write_text(text, encoding=encoding)
     with pytest.raises(DocumentError, match=r"main\.mtlx: not a .* in UTF-8 .*: save it in that"):
+        load_document(path)
+
+
+@pytest.mark.parametrize("suffix", ["usda", "usdc"])
+def test_a_stage_is_refused_with_the_command_that_takes_it(tmp_path, suffix):
+    path = tmp_path / f"set.{suffix}"
+    pytest.importorskip("pxr.Usd").Stage.CreateNew(str(path)).Save()
+    with pytest.raises(DocumentError, match=rf"is a USD stage.*'verdigris scene run .*{suffix}'"):
         load_document(path)
 
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.material.document import parse_document
@@ -69,6 +70,58 @@ def test_what_thin_walls_let_through_is_dropped():
     assert fates(with_surface(inputs))["subsurface of thin walls"] == "dropped"
 
 
+@pytest.mark.parametrize(
+    ("mode", "threshold", "fate", "coverage"),
+    [("0", "0", "dropped", 1), ("1", "0", "kept", 0.6), ("0", "0.7", "kept", 0)],
+)
+def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, fate, coverage):
+    text = document(
+        '<UsdPreviewSurface name="shader" type="surfaceshader">'
+        '<input name="opacity" type="float" value="0.6"/>'
+        f'<input name="opacityMode" type="integer" value="{mode}"/>'
+        f'<input name="opacityThreshold" type="float" value="{threshold}"/></UsdPreviewSurface>',
+        material(),
+    )
+    found = report(text, probe=True)
+    fates = {part.name: part.fate for part in found.parts}
+    assert fates["opacity" if fate == "kept" else "transmission"] == fate
+    assert ("opacity" in fates) != ("transmission" in fates)
+    assert found.probe.opacity == pytest.approx((coverage, coverage), abs=1e-3)
+
+
+def test_the_back_of_a_surface_is_dropped():
+    port = '<input name="{}" type="surfaceshader" nodename="shader"/>'
+    front, back = port.format("surfaceshader"), port.format("backsurfaceshader")
+    material = '<surfacematerial name="m" type="material">{}</surfacematerial>'
+    assert "back" not in fates(document(standard_surface(), material.format(front)))
+    assert fates(document(standard_surface(), material.format(front + back)))["back"] == "dropped"
+
+
+def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
+    lobes = "".join(
+        f'<{name} name="{name}_1" type="BSDF"/>' for name in ("LamaTranslucent", "LamaSSS")
+    )
+    ports = "".join(
+        f'<input name="material{at}" type="BSDF" nodename="{name}_1"/>'
+        for at, name in enumerate(("LamaTranslucent", "LamaSSS"), 1)
+    )
+    surface = (
+        '<LamaSurface name="m" type="material">'
+        '<input name="materialFront" type="BSDF" nodename="sum"/>'
+        '<input name="materialBack" type="BSDF" nodename="sum"/>'
+        '<input name="presence" type="float" value="0.5"/></LamaSurface>'
+    )
+    found = report(document(lobes, f'<LamaAdd name="sum" type="BSDF">{ports}</LamaAdd>', surface))
+    assert found.surface_model == "LamaSurface"
+    assert {part.name: part.fate for part in found.parts} == {
+        "opacity": "kept",
+        "LamaAdd": "kept",
+        "subsurface": "approximated",
+        "translucency": "dropped",
+        "back": "dropped",
+    }
+
+
 def test_further_texture_coordinates_are_read_as_the_first():
     nodes = (
         '<texcoord name="second" type="vector2"><input name="index" type="integer" value="{}"/>'
@@ -78,6 +131,22 @@ def test_further_texture_coordinates_are_read_as_the_first():
     base = '<input name="base" type="float" nodename="apart" output="outx"/>'
     assert fates(with_surface(base, nodes.format(1)))["texture coordinates 1"] == "approximated"
     assert set(fates(with_surface(base, nodes.format(0)))) == {"base", "specular"}
+
+
+@pytest.mark.parametrize("index", ["0", "1"])
+def test_what_a_definition_reads_by_default_varies_over_the_surface(index):
+    own = (
+        f'<geompropdef name="coordinates" type="vector2" geomprop="texcoord" index="{index}"/>'
+        '<nodedef name="ND_own" node="own"><input name="at" type="vector2" '
+        'defaultgeomprop="coordinates"/><output name="out" type="float"/></nodedef>'
+        '<nodegraph name="NG_own" nodedef="ND_own"><magnitude name="far" type="float">'
+        '<input name="in" type="vector2" interfacename="at"/></magnitude>'
+        '<output name="out" type="float" nodename="far"/></nodegraph><own name="far" type="float"/>'
+    )
+    found = report(with_surface('<input name="base" type="float" nodename="far"/>', own))
+    assert found.varying_inputs == ("base",)
+    told = [part.name for part in found.parts if "coordinates" in part.name]
+    assert told == (["texture coordinates 1"] if index == "1" else [])
 
 
 def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
@@ -134,6 +203,30 @@ def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
     )
     part = next(p for p in report(text).parts if "lin_martian" in p.name)
     assert part.fate == "approximated"
+    four = '<dot name="four" type="color4"><input name="in" type="color4" value="1, 0, 0, 1" '
+    four += 'colorspace="lin_venus"/></dot><convert name="three" type="color3">'
+    four += '<input name="in" type="color4" nodename="four"/></convert>'
+    text = with_surface('<input name="base_color" type="color3" nodename="three"/>', four)
+    assert fates(text)["colour space lin_venus"] == "approximated"
+
+
+def test_a_layer_of_an_image_is_dropped(tmp_path):
+    spec = oiio.ImageSpec(2, 2, 6, "half")
+    spec.channelnames = ("R", "G", "B", "worn.R", "worn.G", "worn.B")
+    target = oiio.ImageOutput.create(str(tmp_path / "layers.exr"))
+    assert target.open(str(tmp_path / "layers.exr"), spec)
+    texels = np.full((2, 2, 6), 0.8, np.float16)
+    texels[..., 3:] = 0.2
+    assert target.write_image(texels) and target.close()
+    layer = '<input name="layer" type="string" value="worn"/></image>'
+    text = (
+        with_image("layers.exr")
+        .replace("</image>", layer)
+        .replace('<input name="base_color"', NO_SPECULAR + '<input name="base_color"')
+    )
+    found = report(text, probe=True, search_paths=[tmp_path])
+    assert {part.name: part.fate for part in found.parts}["layer 'worn' of an image"] == "dropped"
+    assert found.probe.albedo == pytest.approx((0.8, 0.8, 0.8), abs=0.01)
 
 
 def test_a_missing_texture_is_the_reason_why_it_cannot_be_baked(tmp_path):

@@ -284,6 +284,24 @@ def test_a_colour_space_by_another_name_is_the_same_and_known(alias, space):
     assert (sources[0] == sources[2]) == (space == "lin_rec709")
 
 
+@pytest.mark.parametrize(
+    ("name", "decode"),
+    [
+        ("sRGB", decoded_srgb),
+        ("Utility - sRGB - Texture", decoded_srgb),
+        ("ACEScg", lambda x: x @ np.transpose(ACESCG_TO_REC709)),
+        ("scene-linear Rec.709-sRGB", lambda x: x),
+        ("Raw", lambda x: x),
+    ],
+)
+def test_a_colour_space_may_have_the_name_that_applications_give_it(name, decode):
+    document = constant(name)
+    [report] = describe(document, probe=False)
+    assert "colour space" not in " ".join(part.name for part in report.parts)
+    expected = np.maximum(decode(np.array([0.5, 0.25, 0.1])), 0)
+    np.testing.assert_allclose(glow(Teacher(document), [[0.5, 0.5]])[0], expected, atol=1e-4)
+
+
 def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colours):
     write_image(tmp_path / "image.exr", colours.astype(np.float32))
     document = probe(image("image.exr"), "texels", search_paths=[tmp_path])

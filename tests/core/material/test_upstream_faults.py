@@ -29,7 +29,11 @@ def raw(made):
     generator = GenSlang.SlangShaderGenerator.create()
     context = Gen.GenContext(generator)
     context.registerSourceCodeSearchPath(mx.getDefaultDataSearchPath())
+    colours = Gen.DefaultColorManagementSystem.create(generator.getTarget())
+    colours.loadLibrary(untouched)
+    generator.setColorManagementSystem(colours)
     options = context.getOptions()
+    options.targetColorSpaceOverride = "lin_rec709"
     options.shaderInterfaceType = Gen.ShaderInterfaceType.SHADER_INTERFACE_REDUCED
     none = Gen.HwSpecularEnvironmentMethod.SPECULAR_ENVIRONMENT_NONE
     options.hwSpecularEnvironmentMethod = none
@@ -252,6 +256,70 @@ def test_a_hex_tiled_normal_map_is_given_the_name_of_its_file():
     body += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", "@lobe")})
     code = raw(document(UV + body + surface_material("surf")))
     assert "mx_hextilednormalmap_vector3(bumps.png" in code
+
+
+def graph_that_multiplies(name, port):
+    """A definition of a node whose graph multiplies a file, and a use of it."""
+    body = node("image", "read", "color3", {"file": ("filename", "@")})
+    body = body.replace('nodename=""', port)
+    twice = {"in1": ("color3", "@read"), "in2": ("color3", "2, 2, 2")}
+    body += node("multiply", "twice", "color3", twice)
+    return (
+        f'<nodedef name="ND_{name}" node="{name}"><input name="it" type="filename"/>'
+        f'<output name="out" type="color3"/></nodedef><nodegraph name="NG_{name}" '
+        f'nodedef="ND_{name}">{body}<output name="out" type="color3" nodename="twice"/></nodegraph>'
+    )
+
+
+def test_a_file_that_is_given_to_a_defined_node_is_written_as_its_name():
+    """image_graphs"""
+    body = graph_that_multiplies("own", 'interfacename="it"')
+    body += node("own", "colour", "color3", {"it": ("filename", "one.png")})
+    assert "NG_own(one.png," in raw(probe(body, "colour"))
+
+
+def test_files_that_nodes_of_one_name_name_in_two_graphs_are_taken_for_one():
+    """image_graphs"""
+    body = graph_that_multiplies("first", 'value="one.png"')
+    body += graph_that_multiplies("second", 'value="two.png"')
+    body += '<first name="one" type="color3"/><second name="two" type="color3"/>'
+    both = {"in1": ("color3", "@one"), "in2": ("color3", "@two")}
+    code = raw(probe(body + node("add", "colour", "color3", both), "colour"))
+    assert code.count("uniform SamplerTexture2D") == 1
+
+
+def test_a_file_of_a_node_is_decoded_behind_all_that_its_graph_does():
+    """image_graphs"""
+    ports = {"file": ("filename", "one.png"), "factor": ("color3", "0.5, 0.5, 0.5")}
+    made = probe(node("gltf_image", "colour", "color3", ports), "colour")
+    made.root.getNode("colour").getInput("file").setColorSpace("srgb_texture")
+    assert "NG_srgb_texture_to_lin_rec709_color3(colour_out," in raw(made)
+
+
+def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
+    """interfaces"""
+    body = node("dot", "read", "color3", {"in": ("color3", "@")}).replace(
+        'nodename=""', 'interfacename="it"'
+    )
+    body += '<output name="out" type="color3" nodename="read"/>'
+    port = '<input name="it" type="color3" value="0.5, 0.25, 0.1"/>'
+    use = (
+        '<dot name="colour" type="color3"><input name="in" type="color3" nodegraph="graph"/></dot>'
+    )
+    made = probe(f'<nodegraph name="graph">{port}{body}</nodegraph>{use}', "colour")
+    made.root.getNodeGraph("graph").getInput("it").setColorSpace("srgb_texture")
+    assert "srgb_texture" not in raw(made)
+
+
+def test_an_output_that_hands_an_input_on_is_passed_over():
+    """compounds"""
+    port = '<input name="it" type="color3" value="0.5, 0.25, 0.1"/>'
+    body = '<output name="out" type="color3"/>'
+    graph = f'<nodegraph name="graph">{port}{body}</nodegraph>'
+    use = '<input name="in" type="color3" nodegraph="graph"/>'
+    made = probe(f'{graph}<dot name="colour" type="color3">{use}</dot>', "colour")
+    made.root.getNodeGraph("graph").getOutput("out").setInterfaceName("it")
+    assert "0.250000" not in raw(made)
 
 
 def test_every_implementation_that_is_replaced_is_the_one_that_is_used():

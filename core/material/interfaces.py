@@ -1,0 +1,80 @@
+"""Values that come with a unit or a colour space into a graph: the generator looks for those where
+a value is read, and not where it is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_SAID_OF_A_VALUE = ("colorspace", "unit", "unittype", "fileprefix")
+_IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
+
+
+def give_values_where_they_are_read(root: mx.Document) -> None:
+    """Puts values of a graph's inputs in the place of what refers to them, and what the document's
+    own definitions say of colours and files into the nodes that leave it to them."""
+    implementing = graphs_that_implement(root)
+    for graph in root.getNodeGraphs():
+        if graph.getName() not in implementing:
+            for node in graph.getNodes():
+                for port in node.getInputs():
+                    _read_directly(port)
+    defined = {definition.getNodeString() for definition in root.getNodeDefs()}
+    for node in root.traverseTree() if defined else ():
+        if node.getCategory().rpartition(":")[2] in defined:
+            _spell_out_defaults(node)
+
+
+def graphs_that_implement(root: mx.Document) -> frozenset[str]:
+    """The names of graphs whose inputs belong to those that use them as a node."""
+    named = {implementation.getNodeGraph() for implementation in root.getImplementations()}
+    return frozenset(
+        graph.getName()
+        for graph in root.getNodeGraphs()
+        if graph.getNodeDefString() or graph.getName() in named
+    )
+
+
+def _read_directly(port: mx.Input) -> None:
+    given = port.getInterfaceInput()
+    if given is None or not given.hasValueString() or given.getConnectedOutput():
+        return
+    if given.getConnectedNode() or not any(map(given.hasAttribute, _SAID_OF_A_VALUE)):
+        return
+    port.removeAttribute("interfacename")
+    port.setValueString(given.getValueString())
+    for name in filter(given.hasAttribute, _SAID_OF_A_VALUE):
+        port.setAttribute(name, given.getAttribute(name))
+
+
+def _spell_out_defaults(node: mx.Node) -> None:
+    definition = node.getNodeDef()
+    for port in definition.getActiveInputs() if definition is not None else ():
+        is_coloured = port.getType() in _IN_A_COLOUR_SPACE and port.getActiveColorSpace()
+        if is_coloured and port.hasValueString() and node.getInput(port.getName()) is None:
+            spelt_out = node.addInput(port.getName(), port.getType())
+            spelt_out.setValueString(port.getValueString())
+            spelt_out.setColorSpace(port.getActiveColorSpace())
+    for port in node.getInputs():
+        is_file = port.getType() == "filename" and not port.hasColorSpace()
+        space = _space_by_definition(node, port.getName()) if is_file else ""
+        if space:
+            port.setColorSpace(space)
+
+
+def _space_by_definition(node: mx.Node, name: str) -> str:
+    """What a definition says of the colours of a file that it is given, in its graph or itself."""
+    import MaterialX as mx
+
+    definition, graph = node.getNodeDef(), node.getImplementation()
+    readers = [
+        port
+        for inner in (graph.getNodes() if isinstance(graph, mx.NodeGraph) else ())
+        for port in inner.getInputs()
+        if port.getInterfaceName() == name
+    ]
+    own = definition.getActiveInput(name) if definition is not None else None
+    said = [port.getColorSpace() for port in (*readers, own) if port is not None]
+    return next(filter(None, said), "")
