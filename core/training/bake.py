@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.errors import DeviceError, SettingsError, VerdigrisError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
@@ -266,4 +266,9 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
                 written = write_state(run)
             yield written
     if run.trainer.step < end:
+        if not run.step:
+            raise VerdigrisError(
+                "the bake was ended before its first step: nothing has been learnt, and nothing "
+                "was written"
+            )
         run.stopped_by = "request"
