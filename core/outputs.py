@@ -22,6 +22,11 @@ _LARGEST_MANIFEST = 16 << 20
 LONGEST_NAME = 200
 
 
+def is_unicode(name: str) -> bool:
+    """Whether a file's name can be told in JSON, and to libraries that take no other."""
+    return name == name.encode(errors="replace").decode()
+
+
 def check_output(path: Path) -> None:
     """Refuses to replace what is no plain file, and to write among the files of a bundle."""
     try:

@@ -84,7 +84,7 @@ def bake(
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
     paths = bundle_paths(options, teachers)
-    check_names(paths)
+    check_names(paths, teachers)
     make_folder(options.folder)
     with ExitStack() as locks:
         for name in sorted({options.name, *(path.stem for path in paths)}):
