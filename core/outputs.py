@@ -27,6 +27,14 @@ def is_unicode(name: str) -> bool:
     return name == name.encode(errors="replace").decode()
 
 
+def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
+    """Refuses a path that the library for images cannot be given."""
+    if not is_unicode(str(path)):
+        raise error(
+            f"{path}: the name of the file, or of a folder above it, is no Unicode: rename it"
+        )
+
+
 def check_output(path: Path) -> None:
     """Refuses to replace what is no plain file, and to write among the files of a bundle."""
     try:
