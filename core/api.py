@@ -48,7 +48,7 @@ def parse(
 
 def bake(
     documents: Document | Sequence[Document],
-    folder: Path,
+    folder: str | Path,
     material: str | None = None,
     preset: str | None = None,
     device: str | None = None,
@@ -81,7 +81,8 @@ def bake(
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
-        folder=folder,
+        # whoever iterates may change the working folder meanwhile
+        folder=Path(folder).absolute(),
         trainer=kind,
         resume=resume,
         importance=importance,
