@@ -57,7 +57,9 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()
+            # there is none in a service, or in a program with windows alone
+            if sys.stdout:
+                sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)

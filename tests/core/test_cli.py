@@ -110,6 +110,14 @@ def test_a_reader_that_goes_away_is_no_error():
         assert running.stderr.read() == b""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="closes its output as POSIX shells do")
+def test_a_command_without_standard_output_does_its_work():
+    command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
+    without = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    result = subprocess.run(without, stderr=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
     text = '<materialx version="1.39"><'
     (tmp_path / "\u6728.mtlx").write_text(text)
