@@ -16,7 +16,7 @@ from verdigris.core.importance.primvars import (
     triangle_count,
     weight_names,
 )
-from verdigris.core.pictures.mesh import load_mesh, obj_corner, usd_meshes
+from verdigris.core.pictures.mesh import load_mesh, obj_corner, obj_statements, usd_meshes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,22 +51,18 @@ def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
     colours: list[list[float]] = []
     corners: list[int] = []
     painted = 0
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            words = line.split()
-            if words and words[0] == "v":
-                has_colour = len(words) >= 7
-                painted += has_colour
-                colours.append(
-                    [float(word) for word in words[4:7]] if has_colour else [_NORMAL_WEIGHT] * 3
-                )
-            elif words and words[0] == "f":
-                # only the first number counts: normals and uvs were checked with the mesh
-                face = [
-                    obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]
-                ]
-                for last in range(2, len(face)):
-                    corners += (face[0], face[last - 1], face[last])
+    for _, words in obj_statements(path):
+        if words[0] == "v":
+            has_colour = len(words) >= 7
+            painted += has_colour
+            colours.append(
+                [float(word) for word in words[4:7]] if has_colour else [_NORMAL_WEIGHT] * 3
+            )
+        elif words[0] == "f":
+            # only the first number counts: normals and uvs were checked with the mesh
+            face = [obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]]
+            for last in range(2, len(face)):
+                corners += (face[0], face[last - 1], face[last])
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()
         listed = ", ".join(there) or "none: paint is read from vertices 'v x y z r g b'"

@@ -77,25 +77,21 @@ def _load_obj(path: Path) -> Mesh:
     uvs: list[list[float]] = []
     normals: list[list[float]] = []
     corners: list[tuple[int, int, int]] = []
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            words = line.split()
-            if not words or words[0] not in ("v", "vt", "vn", "f"):
-                continue
-            try:
-                if words[0] == "f":
-                    counts = (len(points), len(uvs), len(normals))
-                    face = [obj_corner(word, counts) for word in words[1:]]
-                    for last in range(2, len(face)):
-                        corners += (face[0], face[last - 1], face[last])
-                else:
-                    size = 2 if words[0] == "vt" else 3
-                    target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
-                    target.append([float(word) for word in words[1 : 1 + size]])
-                    if len(target[-1]) != size:
-                        raise ValueError("too few numbers")
-            except (ValueError, IndexError) as failure:
-                raise MeshError(f"{path}: line {number}: {line.strip()!r}: {failure}") from None
+    for number, words in obj_statements(path):
+        try:
+            if words[0] == "f":
+                counts = (len(points), len(uvs), len(normals))
+                face = [obj_corner(word, counts) for word in words[1:]]
+                for last in range(2, len(face)):
+                    corners += (face[0], face[last - 1], face[last])
+            else:
+                size = 2 if words[0] == "vt" else 3
+                target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
+                target.append([float(word) for word in words[1 : 1 + size]])
+                if len(target[-1]) != size:
+                    raise ValueError("too few numbers")
+        except (ValueError, IndexError) as failure:
+            raise MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}") from None
     if corners and any(corner[1] < 0 for corner in corners):
         raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
     index = np.array(corners, np.int64).reshape(-1, 3, 3)
@@ -106,6 +102,24 @@ def _load_obj(path: Path) -> Mesh:
     else:
         normal = smooth_normals(position, index[..., 0], len(points))
     return Mesh(position, normal, uv)
+
+
+def obj_statements(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The words of each vertex, uv, normal and face, and the line that it begins in: without
+    comments, and joined where a backslash says that the next line goes on."""
+    begun, words = 0, list[str]()
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.partition("#")[0].rstrip()
+            begun = begun if words else number
+            words += text.removesuffix("\\").split()
+            if words and words[0] not in ("v", "vt", "vn", "f"):
+                words = []
+            elif words and not text.endswith("\\"):
+                yield begun, words
+                words = []
+    if words:
+        yield begun, words
 
 
 def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
