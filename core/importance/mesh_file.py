@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # What OBJ files call nothing: the three numbers behind a vertex.
 OBJ_ATTRIBUTE = "color"
 _NORMAL_WEIGHT = 1.0
+_UNPAINTED = [_NORMAL_WEIGHT] * 3
 
 
 def load_painted_mesh(path: Path, attribute: str) -> tuple[Mesh, Floats, tuple[str, ...]]:
@@ -51,13 +52,15 @@ def _obj_weights(path: Path, name: str, channel: int | None) -> tuple[Floats, tu
     colours: list[list[float]] = []
     corners: list[int] = []
     painted = 0
-    for _, words in obj_statements(path):
+    for number, words in obj_statements(path):
         if words[0] == "v":
             has_colour = len(words) >= 7
             painted += has_colour
-            colours.append(
-                [float(word) for word in words[4:7]] if has_colour else [_NORMAL_WEIGHT] * 3
-            )
+            try:
+                colour = [float(word) for word in words[4:7]] if has_colour else _UNPAINTED
+            except ValueError as failure:
+                raise MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}") from None
+            colours.append(colour)
         elif words[0] == "f":
             # only the first number counts: normals and uvs were checked with the mesh
             face = [obj_corner(word.split("/")[0], (len(colours), 0, 0))[0] for word in words[1:]]
