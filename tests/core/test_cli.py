@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.material import document
+
+from .in_process import run_command
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRISM = EXAMPLES / "car_paint.mtlx"
 
@@ -33,6 +37,14 @@ def test_wrong_usage_exits_with_2():
     assert verdigris("no-such-command").returncode == 2
     assert verdigris("render").returncode == 2
     assert verdigris("render", PRISM, "-o", "x.png", "--light", "up").returncode == 2
+
+
+def test_an_interruption_exits_with_130_and_says_so():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    patch = (document, "load_document", interrupted)
+    assert run_command(["inspect", PRISM], patch) == (130, "", "verdigris: interrupted\n")
 
 
 @pytest.mark.parametrize("command", ["inspect", "render"])
