@@ -7,7 +7,7 @@ checkpoint stays. It knows no command line, no panel and no process.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -76,7 +76,7 @@ def bake(
     settings: BakeSettings,
     options: BakeOptions,
     control: BakeControl | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Trains one decoder, and a latent texture for each teacher; the results are bundles."""
     control = control or BakeControl()
     if not teachers:
