@@ -46,7 +46,7 @@ from verdigris.core.training.measure import (
     measure_student,
     texel_footprint,
 )
-from verdigris.core.training.notices import coarse_halves, lost_light, unique_names
+from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ def finish(run: Run) -> Iterator[Event]:
         arithmetic = judge(exported.parameters, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)
         glow, coverage = unlit_maps(teacher, run.settings.resolution)
+        yield from cut_glow(glow, name)
         contents = Contents(
             name=name,
             source=_source(run, number),

@@ -87,6 +87,22 @@ def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", told[0])
 
 
+@pytest.mark.parametrize(("emission", "is_cut"), [("29000", False), ("70000", True)])
+def test_emission_that_is_cut_off_is_told(emission, is_cut, tmp_path):
+    lamp = make_teacher("lamp", emission=emission, emission_color="1, 0.5, 0.25")
+    told = warnings(run([lamp], tmp_path))
+    red = open_bundle(tmp_path / "out.vdg").emission()[0][..., 0]
+    np.testing.assert_array_equal(red, np.float16(min(float(emission), 30000)))
+    assert (
+        told
+        == [
+            "lamp: emission is cut off at 30,000: make it darker, and the map brighter "
+            "where it is used"
+        ]
+        * is_cut
+    )
+
+
 def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(clay, tmp_path):
     events = run([clay], tmp_path / "resumed", resume=True)
     assert events[0].step == 0
