@@ -9,7 +9,7 @@ assert verify(bundle).holds
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def parse(
 
 def bake(
     documents: Document | Sequence[Document],
-    folder: Path,
+    folder: str | Path,
     material: str | None = None,
     preset: str | None = None,
     device: str | None = None,
@@ -59,13 +59,14 @@ def bake(
     time_limit: float | None = None,
     target_error: float | None = None,
     **changes: Any,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents and writes a bundle for each.
 
-    Yields events; the last is Finished.
+    Yields events, of `verdigris.core.training.events`; the last is Finished.
 
-    `changes` replace fields of the preset's `BakeSettings`. Close the generator to break off; use
-    `control` to end early and keep what there is.
+    `changes` replace fields of the preset's `BakeSettings`, of `verdigris.core.settings`. Close the
+    generator to break off; to end early and keep what there is, `stop()` a `control`, a
+    `BakeControl` of `verdigris.core.training.options`.
     """
     from verdigris.core.device import open_device
     from verdigris.core.material.teacher import Teacher
@@ -81,7 +82,8 @@ def bake(
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
-        folder=folder,
+        # whoever iterates may change the working folder meanwhile
+        folder=Path(folder).absolute(),
         trainer=kind,
         resume=resume,
         importance=importance,

@@ -48,7 +48,8 @@ app.add_typer(farm)
 
 
 def main() -> None:
-    """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly."""
+    """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
+    it was interrupted."""
     for stream in (sys.stdout, sys.stderr):
         # a name that the terminal's encoding does not have stops nothing
         if isinstance(stream, io.TextIOWrapper):
@@ -57,11 +58,16 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()
+            # there is none in a service, or in a program with windows alone
+            if sys.stdout:
+                sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ending:
+        # typer makes an exit of an interruption, and says nothing
+        if isinstance(ending, SystemExit) and ending.code != EXIT_INTERRUPTED:
+            raise
         print("verdigris: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     except OSError as failure:

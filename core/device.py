@@ -111,7 +111,7 @@ def cache_folder() -> Path | None:
     import platformdirs
 
     chosen = os.environ.get(CACHE_VARIABLE)
-    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("verdigris", False))
+    folder = Path(chosen or platformdirs.user_cache_dir("verdigris", False)).absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

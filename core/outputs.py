@@ -22,6 +22,19 @@ _LARGEST_MANIFEST = 16 << 20
 LONGEST_NAME = 200
 
 
+def is_unicode(name: str) -> bool:
+    """Whether a file's name can be told in JSON, and to libraries that take no other."""
+    return name == name.encode(errors="replace").decode()
+
+
+def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
+    """Refuses a path that the library for images cannot be given."""
+    if not is_unicode(str(path)):
+        raise error(
+            f"{path}: the name of the file, or of a folder above it, is no Unicode: rename it"
+        )
+
+
 def check_output(path: Path) -> None:
     """Refuses to replace what is no plain file, and to write among the files of a bundle."""
     try:

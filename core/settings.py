@@ -10,6 +10,7 @@ from typing import Any
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.quantise import BITS
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
+from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
 
@@ -78,6 +79,7 @@ class BakeSettings:
     """Places of a texel that a sample averages at most, where a material has finer detail."""
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         require_preset(self.network)
         for name in ("resolution", "small_resolution"):
             size = getattr(self, name)

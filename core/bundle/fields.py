@@ -34,6 +34,11 @@ def shortened(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:60]}…"
 
 
+def is_material_name(name: str) -> bool:
+    """Whether people can be shown it, and so no escape sequence of a terminal."""
+    return bool(name.strip()) and name.isprintable()
+
+
 def is_plain_file_name(name: str) -> bool:
     return bool(_FILE_NAME.fullmatch(name)) and not _RESERVED.fullmatch(name)
 
@@ -121,9 +126,8 @@ class Fields:
         return str(value)
 
     def material_name(self) -> str:
-        """What people see, and so no escape sequence of a terminal."""
         value = self.text("name")
-        plain = bool(value.strip()) and value.isprintable()
+        plain = is_material_name(value)
         self.require(plain, "name", "it must be a plain text: printable, and not blank")
         return value
 

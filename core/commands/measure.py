@@ -23,11 +23,16 @@ from verdigris.core.commands.options import (
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
+# They are held in memory all at once.
+_MOST_SAMPLES = 1 << 24
+_COMPARED_VIEWS = ("sphere", "plane")
+
 
 def measure(
     bundle: Bundle,
     source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
-    samples: Annotated[int, typer.Option(help="Held-out samples.")] = 1 << 20,
+    samples: Annotated[int, typer.Option(min=1, max=_MOST_SAMPLES, help="Held-out samples.")] = 1
+    << 20,
     seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
     size: Annotated[int, typer.Option(help="Pixels a side of the sphere.")] = 256,
     error_map: Annotated[
@@ -50,7 +55,6 @@ def measure(
     from verdigris.core.pictures.heat import heat_colours
     from verdigris.core.training import measure as measures
 
-    count = int(at_least(samples, 1, "--samples"))
     at_least(seed, 0, "--seed")
     if error_map:
         check_picture_path(error_map)
@@ -61,9 +65,9 @@ def measure(
     teacher = open_teacher(source, name, search, allow_outside, chosen)
     sphere = measures.draw_sphere(teacher, size)
     footprint = measures.texel_footprint(opened.layout.width)
-    held_out = measures.draw_held_out(teacher, count, seed, footprint)
+    held_out = measures.draw_held_out(teacher, samples, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
-    at_points = measures.measure_student(student, measures.draw_held_out(teacher, count, seed))
+    at_points = measures.measure_student(student, measures.draw_held_out(teacher, samples, seed))
     on_sphere = measures.measure_pictures(student, sphere)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
@@ -71,7 +75,7 @@ def measure(
     found = {
         "bundle": str(bundle),
         "material": opened.manifest.name,
-        "samples": count,
+        "samples": samples,
         "seed": seed,
         **asdict(on_samples),
         **{f"point_{name}": value for name, value in asdict(at_points).items()},
@@ -103,6 +107,10 @@ def compare(
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.render import Lighting
 
+    if view not in _COMPARED_VIEWS:
+        raise typer.BadParameter(
+            f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
+        )
     check_picture_path(output)
     lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}

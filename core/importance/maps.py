@@ -10,7 +10,7 @@ import numpy as np
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import check_output, write_image
+from verdigris.core.outputs import check_output, require_unicode, write_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +34,7 @@ def read_importance(path: Path) -> Floats:
         raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
     if not is_there:
         raise SettingsError(f"{path}: there is no such file")
+    require_unicode(path, SettingsError)
     weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
     check_importance(weights, str(path))
     return weights
@@ -89,6 +90,7 @@ def check_map_path(path: Path) -> Path:
         raise SettingsError(f"{path}: importance maps are written as .exr")
     if not path.parent.is_dir():
         raise SettingsError(f"{path}: the folder {path.parent} is not there: make it first")
+    require_unicode(path, SettingsError)
     check_output(path)
     return path
 

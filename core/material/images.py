@@ -13,6 +13,7 @@ import numpy as np
 from verdigris.core.errors import TextureError
 from verdigris.core.material.paths import TILE_TOKENS, is_tiled
 from verdigris.core.material.windows import shown_size, shown_texels
+from verdigris.core.outputs import require_unicode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,6 +148,7 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
 
     if path.stat().st_size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
+    require_unicode(path, TextureError)
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise TextureError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import check_output, write_image
+from verdigris.core.outputs import check_output, require_unicode, write_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +42,7 @@ def check_picture_path(path: str | Path) -> Path:
         raise VerdigrisError(f"{path}: pictures are written as {' or '.join(SUFFIXES)}")
     if not path.parent.is_dir():
         raise VerdigrisError(f"{path}: the folder {path.parent} is not there: make it first")
+    require_unicode(path)
     check_output(path)
     return path
 

@@ -109,19 +109,21 @@ def _load_obj(path: Path) -> Mesh:
 
 
 def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each line of geometry by its number, as words without a comment; one that ends with a
-    backslash goes on in the next."""
-    words: list[str] = []
+    """The words of each line of geometry, and the number of the line: without comments, and joined
+    where a backslash says that the next line goes on, under the number of the first."""
+    begun, words = 0, list[str]()
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
-            words += line.partition("#")[0].split()
-            if not words or words[0] not in _OBJ_GEOMETRY:
+            text = line.partition("#")[0].rstrip()
+            begun = begun if words else number
+            words += text.removesuffix("\\").split()
+            if words and words[0] not in _OBJ_GEOMETRY:
                 words = []
-            elif words[-1].endswith("\\"):
-                words[-1:] = words[-1][:-1].split()
-            else:
-                yield number, words
+            elif words and not text.endswith("\\"):
+                yield begun, words
                 words = []
+    if words:
+        yield begun, words
 
 
 def obj_fault(path: Path, number: int, words: list[str], failure: Exception) -> MeshError:

@@ -13,6 +13,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
 from verdigris.core.importance.distribution import distribution_of
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
@@ -91,6 +92,7 @@ class DrawSettings:
     columns by that of the light, both evenly from the horizon to the normal."""
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         for name in ("mirror_share", "half_difference_share", "coarse_share", "least_cosine"):
             value = getattr(self, name)
             if not 0 <= value < 1:

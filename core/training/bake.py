@@ -7,13 +7,13 @@ checkpoint stays. It knows no command line, no panel and no process.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
 
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.errors import DeviceError, SettingsError, VerdigrisError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
@@ -76,7 +76,7 @@ def bake(
     settings: BakeSettings,
     options: BakeOptions,
     control: BakeControl | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Trains one decoder, and a latent texture for each teacher; the results are bundles."""
     control = control or BakeControl()
     if not teachers:
@@ -84,7 +84,7 @@ def bake(
     kind = options.trainer or choose_trainer(teachers[0].device)
     check_memory(teachers[0].device, settings, len(teachers), kind)
     paths = bundle_paths(options, teachers)
-    check_names(paths)
+    check_names(paths, teachers)
     make_folder(options.folder)
     with ExitStack() as locks:
         for name in sorted({options.name, *(path.stem for path in paths)}):
@@ -266,4 +266,9 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
                 written = write_state(run)
             yield written
     if run.trainer.step < end:
+        if not run.step:
+            raise VerdigrisError(
+                "the bake was ended before its first step: nothing has been learnt, and nothing "
+                "was written"
+            )
         run.stopped_by = "request"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import judge
+from verdigris.core.bundle.fields import is_material_name
 from verdigris.core.bundle.manifest import FORMAT
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.maps import emission_levels, opacity_levels
@@ -27,12 +28,12 @@ from verdigris.core.bundle.write import (
     version,
     write_bundle,
 )
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import DocumentError, SettingsError
 from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import source_facts
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.student import Student
-from verdigris.core.outputs import LONGEST_NAME
+from verdigris.core.outputs import LONGEST_NAME, is_unicode
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -45,7 +46,7 @@ from verdigris.core.training.measure import (
     measure_student,
     texel_footprint,
 )
-from verdigris.core.training.notices import coarse_halves, lost_light, unique_names
+from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
@@ -86,8 +87,18 @@ def check_paths(paths: Sequence[Path]) -> None:
         check_replaceable(path, FORMAT)
 
 
-def check_names(paths: Sequence[Path]) -> None:
-    """Refuses, before any work, names that are too long for a file system."""
+def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
+    """Refuses, before any work, names that are too long for a file system, or that no bundle could
+    tell: what it tells is Unicode, and people see what its material is called."""
+    for teacher in teachers:
+        document, name = teacher.document.name, teacher.material.name
+        if not is_material_name(name):
+            raise DocumentError(
+                f"{document}: the material {name!r} has a name that is blank or cannot be "
+                "printed: rename it"
+            )
+        if not is_unicode(Path(document).name):
+            raise DocumentError(f"{document}: the file's name is no Unicode: rename it")
     for path in paths:
         length = len(os.fsencode(path.stem))
         if length > LONGEST_NAME:
@@ -127,6 +138,7 @@ def finish(run: Run) -> Iterator[Event]:
         arithmetic = judge(exported.parameters, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)
         glow, coverage = unlit_maps(teacher, run.settings.resolution)
+        yield from cut_glow(glow, name)
         contents = Contents(
             name=name,
             source=_source(run, number),

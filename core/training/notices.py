@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
 from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
 from verdigris.core.material.report import describe_teacher
+from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.training.events import Warning
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.bundle.arithmetic import Arithmetic
     from verdigris.core.bundle.manifest_parts import Bounds
     from verdigris.core.material.teacher import Teacher
@@ -53,6 +56,15 @@ def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
         yield Warning(
             f"{name}: emission or opacity vary by {100 * varies:.0f}% with the view: their maps "
             "hold what is seen from straight ahead"
+        )
+
+
+def cut_glow(emission: NDArray[Any] | None, name: str) -> Iterator[Warning]:
+    """A warning if a material glows more than its teacher tells."""
+    if emission is not None and emission.max() >= RESPONSE_LIMIT:
+        yield Warning(
+            f"{name}: emission is cut off at {RESPONSE_LIMIT:,.0f}: make it darker, and the map "
+            "brighter where it is used"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +65,7 @@ class Job:
         )
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
-        self._events: Iterator[Event] = bake([teacher], self.settings, options, self.control)
+        self._events = bake([teacher], self.settings, options, self.control)
         self._paused_at: float | None = None
         self._flattens = start.viewport_textures
         self._weights = importance
@@ -146,6 +145,4 @@ class Job:
 
     def close(self) -> None:
         """Lets go of everything but what is on disk."""
-        close = getattr(self._events, "close", None)
-        if close is not None:
-            close()
+        self._events.close()

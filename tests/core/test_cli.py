@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.material import document
+
+from .in_process import run_command
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRISM = EXAMPLES / "car_paint.mtlx"
 
@@ -33,6 +37,14 @@ def test_wrong_usage_exits_with_2():
     assert verdigris("no-such-command").returncode == 2
     assert verdigris("render").returncode == 2
     assert verdigris("render", PRISM, "-o", "x.png", "--light", "up").returncode == 2
+
+
+def test_an_interruption_exits_with_130_and_says_so():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    patch = (document, "load_document", interrupted)
+    assert run_command(["inspect", PRISM], patch) == (130, "", "verdigris: interrupted\n")
 
 
 @pytest.mark.parametrize("command", ["inspect", "render"])
@@ -108,6 +120,14 @@ def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.close()
         assert running.stderr.read() == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes its output as POSIX shells do")
+def test_a_command_without_standard_output_does_its_work():
+    command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
+    without = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    result = subprocess.run(without, stderr=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):

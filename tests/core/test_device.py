@@ -48,6 +48,13 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     assert cache_folder() is None
 
 
+def test_a_relative_cache_is_where_the_command_was_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(CACHE_VARIABLE, "below/cache")
+    # SlangPy takes no other
+    assert cache_folder() == tmp_path / "below" / "cache"
+
+
 def test_a_device_is_opened_once():
     assert open_device("software") is open_device("software")
 

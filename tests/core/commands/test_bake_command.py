@@ -186,6 +186,20 @@ def test_compare_draws_reference_result_and_heat_side_by_side(source, result, tm
     assert heat[0, 0] < 0.5 * heat[8:24, 8:24].max()
 
 
+def test_compare_has_no_mesh_to_draw(source, tmp_path, command):
+    picture = tmp_path / "all.png"
+    code, _, errors = command("compare", source, source, "-o", picture, "--view", "mesh")
+    assert code == 2
+    assert "--view: 'mesh' is not known: use sphere or plane" in errors
+
+
+def test_more_samples_than_memory_holds_are_refused(source, result, command):
+    code, _, errors = command("measure", result, "--source", source, "--samples", 10**14)
+    assert code == 2
+    assert "--samples" in errors
+    assert "less than or equal to 16777216" in errors
+
+
 def write_map(path, values):
     import OpenImageIO as oiio
 

@@ -234,6 +234,14 @@ def test_each_udim_tile_is_a_file_with_its_number(command, tmp_path):
     assert not out.exists()
 
 
+def test_a_colour_that_is_no_number_is_refused_by_its_line(command, obj, tmp_path):
+    obj.write_text(OBJ.format("red 1 1"))
+    code, _, errors = command("from-mesh", obj, "-a", "color", "-o", tmp_path / "map.exr")
+    assert code == 1
+    assert ": could not convert string to float: 'red'" in errors
+    assert "card.obj: line " in errors
+
+
 def test_a_view_becomes_a_map(command, obj, tmp_path):
     camera = tmp_path / "camera.json"
     matrix = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0.5, 0.5, 3, 1]]

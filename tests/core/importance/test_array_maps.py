@@ -33,6 +33,17 @@ def test_an_array_that_is_no_map_is_refused_by_name(tmp_path, values, message):
         read_importance(path)
 
 
+@pytest.mark.parametrize("suffix", [".npy", ".exr"])
+def test_a_map_whose_name_is_no_unicode_is_refused(tmp_path, suffix):
+    path = tmp_path / f"map\udcff{suffix}"
+    try:
+        path.write_bytes(b"")
+    except (OSError, ValueError):
+        pytest.skip("this system's names are all Unicode")
+    with pytest.raises(SettingsError, match="is no Unicode: rename it"):
+        read_importance(path)
+
+
 def test_a_file_that_only_has_the_name_is_refused(tmp_path):
     path = tmp_path / "map.npy"
     path.write_bytes(b"\x93NUMPY")

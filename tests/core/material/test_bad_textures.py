@@ -52,6 +52,17 @@ def test_an_empty_texture_is_refused_as_empty(whole):
         load(whole.parent, "empty.png")
 
 
+def test_a_folder_whose_name_is_no_unicode_is_refused_before_it_is_read(whole):
+    folder = whole.parent / "old\udcff"
+    try:
+        folder.mkdir()
+    except (OSError, ValueError):
+        pytest.skip("this system's names are all Unicode")
+    whole.rename(folder / whole.name)
+    with pytest.raises(TextureError, match=r"whole\.png: the name .* is no Unicode: rename it"):
+        load(folder, whole.name)
+
+
 def test_what_is_no_image_is_refused(whole):
     (whole.parent / "notes.png").write_text("not an image")
     with pytest.raises(TextureError, match=r"notes\.png is not an image that can be read"):

@@ -41,6 +41,20 @@ def test_negative_indices_count_from_the_end(tmp_path):
     np.testing.assert_allclose(mesh.uv[0], [[0, 0], [1, 0], [1, 1]])
 
 
+def test_the_same_obj_is_read_however_its_lines_are_written(tmp_path):
+    plain = load_mesh(write(tmp_path, QUAD + "f 1/1 2/2 3/3 4/4\n"))
+    written = (
+        "\ufeff"
+        + QUAD.replace("v 2 2 0", "v 2 \\\n 2 0 # a corner")
+        + ("# C:\\meshes\\\nmtllib C:\\meshes\\\nf 1/1 2/2 \\\n\t3/3 \\\n4/4 # all of it")
+    )
+    path = tmp_path / "written.obj"
+    path.write_text(written, encoding="utf-8")
+    mesh = load_mesh(path)
+    for name in ("position", "normal", "uv"):
+        np.testing.assert_array_equal(getattr(mesh, name), getattr(plain, name))
+
+
 def test_mirrored_uvs_keep_the_direction_of_each_axis(tmp_path):
     mesh = load_mesh(write(tmp_path, QUAD + "f 1/2 2/1 3/4 4/3\n"))
     along_u, along_v = mesh.tangents()
@@ -77,6 +91,7 @@ def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
         (QUAD + "f 1 2 3\n", "no texture coordinates"),
         (QUAD + "f 1/1 2/2 9/3\n", r"line 9: .*refers to element 9 of 4"),
         (QUAD + "f 1/1 2/2 x/3\n", "line 9: 'f 1/1 2/2 x/3'"),
+        (QUAD + "f 1/1 \\\n2/2 x/3\n", "line 9: 'f 1/1 2/2 x/3'"),
         ("v 1 2\n", "line 1: 'v 1 2': too few numbers"),
         (QUAD.replace("v 2 2 0", "v nan 2 0") + "f 1/1 2/2 3/3\n", "are not numbers"),
     ],

@@ -163,6 +163,7 @@ def test_a_picture_is_not_written_over_a_folder_or_where_none_can_be(tmp_path, w
     for path, message in (
         (folder, "is no plain file"),
         (long, r"cannot be written \(File name too"),
+        (tmp_path / "a\udcff.exr", "is no Unicode: rename it"),
     ):
         with pytest.raises(VerdigrisError, match=message):
             write(path, np.ones(shape, np.float32))

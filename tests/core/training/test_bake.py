@@ -140,6 +140,17 @@ def test_a_request_to_stop_keeps_what_there_is(clay, tmp_path):
     assert (tmp_path / "out.vdg" / "manifest.json").exists()
 
 
+@pytest.mark.parametrize("changes", [{}, {"candidates": 2}, {"encode_from": 16}])
+def test_a_request_to_stop_before_the_first_step_leaves_the_bundle_before(clay, tmp_path, changes):
+    settings = replace(TINY, small_resolution=8, encode_from=0)
+    run([clay], tmp_path, settings)
+    written = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    control = BakeControl(stop_requested=True)
+    with pytest.raises(VerdigrisError, match="before its first step"):
+        run([clay], tmp_path, replace(settings, **changes), control)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == written
+
+
 def test_a_target_error_ends_the_bake_when_it_is_reached(clay, tmp_path):
     settings = replace(TINY, iterations=100_000)
     finished = run([clay], tmp_path, settings, target_error=0.02, metrics_seconds=0.0)[-1]
@@ -225,7 +236,7 @@ def test_ctrl_c_ends_the_command_with_a_result(chalk, tmp_path):
     ]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
-        if '"step"' in line:
+        if '"event": "step"' in line:
             break
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()

@@ -9,7 +9,7 @@ import pytest
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.errors import DeviceError, DocumentError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
@@ -87,6 +87,22 @@ def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", told[0])
 
 
+@pytest.mark.parametrize(("emission", "is_cut"), [("29000", False), ("70000", True)])
+def test_emission_that_is_cut_off_is_told(emission, is_cut, tmp_path):
+    lamp = make_teacher("lamp", emission=emission, emission_color="1, 0.5, 0.25")
+    told = warnings(run([lamp], tmp_path))
+    red = open_bundle(tmp_path / "out.vdg").emission()[0][..., 0]
+    np.testing.assert_array_equal(red, np.float16(min(float(emission), 30000)))
+    assert (
+        told
+        == [
+            "lamp: emission is cut off at 30,000: make it darker, and the map brighter "
+            "where it is used"
+        ]
+        * is_cut
+    )
+
+
 def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(clay, tmp_path):
     events = run([clay], tmp_path / "resumed", resume=True)
     assert events[0].step == 0
@@ -142,6 +158,29 @@ def test_a_name_that_is_too_long_for_files_is_refused_before_training(clay, tmp_
     assert not (tmp_path / "out").exists()
     run([clay], tmp_path, name=longest)
     assert [path.name for path in tmp_path.iterdir()] == [f"{longest}.vdg"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tab\tin_it", r"chalk: the material 'tab\\tin_it' .* cannot be printed: rename it"),
+        ("other\u202eway", "cannot be printed: rename it"),
+        (" ", "the material ' ' has a name that is blank"),
+    ],
+)
+def test_a_name_that_no_bundle_could_hold_is_refused_before_training(name, message, tmp_path):
+    text = CHALK.replace('name="clay"', f'name="{name}"'.replace("\t", "&#9;"))
+    teacher = Teacher(parse_document(text, name="chalk"), device=open_device("software"))
+    with pytest.raises(DocumentError, match=message):
+        next(bake([teacher], TINY, BakeOptions("out", tmp_path, "numpy")))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_document_whose_name_is_no_unicode_is_refused_before_training(tmp_path):
+    name = "chalk\udcff.mtlx"
+    teacher = Teacher(parse_document(CHALK, name=name), device=open_device("software"))
+    with pytest.raises(DocumentError, match="the file's name is no Unicode: rename it"):
+        next(bake([teacher], TINY, BakeOptions("out", tmp_path, "numpy")))
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_training(clay, tmp_path):

@@ -1,0 +1,27 @@
+"""Numbers of settings as Python has them: those of numpy cannot be written to JSON."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from verdigris.core.errors import SettingsError
+
+_KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
+    "int": (operator.index, "a whole number"),
+    "float": (float, "a number"),
+}
+
+
+def take_plain_numbers(settings: Any) -> None:
+    """Makes every field of a frozen dataclass that is said to be a number one of Python's."""
+    for entry in fields(settings):
+        if entry.type in _KINDS:
+            convert, wanted = _KINDS[entry.type]
+            value = getattr(settings, entry.name)
+            try:
+                object.__setattr__(settings, entry.name, convert(value))
+            except (TypeError, ValueError):
+                raise SettingsError(f"{entry.name} is {value!r}: use {wanted}") from None

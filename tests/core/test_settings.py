@@ -1,0 +1,37 @@
+"""Settings as a script gives them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.sampling.draw_samples import DrawSettings
+from verdigris.core.settings import BakeSettings
+
+
+def test_numbers_of_numpy_are_those_of_python():
+    given = BakeSettings(
+        resolution=np.int64(64),
+        iterations=np.uint16(30),
+        decoder_rate=np.float32(0.5),
+        draw=DrawSettings(pairs=np.int32(2), mirror_share=np.float64(0.25)),
+    )
+    draw = DrawSettings(pairs=2, mirror_share=0.25)
+    wanted = BakeSettings(resolution=64, iterations=30, decoder_rate=0.5, draw=draw)
+    assert given.text() == wanted.text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"iterations": 10.5}, "iterations is 10.5: use a whole number"),
+        ({"resolution": 64.0}, "resolution is 64.0: use a whole number"),
+        ({"resolution": "64"}, "resolution is '64': use a whole number"),
+        ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),
+        ({"seed": None}, "seed is None: use a whole number"),
+    ],
+)
+def test_what_is_no_number_is_refused_by_name(changes, message):
+    with pytest.raises(SettingsError, match=message):
+        replace(BakeSettings(), **changes)
