@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.interfaces import graphs_that_implement
+from verdigris.core.material.interfaces import graphs_that_implement, own_graphs
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -19,10 +19,10 @@ _INHERITED = ("colorspace", "fileprefix")
 def take_compounds_apart(root: mx.Document) -> None:
     """Puts the nodes of inner graphs into the outermost, and connects inputs to what gives them
     their values."""
-    for graph in root.getNodeGraphs():
+    for graph in own_graphs(root):
         _lift_inner_graphs(graph)
     implementing = graphs_that_implement(root)
-    for graph in root.getNodeGraphs():
+    for graph in own_graphs(root):
         if graph.getName() in implementing:
             _hand_on_by_nodes(graph)
         else:
@@ -41,11 +41,11 @@ def _hand_on_by_nodes(graph: mx.NodeGraph) -> None:
 
 
 def _lift_inner_graphs(outer: mx.NodeGraph) -> None:
-    for inner in _graphs(outer):
+    for inner in own_graphs(outer):
         _lift_inner_graphs(inner)
-    for inner in _graphs(outer):
+    for inner in own_graphs(outer):
         _connect_past_outputs(inner, outer)
-    for inner in _graphs(outer):
+    for inner in own_graphs(outer):
         _lift_nodes(inner, outer)
 
 
@@ -103,14 +103,8 @@ def _output_of(port: mx.PortElement, graph: mx.NodeGraph) -> str:
     return port.getOutputString() or (outputs[0].getName() if outputs else "")
 
 
-def _graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
-    import MaterialX as mx
-
-    return [child for child in outer.getChildren() if isinstance(child, mx.NodeGraph)]
-
-
 def _ports(outer: mx.GraphElement) -> Iterator[mx.PortElement]:
     """What may be connected to the graphs of a graph or document."""
-    for child in (*outer.getNodes(), *_graphs(outer)):
+    for child in (*outer.getNodes(), *own_graphs(outer)):
         yield from child.getInputs()
     yield from outer.getOutputs()

@@ -15,6 +15,7 @@ from verdigris.core.material.compounds import take_compounds_apart
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
     graphs_that_implement,
+    own_graphs,
 )
 from verdigris.core.material.library import standard_library
 from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
@@ -66,7 +67,7 @@ class Document:
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
         found += [
             output
-            for graph in _own_graphs(self.root)
+            for graph in _free_graphs(self.root)
             for output in graph.getOutputs()
             if output.getType() in _SURFACE_TYPES and not _feeds_any(output, found)
         ]
@@ -217,13 +218,10 @@ def _has_surface(node: mx.Node) -> bool:
     return bool(port.getConnectedNode() or port.getConnectedOutput())
 
 
-def _own_graphs(root: mx.Document) -> list[mx.NodeGraph]:
-    """The document's own node graphs: not the library's, nor those that implement a node."""
-    import MaterialX as mx
-
+def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
+    """The document's node graphs that implement no node."""
     implementing = graphs_that_implement(root)
-    graphs = [child for child in root.getChildren() if isinstance(child, mx.NodeGraph)]
-    return [graph for graph in graphs if graph.getName() not in implementing]
+    return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 
 
 def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:

@@ -16,7 +16,7 @@ def give_values_where_they_are_read(root: mx.Document) -> None:
     """Puts values of a graph's inputs in the place of what refers to them, and what the document's
     own definitions say of colours and files into the nodes that leave it to them."""
     implementing = graphs_that_implement(root)
-    for graph in root.getNodeGraphs():
+    for graph in own_graphs(root):
         if graph.getName() not in implementing:
             for node in graph.getNodes():
                 for port in node.getInputs():
@@ -27,12 +27,23 @@ def give_values_where_they_are_read(root: mx.Document) -> None:
             _spell_out_defaults(node)
 
 
+def own_graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
+    """Without those of the library, which a document counts as its own."""
+    import MaterialX as mx
+
+    return [child for child in outer.getChildren() if isinstance(child, mx.NodeGraph)]
+
+
 def graphs_that_implement(root: mx.Document) -> frozenset[str]:
     """The names of graphs whose inputs belong to those that use them as a node."""
-    named = {implementation.getNodeGraph() for implementation in root.getImplementations()}
+    import MaterialX as mx
+
+    named = {
+        child.getNodeGraph() for child in root.getChildren() if isinstance(child, mx.Implementation)
+    }
     return frozenset(
         graph.getName()
-        for graph in root.getNodeGraphs()
+        for graph in own_graphs(root)
         if graph.getNodeDefString() or graph.getName() in named
     )
 
