@@ -44,7 +44,7 @@ class BakeSettings:
     """Starts that are tried; the best goes on. It removes bad luck."""
 
     candidate_share: float = 0.04
-    """The part of all steps that each candidate gets before one is chosen."""
+    """The part of the steps of its first texture that each candidate gets before one is chosen."""
 
     decoder_rate: float = 2e-2
     """Peak learning rate of decoder and frames."""
@@ -71,6 +71,10 @@ class BakeSettings:
 
     encoded_latent_rate: float = 3e-3
     """Peak learning rate of latents that were encoded."""
+
+    mend_at: tuple[float, ...] = ()
+    """After which parts of the steps, or of those after an encoder, texels that have gone astray
+    begin again as one of their neighbours. In a short bake many are on their way yet."""
 
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are drawn."""
@@ -106,6 +110,10 @@ class BakeSettings:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
         if not 0 < self.small_share < 1:
             raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
+        # JSON has lists, and frozen settings hold none
+        object.__setattr__(self, "mend_at", tuple(self.mend_at))
+        if not all(0 < share < 1 for share in self.mend_at):
+            raise SettingsError(f"mend_at is {self.mend_at}: use numbers between 0 and 1")
         if self.batch % self.draw.pairs:
             raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
 
@@ -132,6 +140,12 @@ class BakeSettings:
     def small_steps(self) -> int:
         """Of those in all, that train the smaller texture first."""
         return min(self.iterations - 1, max(1, int(self.iterations * self.small_share)))
+
+    @property
+    def share_in_vain(self) -> float:
+        """Steps of starts that do not go on, as a part of all steps."""
+        first = self.small_share if self.is_encoded else 1.0
+        return (self.candidates - 1) * self.candidate_share * first
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(
@@ -167,7 +181,8 @@ class BakeSettings:
 
 
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
-_LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3)
+# A fifth of its small texture's steps tell a poor start of standard from a good one.
+_LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.7, 0.85))
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
 _ON_PROCESSOR = BakeSettings(
@@ -185,9 +200,9 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         "draft": BakeSettings(iterations=10_000),
         "standard": replace(
             _LONG,
-            iterations=64_000,
-            candidates=2,
-            candidate_share=0.03,
+            iterations=54_000,
+            candidates=4,
+            candidate_share=0.2,
             encode_from=512,
             small_resolution=128,
         ),
@@ -197,7 +212,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             resolution=1024,
             iterations=120_000,
             candidates=4,
-            candidate_share=0.03,
+            candidate_share=0.1,
         ),
     },
     "numpy": {

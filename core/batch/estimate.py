@@ -19,8 +19,7 @@ _SHADERS_AND_REFERENCE = 360_000
 
 def samples_of(settings: BakeSettings) -> float:
     """How many samples a bake draws, those of candidates included."""
-    spent = 1 + (settings.candidates - 1) * settings.candidate_share
-    return settings.iterations * settings.batch * spent
+    return settings.iterations * settings.batch * (1 + settings.share_in_vain)
 
 
 class Estimate:

@@ -42,6 +42,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.memory import check_memory
+from verdigris.core.training.mending import mend
 from verdigris.core.training.notices import notices, unique_names, varying_maps
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
 from verdigris.core.training.pace import Pace
@@ -204,8 +205,7 @@ def _fit_to_time(
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
-    spent = 1.0 + (settings.candidates - 1) * settings.candidate_share
-    steps = int(rate * (options.time_limit - encoding) / spent)
+    steps = int(rate * (options.time_limit - encoding) / (1 + settings.share_in_vain))
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 
@@ -226,7 +226,7 @@ def _train(run: Run) -> Iterator[Event]:
     yield from run.preview()
     if step < first_rounded or phase is None:
         yield _phase(run, "training")
-        yield from _train_to(run, first_rounded)
+        yield from _train_and_mend(run, first_rounded)
     if phase and not run.stopped_by:
         if not run.rounding:
             note_error_before(run)
@@ -234,6 +234,20 @@ def _train(run: Run) -> Iterator[Event]:
         yield from _train_to(run, settings.iterations)
     if not run.stopped_by:
         run.stopped_by = "time limit" if run.is_limited else "steps"
+
+
+def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
+    """Trains up to a step, and replaces stray texels at those that the settings say, unless time is
+    short. A checkpoint of such a step is always from before."""
+    settings = run.stage.settings
+    for share in () if run.is_limited else settings.mend_at:
+        step = round(share * settings.iterations)
+        if run.trainer.step <= step < end:
+            yield from _train_to(run, step)
+            if run.stopped_by:
+                return
+            mend(run)
+    yield from _train_to(run, end)
 
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:

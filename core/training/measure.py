@@ -61,7 +61,7 @@ def draw_held_out(
     """Uniform uv; directions uniform on the hemisphere, with cosines above 0.05."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
-    wi, wo = _hemisphere(random, count), _hemisphere(random, count)
+    wi, wo = random_directions(random, count), random_directions(random, count)
     return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, footprint=footprint))
 
 
@@ -99,7 +99,7 @@ def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
     random = np.random.default_rng(HELD_OUT_SEED)
     count = _DETAIL_SAMPLES
     corner = random.integers(0, resolution, (count, 2))
-    wi, wo = _hemisphere(random, count), _hemisphere(random, count)
+    wi, wo = random_directions(random, count), random_directions(random, count)
     first, second = (
         teacher.response(((corner + random.random((count, 2))) / resolution).astype("f4"), wi, wo)
         for _ in range(2)
@@ -107,7 +107,7 @@ def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
     return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 
-def _hemisphere(random: np.random.Generator, count: int) -> Floats:
+def random_directions(random: np.random.Generator, count: int) -> Floats:
     cosine = LEAST_COSINE + (1 - LEAST_COSINE) * random.random(count)
     turn = 2 * np.pi * random.random(count)
     sine = np.sqrt(1 - cosine**2)

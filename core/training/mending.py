@@ -1,0 +1,115 @@
+"""Finds texels that training has led astray, and begins them again as one of their neighbours.
+
+A texel learns from the few samples that fall on it. Some take a turn from which every small step
+makes them worse, and stay there: single dots in a smooth surface. What suits a texel's neighbour
+suits it better then, and training goes on from that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import Footprint
+from verdigris.core.training.measure import random_directions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial, Floats
+    from verdigris.core.network.student import Student
+    from verdigris.core.training.run import Run
+
+    Indices = NDArray[np.int64]
+
+# A texel is suspected whose error is so many times its level's median. Where a neighbour's values
+# leave less than this part of it, they take over. Textures in full detail have few such texels.
+_SUSPECT, _BETTER = 8.0, 0.5
+# Pairs of directions that each texel is judged by, and each that is suspected.
+_PAIRS, _PAIRS_OF_SUSPECTS = 6, 16
+# Of so many pairs one is mirrored, to see highlights.
+_MIRRORED = 3
+_DIRECTIONS = 1 << 12
+_MIRROR = np.array([-1, -1, 1], np.float32)
+# Rows and columns from a texel to those that may stand in for it; the first is itself.
+_DONORS = np.array([(0, 0), *((y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if y or x)])
+# Levels of fewer texels a side have few texels, and many samples for each.
+_LEAST_SIZE = 8
+
+
+def mend(run: Run) -> int:
+    """Replaces stray texels in the trainer; how many there were."""
+    parameters, state = run.trainer.parameters(), run.trainer.state()
+    student, layout = run.current_student(parameters), parameters.layout
+    random = np.random.default_rng((run.settings.seed, run.step))
+    draw, found = run.settings.draw, [np.empty((2, 0), np.int64)]
+    for number, teacher in enumerate(run.teachers):
+        for level in range(layout.levels):
+            height, width = layout.level_size(level)
+            if width < _LEAST_SIZE:
+                break
+            student.material, student.level = number, level
+            places = draw.coarse_places if level else draw.finest_places
+            judge = _Judge(teacher, student, width, Footprint(1 / width, places), random)
+            first = layout.level_offsets[level] + number * height * width
+            found.append(first + _strays(judge))
+    student.material, student.level = 0, 0.0
+    texels, donors = np.concatenate(found, axis=1)
+    for values in (parameters.latents, state["latents_m"], state["latents_v"]):
+        values[texels] = values[donors]
+    if len(texels):
+        run.trainer.restore(parameters, state)
+    return len(texels)
+
+
+def _strays(judge: _Judge) -> Indices:
+    """(2, strays): texels of a level that a neighbour's values suit better, and that neighbour."""
+    size = judge.size
+    every = np.arange(size * size)
+    error = judge.errors(every, every[None], _PAIRS)[0]
+    suspects = np.flatnonzero(error > _SUSPECT * np.median(error))
+    rows, columns = np.divmod(suspects, size)
+    donors = np.stack([(rows + y) % size * size + (columns + x) % size for y, x in _DONORS])
+    errors = judge.errors(suspects, donors, _PAIRS_OF_SUSPECTS)
+    is_stray = errors.min(0) < _BETTER * errors[0]
+    best = np.take_along_axis(donors, errors.argmin(0)[None], 0)[0]
+    return np.stack([suspects, best])[:, is_stray]
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Compares texels of one level with the material there."""
+
+    teacher: DeviceMaterial
+    student: Student
+    size: int
+    footprint: Footprint
+    random: np.random.Generator
+
+    def errors(self, texels: Indices, donors: Indices, pairs: int) -> NDArray[np.float32]:
+        """(donors, texels): what is left of each texel with the values of each of its donors."""
+        errors = np.zeros(donors.shape, np.float32)
+        for pair in range(pairs if len(texels) else 0):
+            wi, wo = self._directions(len(texels)), self._directions(len(texels))
+            if pair % _MIRRORED == 0:
+                wo = wi * _MIRROR
+            uv = self._centres(texels)
+            wanted = _roots(self.teacher.response(uv, wi, wo, footprint=self.footprint))
+            for error, donor in zip(errors, donors, strict=True):
+                found = _roots(self.student.response(self._centres(donor), wi, wo))
+                error += np.abs(found - wanted).sum(1)
+        return errors
+
+    def _directions(self, count: int) -> Floats:
+        some = random_directions(self.random, _DIRECTIONS)
+        return np.take(some, self.random.integers(0, _DIRECTIONS, count), axis=0)
+
+    def _centres(self, texels: Indices) -> Floats:
+        places = np.stack([texels % self.size, texels // self.size], 1) + 0.5
+        return (places / self.size).astype(np.float32)
+
+
+def _roots(response: Floats) -> Floats:
+    return np.cbrt(np.maximum(np.nan_to_num(response), 0))

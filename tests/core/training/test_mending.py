@@ -1,0 +1,125 @@
+"""Texels that have gone astray, and what begins them again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.errors import SettingsError
+from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Phase
+from verdigris.core.training.mending import mend
+
+from .bakes import TINY, run
+
+SETTINGS = replace(TINY, resolution=32, iterations=600, mend_at=(0.5, 0.8))
+STRAYS = {(3, 4), (0, 31), (20, 20), (20, 21)}
+
+
+def in_progress(teacher, folder, settings):
+    """A bake that is about to round its latents."""
+    held = []
+    events = bake(
+        [teacher], settings, BakeOptions("out", folder, "numpy"), BakeControl(watch=held.append)
+    )
+    for event in events:
+        if isinstance(event, Phase) and event.name == "rounding":
+            return events, held[0]
+    raise AssertionError("there was no such phase")
+
+
+def led_astray(run):
+    """Puts texels of the finest level where the material is nothing like it."""
+    parameters, state = run.trainer.parameters(), run.trainer.state()
+    texels = np.array([row * 32 + column for row, column in sorted(STRAYS)])
+    random = np.random.default_rng(0)
+    parameters.latents[texels] = 4 * random.standard_normal((len(texels), 8))
+    state["latents_v"][texels] = 7.0
+    run.trainer.restore(parameters, state)
+    return texels
+
+
+def texel_error(run):
+    """[32, 32]: of the finest level at the middle of each texel, without the device's student."""
+    rows, columns = np.indices((32, 32)).reshape(2, -1)
+    uv = np.stack([columns + 0.5, rows + 0.5], 1).astype(np.float32) / 32
+    wi = np.broadcast_to(np.array([0.6, 0, 0.8], np.float32), (1024, 3)).copy()
+    wo = np.broadcast_to(np.array([0, -0.28, 0.96], np.float32), (1024, 3)).copy()
+    parameters = run.trainer.parameters()
+    found = evaluate(parameters.spec, parameters, uv, 0, wi, wo)
+    wanted = run.teachers[0].response(uv, wi, wo)
+    return np.abs(np.asarray(found) - wanted).max(1).reshape(32, 32)
+
+
+def test_stray_texels_begin_again_as_a_neighbour_and_no_others_change(clay, tmp_path):
+    events, held = in_progress(clay, tmp_path, SETTINGS)
+    before = texel_error(held)
+    texels = led_astray(held)
+    rows, columns = np.divmod(texels, 32)
+    assert texel_error(held)[rows, columns].min() > 8 * before.max()
+    astray, moments = held.trainer.parameters().latents, held.trainer.state()
+
+    assert mend(held) == len(texels)
+
+    assert texel_error(held).max() < 2 * before.max()
+    mended, state = held.trainer.parameters().latents, held.trainer.state()
+    others = np.setdiff1d(np.arange(len(mended)), texels)
+    np.testing.assert_array_equal(mended[others], astray[others])
+    np.testing.assert_array_equal(state["latents_m"][others], moments["latents_m"][others])
+    for texel, row, column in zip(texels, rows, columns, strict=True):
+        around = [
+            (row + y) % 32 * 32 + (column + x) % 32
+            for y in (-1, 0, 1)
+            for x in (-1, 0, 1)
+            if x or y
+        ]
+        donor = [one for one in around if np.array_equal(mended[texel], astray[one])]
+        assert len(donor) == 1 and donor[0] not in texels
+        np.testing.assert_array_equal(state["latents_v"][texel], moments["latents_v"][donor[0]])
+    events.close()
+
+
+def test_nothing_is_done_where_no_texel_stands_out(clay, tmp_path):
+    events, held = in_progress(clay, tmp_path, SETTINGS)
+    before = held.trainer.parameters()
+    assert mend(held) == 0
+    np.testing.assert_array_equal(held.trainer.parameters().latents, before.latents)
+    events.close()
+
+
+@pytest.mark.parametrize("after", [0.5, 0.51, 0.85])
+def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, after, monkeypatch):
+    """Each time something is found: texels are led astray just before."""
+    from verdigris.core.training import bake as module
+
+    found = []
+
+    def led_astray_and_mended(held):
+        led_astray(held)
+        found.append(mend(held))
+
+    monkeypatch.setattr(module, "mend", led_astray_and_mended)
+    run([clay], tmp_path / "whole", SETTINGS)
+    assert len(found) == 2 and min(found) > 0
+    options = BakeOptions("out", tmp_path / "cut", "numpy", checkpoint_seconds=0, run_seconds=1e-6)
+    events = bake([clay], SETTINGS, options)
+    for event in events:
+        if isinstance(event, Checkpointed) and event.step >= after * SETTINGS.iterations:
+            break
+    events.close()
+    run([clay], tmp_path / "cut", SETTINGS, resume=True)
+    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    np.testing.assert_array_equal(whole.latents, cut.latents)
+    np.testing.assert_array_equal(whole.decoder, cut.decoder)
+
+
+def test_a_share_beyond_the_end_is_refused_by_name():
+    with pytest.raises(SettingsError, match=r"mend_at is \(0\.5, 1\.5\): use numbers between"):
+        replace(TINY, mend_at=(0.5, 1.5))
+
+
+def test_settings_survive_json():
+    assert BakeSettings.from_json(SETTINGS.to_json()) == SETTINGS
