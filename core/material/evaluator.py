@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EVALUATE = Source("teacher/evaluate")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
-_LARGEST_DISPATCH = 1 << 22
+LARGEST_DISPATCH = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -100,30 +100,43 @@ class DeviceMaterial(ABC):
         packed = frames.packed() if frames else None
         count = len(uv)
         result = np.empty((count, channels), np.float32)
-        for start in range(0, count, _LARGEST_DISPATCH):
-            part = slice(start, min(count, start + _LARGEST_DISPATCH))
-            result[part] = self._dispatch(
-                kernel,
-                channels,
-                uv[part],
-                wi[part],
-                wo[part],
-                None if packed is None else packed[part],
-                footprint,
+        for start in range(0, count, LARGEST_DISPATCH):
+            part = slice(start, min(count, start + LARGEST_DISPATCH))
+            size = len(uv[part])
+            places, towards, outwards = (
+                self.buffer(width * size, each[part]) for each, width in ((uv, 2), (wi, 3), (wo, 3))
             )
+            frames_of = None if packed is None else packed[part]
+            output = self._dispatch(
+                kernel, channels, size, places, towards, outwards, frames_of, footprint
+            )
+            result[part] = output.to_numpy().view(np.float32).reshape(size, channels)
         return result
+
+    def response_on_device(
+        self,
+        count: int,
+        uv: slangpy.Buffer,
+        wi: slangpy.Buffer,
+        wo: slangpy.Buffer,
+        footprint: Footprint = POINT,
+    ) -> slangpy.Buffer:
+        """The same as `response` on the unit square, of and in buffers of the device; at most
+        LARGEST_DISPATCH of them."""
+        kernel = self.kernel(EVALUATE, "evaluateResponse")
+        return self._dispatch(kernel, 3, count, uv, wi, wo, None, footprint)
 
     def _dispatch(
         self,
         kernel: slangpy.ComputeKernel,
         channels: int,
-        uv: Floats,
-        wi: Floats,
-        wo: Floats,
+        count: int,
+        uv: slangpy.Buffer,
+        wi: slangpy.Buffer,
+        wo: slangpy.Buffer,
         packed: Floats | None,
         footprint: Footprint,
-    ) -> Floats:
-        count = len(uv)
+    ) -> slangpy.Buffer:
         frames = np.zeros(12, np.float32) if packed is None else packed
         output = self.buffer(channels * count, None)
         self.device.dispatch(
@@ -136,15 +149,15 @@ class DeviceMaterial(ABC):
                     "hasFrames": int(packed is not None),
                     "footprint": footprint.uniform(),
                 },
-                "gUv": self.buffer(2 * count, uv),
+                "gUv": uv,
                 "gFrames": self.buffer(frames.size, frames),
-                "gIncoming": self.buffer(3 * count, wi),
-                "gOutgoing": self.buffer(3 * count, wo),
+                "gIncoming": wi,
+                "gOutgoing": wo,
                 "gResult": output,
                 **self.bindings(),
             },
         )
-        return np.asarray(output.to_numpy().view(np.float32).reshape(count, channels))
+        return output
 
     def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
         """A buffer of `count` 32-bit floats, filled with `data` if there is any."""

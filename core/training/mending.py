@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.material.evaluator import Footprint
+from verdigris.core.device import Source
+from verdigris.core.material.evaluator import LARGEST_DISPATCH, Footprint
 from verdigris.core.training.measure import random_directions
 
 if TYPE_CHECKING:
+    import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial, Floats
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 # A texel is suspected whose error is so many times its level's median. Where a neighbour's values
-# leave less than this part of it, they take over. Textures in full detail have few such texels.
-_SUSPECT, _BETTER = 8.0, 0.5
+# leave less than this part of it, they take over. Textures full of detail have few such texels.
+_SUSPECT, _BETTER = 8.0, 0.25
 # Pairs of directions that each texel is judged by, and each that is suspected.
-_PAIRS, _PAIRS_OF_SUSPECTS = 6, 16
+_PAIRS, _PAIRS_OF_SUSPECTS = 6, 8
 # Of so many pairs one is mirrored, to see highlights.
 _MIRRORED = 3
 _DIRECTIONS = 1 << 12
@@ -36,7 +38,8 @@ _MIRROR = np.array([-1, -1, 1], np.float32)
 # Rows and columns from a texel to those that may stand in for it; the first is itself.
 _DONORS = np.array([(0, 0), *((y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if y or x)])
 # Levels of fewer texels a side have few texels, and many samples for each.
-_LEAST_SIZE = 8
+_LEAST_SIZE = 16
+_SOURCE, _ENTRY = Source("training/judge_responses"), "judgeResponses"
 
 
 def mend(run: Run) -> int:
@@ -52,7 +55,7 @@ def mend(run: Run) -> int:
                 break
             student.material, student.level = number, level
             places = draw.coarse_places if level else draw.finest_places
-            judge = _Judge(teacher, student, width, Footprint(1 / width, places), random)
+            judge = Judge(teacher, student, width, Footprint(1 / width, places), random)
             first = layout.level_offsets[level] + number * height * width
             found.append(first + _strays(judge))
     student.material, student.level = 0, 0.0
@@ -64,7 +67,7 @@ def mend(run: Run) -> int:
     return len(texels)
 
 
-def _strays(judge: _Judge) -> Indices:
+def _strays(judge: Judge) -> Indices:
     """(2, strays): texels of a level that a neighbour's values suit better, and that neighbour."""
     size = judge.size
     every = np.arange(size * size)
@@ -79,7 +82,7 @@ def _strays(judge: _Judge) -> Indices:
 
 
 @dataclass(frozen=True)
-class _Judge:
+class Judge:
     """Compares texels of one level with the material there."""
 
     teacher: DeviceMaterial
@@ -88,28 +91,45 @@ class _Judge:
     footprint: Footprint
     random: np.random.Generator
 
-    def errors(self, texels: Indices, donors: Indices, pairs: int) -> NDArray[np.float32]:
+    def errors(self, texels: Indices, donors: Indices, pairs: int) -> Floats:
         """(donors, texels): what is left of each texel with the values of each of its donors."""
-        errors = np.zeros(donors.shape, np.float32)
-        for pair in range(pairs if len(texels) else 0):
-            wi, wo = self._directions(len(texels)), self._directions(len(texels))
+        most = LARGEST_DISPATCH // len(donors)
+        parts = [
+            self._errors(texels[first : first + most], donors[:, first : first + most], pairs)
+            for first in range(0, len(texels), most)
+        ]
+        return np.concatenate(parts, 1) if parts else np.empty(donors.shape, np.float32)
+
+    def _errors(self, texels: Indices, donors: Indices, pairs: int) -> Floats:
+        count, student = len(texels), self.student
+        kernel = student.kernel(_SOURCE, _ENTRY)
+        uv, uv_of_donors = self._centres(texels), self._centres(donors.ravel())
+        errors = student.buffer(donors.size, np.zeros(donors.size, np.float32))
+        for pair in range(pairs):
+            wi, wo = self._directions(count), self._directions(count)
             if pair % _MIRRORED == 0:
                 wo = wi * _MIRROR
-            uv = self._centres(texels)
-            wanted = _roots(self.teacher.response(uv, wi, wo, footprint=self.footprint))
-            for error, donor in zip(errors, donors, strict=True):
-                found = _roots(self.student.response(self._centres(donor), wi, wo))
-                error += np.abs(found - wanted).sum(1)
-        return errors
+            towards = student.buffer(wi.size, wi), student.buffer(wo.size, wo)
+            wanted = self.teacher.response_on_device(count, uv, *towards, self.footprint)
+            student.device.dispatch(
+                kernel,
+                donors.size,
+                {
+                    "gParameters": {"wanted": count, "places": len(donors)},
+                    "gUv": uv_of_donors,
+                    "gIncoming": towards[0],
+                    "gOutgoing": towards[1],
+                    "gWanted": wanted,
+                    "gErrors": errors,
+                    **student.bindings(),
+                },
+            )
+        return np.asarray(errors.to_numpy().view(np.float32).reshape(donors.shape))
 
     def _directions(self, count: int) -> Floats:
         some = random_directions(self.random, _DIRECTIONS)
         return np.take(some, self.random.integers(0, _DIRECTIONS, count), axis=0)
 
-    def _centres(self, texels: Indices) -> Floats:
+    def _centres(self, texels: Indices) -> slangpy.Buffer:
         places = np.stack([texels % self.size, texels // self.size], 1) + 0.5
-        return (places / self.size).astype(np.float32)
-
-
-def _roots(response: Floats) -> Floats:
-    return np.cbrt(np.maximum(np.nan_to_num(response), 0))
+        return self.student.buffer(places.size, (places / self.size).astype(np.float32))

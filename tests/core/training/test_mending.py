@@ -7,11 +7,14 @@ import pytest
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import SettingsError
+from verdigris.core.material.evaluator import POINT
 from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.student import Student
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Phase
-from verdigris.core.training.mending import mend
+from verdigris.core.training.mending import Judge, mend
 
 from .bakes import TINY, run
 
@@ -123,3 +126,28 @@ def test_a_share_beyond_the_end_is_refused_by_name():
 
 def test_settings_survive_json():
     assert BakeSettings.from_json(SETTINGS.to_json()) == SETTINGS
+
+
+def test_what_is_left_of_a_texel_is_the_difference_of_cube_roots_with_a_donors_values(clay):
+    parameters = initialise(TINY.spec, TINY.layout(), 3)
+    parameters.latents *= 20
+    student = Student(parameters, clay.device)
+    texels, donors = np.array([5, 200, 17]), np.array([[5, 200, 17], [6, 199, 33]])
+    pairs = []
+
+    class Noted(Judge):
+        def _directions(self, count):
+            pairs.append(super()._directions(count))
+            return pairs[-1]
+
+    found = Noted(clay, student, 16, POINT, np.random.default_rng(1)).errors(texels, donors, 2)
+    # of every third pair, the first among them, light and viewer are mirrored
+    mirrored = pairs[0] * np.array([-1, -1, 1], np.float32)
+    wanted = np.zeros((2, 3))
+    for wi, wo in ((pairs[0], mirrored), (pairs[2], pairs[3])):
+        material = np.cbrt(clay.response(np.full((3, 2), 0.5, np.float32), wi, wo))
+        for row, places in zip(wanted, donors, strict=True):
+            uv = (np.stack([places % 16, places // 16], 1) + 0.5) / 16
+            values = evaluate(TINY.spec, parameters, uv.astype(np.float32), 0, wi, wo)
+            row += np.abs(np.cbrt(np.asarray(values)) - material).sum(1)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
