@@ -141,6 +141,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 
 # A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
 _GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
+_PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
 _PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
 NODE_FEATURES: dict[str, tuple[str, str, str]] = {
@@ -162,7 +163,7 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "bump": ("bump", APPROXIMATED, "slopes are differences over one texel of the bake"),
     "geompropvalue": ("property of the geometry", DROPPED, _GEOMETRY),
     "geompropvalueuniform": ("property of the geometry", DROPPED, _GEOMETRY),
-    "geomcolor": ("painted colour of the geometry", DROPPED, _GEOMETRY),
+    "geomcolor": ("painted colour of the geometry", DROPPED, _PAINT),
     "time": ("time", APPROXIMATED, _TIME),
     "frame": ("frame", APPROXIMATED, _TIME),
     "position": ("place in space", APPROXIMATED, _PLACE),

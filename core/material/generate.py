@@ -159,8 +159,8 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
 
 def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> str:
     """Fills the vertex data that this document happens to ask for. A field that a sample has not
-    (a painted colour, a property of the geometry) is what the document says for such a case, or
-    zero; pairs of numbers are texture coordinates then."""
+    (a property of the geometry) is what the document says for such a case, or zero; pairs of
+    numbers are texture coordinates then. What is not painted is white: it is mostly multiplied."""
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
@@ -169,6 +169,8 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
         elif name.startswith("texcoord"):
             value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
             lines.append(f"    vertex.{name} = {value};")
+        elif name.startswith("color_"):
+            lines.append(f"    vertex.{name} = 1.0;")
         else:
             property_name = name.removeprefix("i_geomprop_")
             is_given = property_name in properties and property_name not in TEXTURE_COORDINATES

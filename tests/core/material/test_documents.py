@@ -155,6 +155,28 @@ def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expe
     np.testing.assert_allclose(seen[0, :3], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["float", "color3", "color4"])
+def test_what_multiplies_by_paint_that_a_sample_has_not_is_itself(kind):
+    text = with_surface(
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="emission_color" type="color3" nodename="tinted"/>',
+        f'<geomcolor name="paint" type="{kind}"/>',
+        f'<convert name="plain" type="color3"><input name="in" type="{kind}" nodename="paint"/>'
+        "</convert>" * (kind != "color3"),
+        node(
+            "multiply",
+            "tinted",
+            "color3",
+            {
+                "in1": ("color3", "0.7, 0.4, 0.1"),
+                "in2": ("color3", "@paint" if kind == "color3" else "@plain"),
+            },
+        ),
+    )
+    seen = Teacher(parse_document(text)).unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))
+    np.testing.assert_allclose(seen[0, :3], [0.7, 0.4, 0.1], rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st"])
 @pytest.mark.parametrize("category", ["geompropvalue", "UsdPrimvarReader"])
 def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
