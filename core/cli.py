@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -31,12 +32,34 @@ _CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
 
 app = typer.Typer(
     name="verdigris",
-    help="Bakes MaterialX materials into compact neural materials for games.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def print_version(is_wanted: bool) -> None:
+    """Ends the program where the version is all that is asked for."""
+    if is_wanted:
+        from verdigris.core.bundle.write import version
+
+        print(f"verdigris {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def before_any_command(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=print_version, help="Print the version, and end."
+        ),
+    ] = False,
+) -> None:
+    """Bakes MaterialX materials into compact neural materials for games."""
+
+
 for command in (
     *(bake, inspect, render, measure, compare, verify, export),
     *(pack, cost, view, panel, selftest),

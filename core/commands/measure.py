@@ -84,8 +84,10 @@ def measure(
     if as_json:
         print(json.dumps(found, indent=2))
         return
+    width = max(map(len, found))
     for name, value in found.items():
-        print(f"{name:<16} {value:.5g}" if isinstance(value, float) else f"{name:<16} {value}")
+        shown = f"{value:.5g}" if isinstance(value, float) else value
+        print(f"{name:<{width}} {shown}")
 
 
 def compare(

@@ -44,3 +44,12 @@ def at_least(value: float, low: float, option: str) -> float:
     if value == float("inf"):
         raise typer.BadParameter(f"{value} is no finite number", param_hint=option)
     return value
+
+
+def chosen_view(view: str | None, mesh: Path | None) -> str:
+    """The view that was asked for, which a mesh is drawn in only where it is that of one."""
+    if mesh and view not in (None, "mesh"):
+        raise typer.BadParameter(
+            f"{mesh} is not drawn in the view {view!r}: leave that out", param_hint="--mesh"
+        )
+    return view or ("mesh" if mesh else "sphere")

@@ -14,6 +14,7 @@ from verdigris.core.commands.options import (
     MaterialName,
     Search,
     at_least,
+    chosen_view,
 )
 
 
@@ -61,12 +62,16 @@ def render(
         environment=at_least(environment, 0.0, "--environment"),
         samples=int(at_least(samples, 1, "--samples")),
     )
+    chosen = chosen_view(view, mesh)
     shape = load_mesh(mesh) if mesh else None
-    chosen = view or ("mesh" if mesh else "sphere")
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:
         raise typer.BadParameter(
             f"{file} is a bundle: name the document it was baked from", param_hint="--reference"
+        )
+    if bundle and material not in (None, bundle.manifest.name):
+        raise typer.BadParameter(
+            f"{file} is a bundle of {bundle.manifest.name!r} alone", param_hint="--material"
         )
     opened = open_device(device)
     if bundle:

@@ -13,6 +13,7 @@ from verdigris.core.commands.options import (
     DeviceChoice,
     MaterialName,
     Search,
+    chosen_view,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def view(
 
     if shot:
         check_picture_path(shot)
+    chosen = chosen_view(shape, mesh)
     opened = open_bundle(bundle)
     on = open_device(device)
     if on.is_software and not device:
@@ -75,7 +77,7 @@ def view(
         opened.layout.width,
         opened.layout.levels,
         reference,
-        shape or ("mesh" if mesh else "sphere"),
+        chosen,
         load_mesh(mesh) if mesh else None,
     )
     window = ViewWindow(viewer, on, size, f"{opened.manifest.name} ({choice.decoder})")

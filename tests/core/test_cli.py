@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,20 @@ def test_wrong_usage_exits_with_2():
     assert verdigris("no-such-command").returncode == 2
     assert verdigris("render").returncode == 2
     assert verdigris("render", PRISM, "-o", "x.png", "--light", "up").returncode == 2
+
+
+def test_the_version_is_that_of_the_project_file():
+    project = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text())["project"]
+    ended = verdigris("--version")
+    assert (ended.returncode, ended.stdout) == (0, f"verdigris {project['version']}\n")
+
+
+def test_what_a_picture_would_leave_out_is_refused_by_its_option(tmp_path):
+    mesh = EXAMPLES / "tray.obj"
+    ended = verdigris("render", PRISM, "-o", tmp_path / "x.png", "--view", "plane", "--mesh", mesh)
+    assert ended.returncode == 2
+    assert "--mesh" in ended.stderr and "tray.obj" in ended.stderr and "'plane'" in ended.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_interruption_exits_with_130_and_says_so():
