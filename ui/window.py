@@ -7,8 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
 from verdigris.core.errors import VerdigrisError
@@ -34,6 +34,7 @@ class Window(QMainWindow):
         self.setCentralWidget(self.panel)
         self.setWindowTitle("Verdigris")
         self.resize(*_SIZE)
+        self.setAcceptDrops(True)
         menu = self.menuBar().addMenu("&File")
         for text, keys, action in (
             ("&Open…", QKeySequence.StandardKey.Open, self._choose),
@@ -66,9 +67,26 @@ class Window(QMainWindow):
         if path:
             self.open(Path(path))
 
-    def closeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's names, as below
+        if _dropped_document(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        path = _dropped_document(event.mimeData())
+        if path:
+            event.acceptProposedAction()
+            self.open(path)
+
+    def closeEvent(self, event: object) -> None:  # noqa: N802
         self.panel.shutdown()
         super().closeEvent(event)
+
+
+def _dropped_document(dropped: QMimeData) -> Path | None:
+    """The document among files that are dragged into the window, if there is just one."""
+    paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
+    documents = [path for path in paths if path.suffix.lower() == ".mtlx"]
+    return documents[0] if len(documents) == 1 else None
 
 
 def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = ()) -> int:

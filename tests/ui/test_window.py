@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QSettings, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import QLocale, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QFileDialog, QLineEdit
 
 from verdigris.core.errors import HostError
@@ -21,11 +22,13 @@ from verdigris.ui.window import Window
 from .conftest import CLAY
 from .test_model import FakeClient
 
+INI = QSettings.Format.IniFormat
+
 
 @pytest.fixture
 def window(qtbot, tmp_path):
     """With a worker that does nothing."""
-    settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+    settings = QSettings(str(tmp_path / "memory.ini"), INI)
     made = Window(FilesHost(), Memory(settings))
     made.client = FakeClient()
     made.panel.model._make_client = lambda: made.client
@@ -54,6 +57,48 @@ def test_another_document_with_a_material_of_the_same_name_is_read(window, docum
     opened = [each for each in window.client.sent if isinstance(each, say.Open)]
     assert [each.payload.decode() for each in opened] == [path.read_text() for path in documents]
     assert window.windowTitle() == "second.mtlx - Verdigris"
+
+
+def dropped(window, *paths):
+    """Files that are let go over the window; whether it takes them."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    some = (data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    entered = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, *some)
+    entered.ignore()
+    window.dragEnterEvent(entered)
+    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, *some))
+    return entered.isAccepted()
+
+
+def test_a_document_that_is_dropped_on_the_window_is_opened_and_nothing_else(
+    window, documents, tmp_path
+):
+    picture = tmp_path / "picture.png"
+    assert not dropped(window, picture)
+    assert not dropped(window, *documents)
+    assert window.windowTitle() == "Verdigris"
+    assert dropped(window, picture, documents[1])
+    assert window.windowTitle() == "second.mtlx - Verdigris"
+
+
+@pytest.mark.parametrize("typed", ["0.04", "0,04"])
+@pytest.mark.parametrize("language", [QLocale.Language.German, QLocale.Language.English])
+def test_numbers_are_typed_with_a_point_or_a_comma(qtbot, tmp_path, typed, language):
+    former = QLocale()
+    QLocale.setDefault(QLocale(language))
+    try:
+        made = Window(FilesHost(), Memory(QSettings(str(tmp_path / "a.ini"), INI)))
+        qtbot.addWidget(made)
+        box = made.panel.settings._reals["target_error"]
+        box.selectAll()
+        QTest.keyClicks(box, typed)
+        QTest.keyClick(box, Qt.Key.Key_Return)
+        assert made.panel.model.choices.target_error == pytest.approx(0.04)
+        assert box.text() == "0.0400"
+        made.panel.shutdown()
+    finally:
+        QLocale.setDefault(former)
 
 
 def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
@@ -111,6 +156,19 @@ def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(wind
     model.refresh_materials()
     assert not model.notices
     assert model.current.name == "clay" and model.report is None
+
+
+def test_a_bake_that_was_cancelled_is_not_said_to_be_ready_at_some_step(window, documents):
+    window.open(documents[0])
+    model, now = window.panel.model, window.panel.status.progress.now
+    assert now.text() == "Ready"
+    for state, step in (("preparing", None), ("training", 315), ("idle", None)):
+        window.client.says("state", state=state)
+        if step:
+            window.client.says("started", step=0, steps=400)
+            window.client.says("step", step=step, steps=400)
+        model.tick()
+    assert now.text() == "Cancelled, step 315 of 400"
 
 
 def test_another_document_waits_until_the_bake_has_ended(window, documents):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -31,6 +31,20 @@ _RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
 _PRESET_NAMES = tuple(PRESETS["numpy"])
 _LARGEST = {"iterations": 10_000_000, "batch": 1 << 20, "candidates": 64, "seed": 1 << 30}
 _SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
+
+
+class _RealBox(QDoubleSpinBox):
+    """Writes a point, as documents and the command line do, and takes a comma for one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setLocale(QLocale.c())
+
+    def validate(self, text: str, at: int) -> object:
+        return super().validate(text.replace(",", "."), at)
+
+    def valueFromText(self, text: str) -> float:  # noqa: N802 - Qt's name
+        return super().valueFromText(text.replace(",", "."))
 
 
 class SettingsForm(QScrollArea):
@@ -124,7 +138,7 @@ class SettingsForm(QScrollArea):
     def _real(
         self, name: str, most: float, step: float, digits: int, none: str, unit: str = ""
     ) -> QDoubleSpinBox:
-        spin = QDoubleSpinBox()
+        spin = _RealBox()
         spin.setToolTip(_DOCS.get(name, ""))
         spin.setDecimals(digits)
         spin.setRange(0.0, most)

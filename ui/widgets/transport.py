@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
-from verdigris.core.worker.events import DONE, FINISHING, PAUSED, PREPARING
+from verdigris.core.worker.events import DONE, FINISHING, IDLE, PAUSED, PREPARING
 from verdigris.ui import states
 from verdigris.ui.binding import follow
 from verdigris.ui.model import PanelModel
@@ -129,6 +129,8 @@ class ProgressView(QWidget):
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
+        if model.state == IDLE and progress.step:
+            text = "Cancelled"
         if model.state == DONE and model.bake.stopped_by != "steps":
             text += f", ended by {model.bake.stopped_by}"
         if progress.steps:
