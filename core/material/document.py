@@ -215,7 +215,8 @@ def _has_surface(node: mx.Node) -> bool:
     if port is None:
         # such as LamaSurface, whose graph makes the surface
         return isinstance(node.getImplementation(), mx.NodeGraph)
-    return bool(port.getConnectedNode() or port.getConnectedOutput())
+    # one that is connected to what is not there is listed, to be refused by name
+    return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
 
 
 def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:

@@ -63,6 +63,25 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     assert found["property of the geometry"] == "dropped"
 
 
+def test_a_material_whose_surface_is_not_there_is_reported_beside_others():
+    text = document(
+        standard_surface(),
+        *(
+            f'<surfacematerial name="{name}" type="material"><input name="surfaceshader" '
+            f'type="surfaceshader" {source}/></surfacematerial>'
+            for name, source in (
+                ("good", 'nodename="shader"'),
+                ("lost", 'nodename="nothing"'),
+                ("led", 'nodegraph="nowhere" output="out"'),
+            )
+        ),
+    )
+    problems = {each.name: each.problem for each in describe(parse_document(text), probe=False)}
+    assert problems["good"] == ""
+    assert "'nothing', which is not there" in problems["lost"]
+    assert "'nowhere', which is not there" in problems["led"]
+
+
 def test_what_thin_walls_let_through_is_dropped():
     inputs = '<input name="subsurface" type="float" value="0.5"/>'
     assert "subsurface of thin walls" not in fates(with_surface(inputs))
