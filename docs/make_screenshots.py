@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--dark", action="store_true", help="in the dark palette")
     parser.add_argument("--errors", type=int, default=8, help="measurements to wait for")
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     application = QApplication([])
     application.setStyle("Fusion")
     if options.dark:
@@ -84,7 +85,8 @@ def main() -> None:
             panel.tabs.setCurrentIndex(pages.index(page))
             wait(application, lambda: is_drawn(model), 60)
             target = options.out / f"{name}{'_dark' if options.dark else ''}.png"
-            panel.grab().save(str(target))
+            if not panel.grab().save(str(target)):
+                parser.exit(1, f"{target} cannot be written\n")
             print(target)
         panel.close()
 
