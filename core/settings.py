@@ -110,10 +110,16 @@ class BakeSettings:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
         if not 0 < self.small_share < 1:
             raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
-        # JSON has lists, and frozen settings hold none
-        object.__setattr__(self, "mend_at", tuple(self.mend_at))
-        if not all(0 < share < 1 for share in self.mend_at):
-            raise SettingsError(f"mend_at is {self.mend_at}: use numbers between 0 and 1")
+        try:
+            # JSON has lists, and frozen settings hold none
+            shares = tuple(map(float, self.mend_at))
+        except (TypeError, ValueError):
+            shares = (0.0,)
+        if not all(0 < share < 1 for share in shares):
+            raise SettingsError(
+                f"mend_at is {self.mend_at!r}: use numbers between 0 and 1, such as (0.5, 0.8)"
+            )
+        object.__setattr__(self, "mend_at", shares)
         if self.batch % self.draw.pairs:
             raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
 

@@ -1,5 +1,6 @@
 """Texels that have gone astray, and what begins them again."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -119,9 +120,11 @@ def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, a
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
 
 
-def test_a_share_beyond_the_end_is_refused_by_name():
-    with pytest.raises(SettingsError, match=r"mend_at is \(0\.5, 1\.5\): use numbers between"):
-        replace(TINY, mend_at=(0.5, 1.5))
+@pytest.mark.parametrize("wrong", [(0.5, 1.5), (float("nan"),), ("half",), 0.5, None])
+def test_what_is_no_list_of_shares_is_refused_by_name(wrong):
+    told = f"mend_at is {wrong!r}: use numbers between"
+    with pytest.raises(SettingsError, match=re.escape(told)):
+        replace(TINY, mend_at=wrong)
 
 
 def test_settings_survive_json():
