@@ -22,6 +22,8 @@ CHOICE_VARIABLE = "VERDIGRIS_DEVICE"
 CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
 BACKENDS = ("vulkan", "d3d12", "metal", "cuda")
 SOFTWARE = "software"
+# Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
+MOST_THREADS = 65_535 * 64
 _SHADER_CACHE_BYTES = 512 << 20
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (

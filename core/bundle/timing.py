@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verdigris.core.device import Source
+from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.errors import DeviceError
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _TIMING = Source("bundle/time_responses")
 _ROUNDS = 16
 _FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
-_MOST_THREADS = 1 << 24
 _REPEATS = 5
 
 
@@ -43,10 +42,10 @@ def time_material(
     _run(material, threads, footprint)  # compiles
     while True:
         took = _run(material, threads, footprint)
-        if took >= seconds / 2 or 2 * threads * material.lanes_per_sample > _MOST_THREADS:
+        if took >= seconds / 2 or 2 * threads * material.lanes_per_sample > MOST_THREADS:
             break
         grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
-        threads = min(int(threads * grow), _MOST_THREADS // material.lanes_per_sample)
+        threads = min(int(threads * grow), MOST_THREADS // material.lanes_per_sample)
     took = min([took, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
     count = threads * _ROUNDS
     return Timing(took / count / material.lanes_per_sample * 1e9, count)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Source
+from verdigris.core.device import MOST_THREADS, Device, Source
 
 if TYPE_CHECKING:
     import slangpy
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 EVALUATE = Source("teacher/evaluate")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
-LARGEST_DISPATCH = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,9 @@ class DeviceMaterial(ABC):
         packed = frames.packed() if frames else None
         count = len(uv)
         result = np.empty((count, channels), np.float32)
-        for start in range(0, count, LARGEST_DISPATCH):
-            part = slice(start, min(count, start + LARGEST_DISPATCH))
+        most = MOST_THREADS // self.lanes_per_sample
+        for start in range(0, count, most):
+            part = slice(start, min(count, start + most))
             size = len(uv[part])
             places, towards, outwards = (
                 self.buffer(width * size, each[part]) for each, width in ((uv, 2), (wi, 3), (wo, 3))
@@ -121,8 +121,8 @@ class DeviceMaterial(ABC):
         wo: slangpy.Buffer,
         footprint: Footprint = POINT,
     ) -> slangpy.Buffer:
-        """The same as `response` on the unit square, of and in buffers of the device; at most
-        LARGEST_DISPATCH of them."""
+        """The same as `response` on the unit square, of and in buffers of the device, in one
+        dispatch."""
         kernel = self.kernel(EVALUATE, "evaluateResponse")
         return self._dispatch(kernel, 3, count, uv, wi, wo, None, footprint)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.device import Source
-from verdigris.core.material.evaluator import LARGEST_DISPATCH, Footprint
+from verdigris.core.device import MOST_THREADS, Source
+from verdigris.core.material.evaluator import Footprint
 from verdigris.core.training.measure import random_directions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Judge:
 
     def errors(self, texels: Indices, donors: Indices, pairs: int) -> Floats:
         """(donors, texels): what is left of each texel with the values of each of its donors."""
-        most = LARGEST_DISPATCH // len(donors)
+        most = MOST_THREADS // max(len(donors), self.teacher.lanes_per_sample)
         parts = [
             self._errors(texels[first : first + most], donors[:, first : first + most], pairs)
             for first in range(0, len(texels), most)
