@@ -38,14 +38,15 @@ def time_material(
     A material that takes four threads for a sample is charged for one of them: on a screen, the
     others are its neighbours' own evaluations.
     """
-    threads = _FIRST_THREADS[material.device.is_software]
+    most = MOST_THREADS // material.lanes_per_sample
+    threads = min(_FIRST_THREADS[material.device.is_software], most)
     _run(material, threads, footprint)  # compiles
     while True:
         took = _run(material, threads, footprint)
-        if took >= seconds / 2 or 2 * threads * material.lanes_per_sample > MOST_THREADS:
+        if took >= seconds / 2 or 2 * threads > most:
             break
         grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
-        threads = min(int(threads * grow), MOST_THREADS // material.lanes_per_sample)
+        threads = min(int(threads * grow), most)
     took = min([took, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
     count = threads * _ROUNDS
     return Timing(took / count / material.lanes_per_sample * 1e9, count)
