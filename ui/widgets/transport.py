@@ -129,7 +129,7 @@ class ProgressView(QWidget):
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
-        if model.state == IDLE and progress.step:
+        if model.state == IDLE and progress.step and model.bake.result is None:
             text = "Cancelled"
         if model.state == DONE and model.bake.stopped_by != "steps":
             text += f", ended by {model.bake.stopped_by}"
