@@ -114,8 +114,8 @@ class BakeSettings:
             # JSON has lists, and frozen settings hold none
             shares = tuple(map(float, self.mend_at))
         except (TypeError, ValueError):
-            shares = (0.0,)
-        if not all(0 < share < 1 for share in shares):
+            shares = None
+        if shares is None or not all(0 < share < 1 for share in shares):
             raise SettingsError(
                 f"mend_at is {self.mend_at!r}: use numbers between 0 and 1, such as (0.5, 0.8)"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     document.check(material)
     generator, context = _generator()
     try:
-        nodes = document.nodes_of(material)
+        nodes = list(document.nodes_of(material))
         root = with_files_where_they_are_sampled(
             document.root, nodes, standard_library(), generator.getTarget()
         )
@@ -91,7 +91,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     )
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
-    textures, uniforms = _bindings(stage, document, material)
+    textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
     source = "\n".join(
         (
@@ -102,7 +102,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"export static const uint kLanesPerSample = {lanes};",
             '#include "teacher/prelude.slang"',
             code,
-            _vertex_adapter(stage, properties_without_geometry(document.nodes_of(material))),
+            _vertex_adapter(stage, properties_without_geometry(nodes)),
             '#include "teacher/material.slang"',
         )
     )
@@ -186,18 +186,18 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
 
 
 def _bindings(
-    stage: Gen.ShaderStage, document: Document, material: Material
+    stage: Gen.ShaderStage, document_name: str, nodes: Sequence[mx.Node]
 ) -> tuple[tuple[TextureSlot, ...], tuple[tuple[str, Any], ...]]:
     textures: list[TextureSlot] = []
     uniforms: list[tuple[str, Any]] = []
-    ports = [port for node in document.nodes_of(material) for port in image_inputs(node)]
+    ports = [port for node in nodes for port in image_inputs(node)]
     askers = {port.getResolvedValueString(): port.getNamePath() for port in reversed(ports)}
     for port in _ports(stage.getUniformBlocks().get("PublicUniforms")):
         value = port.getValue()
         kind = port.getType().getName()
         if kind == "filename":
             file = value.getValueString() if value else ""
-            asker = f"{document.name}: {askers.get(file, port.getPath())}"
+            asker = f"{document_name}: {askers.get(file, port.getPath())}"
             textures.append(TextureSlot(port.getVariable(), file, asker))
         elif kind in _NUMERIC and value is not None:
             data = value.getData()

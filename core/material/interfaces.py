@@ -15,13 +15,16 @@ _IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
 def give_values_where_they_are_read(root: mx.Document) -> None:
     """Puts values of a graph's inputs in the place of what refers to them, and what the document's
     own definitions say of colours and files into the nodes that leave it to them."""
+    import MaterialX as mx
+
     implementing = graphs_that_implement(root)
     for graph in own_graphs(root):
         if graph.getName() not in implementing:
             for node in graph.getNodes():
                 for port in node.getInputs():
                     _read_directly(port)
-    defined = {definition.getNodeString() for definition in root.getNodeDefs()}
+    definitions = (child for child in root.getChildren() if isinstance(child, mx.NodeDef))
+    defined = {definition.getNodeString() for definition in definitions}
     for node in root.traverseTree() if defined else ():
         if node.getCategory().rpartition(":")[2] in defined:
             _spell_out_defaults(node)

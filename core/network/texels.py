@@ -13,6 +13,11 @@ from verdigris.core.network.spec import LatentLayout
 IndexArray = NDArray[np.integer[Any]]
 
 
+def centres(texels: IndexArray, size: int) -> NDArray[np.float32]:
+    """The uv [N, 2] of the middles of texels of a square level, by their numbers row by row."""
+    return ((np.stack([texels % size, texels // size], 1) + 0.5) / size).astype(np.float32)
+
+
 def corners(
     layout: LatentLayout,
     uv: FloatArray,

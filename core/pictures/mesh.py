@@ -247,8 +247,9 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     triangles = vertex[corners]
     position = points[triangles]
     normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
-    normal = smooth_normals(position, triangles, len(points))
-    if normals is not None:
+    if normals is None:
+        normal = smooth_normals(position, triangles, len(points))
+    else:
         normal = _with_faces(normals[corners], position)
     return Mesh(position, normal, uv[corners])
 

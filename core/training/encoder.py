@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
+from verdigris.core.network.texels import centres
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def probe(teacher: DeviceMaterial, size: int, places: int) -> Iterator[tuple[sli
     pairs = probe_pairs()
     for first in range(0, size * size, _TEXELS_AT_ONCE):
         texels = np.arange(first, min(first + _TEXELS_AT_ONCE, size * size))
-        uv = ((np.stack([texels % size, texels // size], 1) + 0.5) / size).astype(np.float32)
+        uv = centres(texels, size)
         seen = np.empty((len(uv), PAIRS, 3), np.float32)
         for number, pair in enumerate(pairs):
             wi, wo = (np.broadcast_to(each, (len(uv), 3)).copy() for each in pair)

@@ -14,6 +14,7 @@ import numpy as np
 
 from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.material.evaluator import Footprint
+from verdigris.core.network.texels import centres
 from verdigris.core.training.measure import random_directions
 
 if TYPE_CHECKING:
@@ -131,5 +132,4 @@ class Judge:
         return np.take(some, self.random.integers(0, _DIRECTIONS, count), axis=0)
 
     def _centres(self, texels: Indices) -> slangpy.Buffer:
-        places = np.stack([texels % self.size, texels // self.size], 1) + 0.5
-        return self.student.buffer(places.size, (places / self.size).astype(np.float32))
+        return self.student.buffer(2 * len(texels), centres(texels, self.size))
