@@ -74,7 +74,7 @@ def most_careful(advice: Iterable[str]) -> str:
 
 
 def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmetic | None:
-    """None where there is none, as in version 1.0; `is_newer` says that the file's minor version
+    """None where there is none; `is_newer` says that the file's minor version
     is beyond the one that this knows."""
     if "arithmetic" not in fields:
         return None

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network import losses
 from verdigris.core.network.numpy_mlp import decode_latents
+from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.texels import corners, gather
 
@@ -25,7 +25,7 @@ def evaluate_at_lod(
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype))
     raw = decode_latents(parameters.spec, parameters, latent, wi, wo)
-    response: FloatArray = np.exp(losses.limited_exponent(parameters.spec, raw))
+    response = response_of(parameters.spec, raw)
     response[:, (wi[2] <= 0) | (wo[2] <= 0)] = 0
     return np.ascontiguousarray(response.T)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.bundle.evaluate import latents_at_lod
-from verdigris.core.network import activations, losses
+from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs
+from verdigris.core.network.output import response_of
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.reference import Points
@@ -54,7 +55,7 @@ def latent_errors(
     is_above = (wi[2] > 0) & (wo[2] > 0)
 
     def response(raw: FloatArray) -> FloatArray:
-        return np.where(is_above, np.exp(losses.limited_exponent(spec, raw)), 0.0)
+        return np.where(is_above, response_of(spec, raw), 0.0)
 
     exact = response(decode_latents(spec, numbers, latent, wi, wo))
     errors = {}

@@ -35,7 +35,7 @@ from verdigris.core.outputs import MANIFEST_FILE
 
 FORMAT = "verdigris.material"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 1, 1
+MAJOR, MINOR = 2, 0
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -62,7 +62,7 @@ class Manifest:
     bounds: Bounds = field(default_factory=Bounds)
     """How close it must come."""
     arithmetic: Arithmetic | None = None
-    """Which arithmetic it asks for; version 1.0 did not say."""
+    """Which arithmetic it asks for, where that is known."""
     emission: MapFacts | None = None
     """Light that the material gives off, where it does."""
     opacity: MapFacts | None = None

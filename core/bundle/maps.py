@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.material.maps import levels
+from verdigris.core.network.spec import LARGEST_HALF
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float32]
-
-_LARGEST_HALF = 65504.0
 
 
 def emission_levels(finest: Floats) -> list[NDArray[Any]]:
@@ -20,7 +19,7 @@ def emission_levels(finest: Floats) -> list[NDArray[Any]]:
     found = []
     for level in levels(finest):
         texels = np.ones((*level.shape[:2], 4), np.float16)
-        texels[..., :3] = np.clip(level, 0, _LARGEST_HALF)
+        texels[..., :3] = np.clip(level, 0, LARGEST_HALF)
         found.append(texels)
     return found
 

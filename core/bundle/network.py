@@ -11,27 +11,32 @@ from verdigris.core.network.spec import (
     HALF_Z_MINIMUM,
     LEAKY_SLOPE,
     LENGTH_EPSILON,
-    OUTPUTS,
     SMELU_WIDTH,
+    STRETCH_LIMIT,
     NetworkSpec,
 )
 
 FRAMES = "frames"
-PARAMETERISATION = "half_difference"
+PARAMETERISATION = "stretched_half_difference"
+TRANSFORM = "sum_of_exp"
 # What an activation needs beside its input.
 ACTIVATION_CONSTANTS = {
     "leaky_relu": {"slope": LEAKY_SLOPE},
     "leaky_smelu": {"slope": LEAKY_SLOPE, "width": SMELU_WIDTH},
 }
 FORMULAS = (
-    "raw = frames * latent; of each frame 6 rows: normal += (0,0,1), tangent += (1,0,0)",
+    "raw = frames * latent; of each frame 8 rows: normal, tangent, stretch x, stretch y",
+    "normal += (0,0,1), tangent += (1,0,0)",
     "normalise(v) = v / max(length(v), length_epsilon)",
     "n = normalise(normal); t = normalise(tangent - n * dot(n, tangent)); b = cross(n, t)",
     "a = (dot(t,wi), dot(b,wi), dot(n,wi)); c = (dot(t,wo), dot(b,wo), dot(n,wo))",
     "h = normalise(a + c); cosine = dot(h, a)",
     "s = (cosine + a.z) / max(1 + h.z, half_z_minimum)",
     "d = (a.x - h.x * s, a.y - h.y * s, cosine)",
-    "inputs = latent[0..7], then for each frame h.x h.y h.z d.x d.y d.z",
+    "p = exp(stretch_limit * tanh(stretch / stretch_limit))",
+    "g = normalise(h.x * p.x, h.y * p.y, h.z)",
+    "inputs = latent[0..7], then for each frame g.x g.y g.z d.x d.y d.z",
+    "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
 )
 
 
@@ -52,11 +57,17 @@ def network_json(spec: NetworkSpec) -> dict[str, Any]:
             for index, layer in enumerate(spec.layers)
         ],
         "activation_constants": ACTIVATION_CONSTANTS.get(spec.activation, {}),
-        "output": {"transform": "exp", "shift": spec.output_shift, "limit": spec.output_limit},
+        "output": {
+            "transform": TRANSFORM,
+            "lobes": spec.lobes,
+            "shift": spec.output_shift,
+            "limit": spec.output_limit,
+        },
         "directions": {
             "parameterisation": PARAMETERISATION,
             "half_z_minimum": HALF_Z_MINIMUM,
             "length_epsilon": LENGTH_EPSILON,
+            "stretch_limit": STRETCH_LIMIT,
             "formulas": list(FORMULAS),
         },
     }
@@ -89,7 +100,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     layers = list(fields.tables("layers", 9))
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")
-    output.chosen("transform", ("exp",))
+    output.chosen("transform", (TRANSFORM,))
     for name in ("shift", "limit"):
         fits = abs(output.number(name)) < LARGEST_SINGLE
         output.require(fits, name, "it must fit single floats")
@@ -97,6 +108,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     directions.chosen("parameterisation", (PARAMETERISATION,))
     _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
     _require_constant(directions, "length_epsilon", LENGTH_EPSILON)
+    _require_constant(directions, "stretch_limit", STRETCH_LIMIT)
     spec = NetworkSpec(
         hidden_width=layers[0].whole("outputs", 1, 256),
         hidden_layers=len(layers) - 1,
@@ -104,6 +116,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         # two layers of four channels in the file
         latent_channels=fields.whole("latent_channels", 8, 8),
         frame_count=fields.whole("frame_count", 1, 4),
+        lobes=output.whole("lobes", 1, 4),
         output_shift=output.number("shift"),
         output_limit=output.number("limit"),
     )
@@ -118,7 +131,6 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     constants = fields.table("activation_constants")
     for name, value in ACTIVATION_CONSTANTS.get(spec.activation, {}).items():
         _require_constant(constants, name, value)
-    assert layers[-1].values["outputs"] == OUTPUTS
     return spec
 
 

@@ -70,7 +70,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 take(manifest.reference, "reference.json"),
                 manifest.reference_count,
                 bounds=manifest.bounds,
-                # of version 1.0
+                # unknown, where another writer did not look
                 arithmetic=manifest.arithmetic
                 or judge(bundle.parameters(), reference, manifest.bounds),
                 **maps,

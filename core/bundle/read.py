@@ -52,7 +52,7 @@ class Bundle:
 
     @property
     def advised(self) -> str | None:
-        """The arithmetic that it asks for; version 1.0 did not say."""
+        """The arithmetic that it asks for, where that is known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
 
     @property

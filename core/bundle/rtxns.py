@@ -1,7 +1,7 @@
 """The decoder for NVIDIA's RTXNS loaders: its layers alone, as `.bin` or as JSON.
 
 Those loaders know a plain perceptron. Latents, frames and direction vectors are its inputs there,
-and the exponential follows it: docs/FORMAT.md says what an engine computes around it.
+and a sum of exponentials follows it: docs/FORMAT.md says what an engine computes around it.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from verdigris.core.network.spec import (
     LEAKY_SLOPE,
     LENGTH_EPSILON,
     SMELU_WIDTH,
+    STRETCH_LIMIT,
     NetworkSpec,
 )
 from verdigris.shaders import SHADER_FOLDER
@@ -128,6 +129,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kHiddenWidth": spec.hidden_width,
         "kPaddedHidden": matrices[1].row_stride // _HALVES,
         "kHiddenLayers": spec.hidden_layers,
+        "kOutputs": spec.outputs,
         "kWeightBytes": size,
         "kFrames": places[FRAMES].offset,
         "kOutputShift": float(spec.output_shift),
@@ -136,6 +138,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kSmeluWidth": SMELU_WIDTH,
         "kLengthEpsilon": LENGTH_EPSILON,
         "kHalfZMinimum": HALF_Z_MINIMUM,
+        "kStretchLimit": STRETCH_LIMIT,
     }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",

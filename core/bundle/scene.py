@@ -93,7 +93,7 @@ class SceneMaterial:
     bounds: Bounds = field(default_factory=Bounds)
     """How close a decoder must come to the reference."""
     arithmetic: Arithmetic | None = None
-    """Which arithmetic it asks for; version 1.0 did not say."""
+    """Which arithmetic it asks for, where that is known."""
 
     @property
     def named_records(self) -> dict[str, FileRecord]:
@@ -130,7 +130,7 @@ class Scene:
     materials: tuple[SceneMaterial, ...]
     runtime: tuple[FileRecord, ...] = ()
     advised: str | None = None
-    """The arithmetic that suits every material; version 1.0 did not say."""
+    """The arithmetic that suits every material, where that is known."""
 
     def stored(self) -> list[Stored]:
         """Every material's numbers, in the order of the manifest."""

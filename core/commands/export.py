@@ -20,7 +20,7 @@ def export(
     """Writes a bundle's decoder for another loader: NVIDIA's RTXNS, as .bin or as JSON.
 
     Those files hold the layers alone. Latents, frames and direction vectors are inputs there, and
-    the exponential follows: docs/FORMAT.md says what an engine computes around them.
+    a sum of exponentials follows: docs/FORMAT.md says what an engine computes around them.
     """
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.rtxns import TARGETS

@@ -1,5 +1,9 @@
 """The decoder's direction inputs: half and difference vector in a frame, and their gradients.
 
+The half vector is stretched along the frame's tangent and bitangent, as a narrow highlight's would
+be that is drawn as a wide one: a latent says how rough and how anisotropic its texel is, and the
+network sees one shape of highlight for all of them.
+
 A cheaper way to the same values, for those who count instructions: a frame is orthonormal, so with
 H = normalize(wi + wo) its half vector is the frame applied to H, and dot(h, a) is dot(H, wi).
 This file spells out the definition instead.
@@ -11,7 +15,7 @@ import numpy as np
 
 from verdigris.core.network.frames import dot, normalise, normalise_backward
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import HALF_Z_MINIMUM
+from verdigris.core.network.spec import HALF_Z_MINIMUM, STRETCH_LIMIT
 
 
 def into_frame(frame: FloatArray, vector: FloatArray) -> FloatArray:
@@ -19,26 +23,59 @@ def into_frame(frame: FloatArray, vector: FloatArray) -> FloatArray:
     return np.stack([dot(axis, vector) for axis in frame])
 
 
-def encode_directions(frame: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
-    """[6, N]: the half vector h, then wi rotated by the shortest arc that takes h to z."""
+def stretch_half(h: FloatArray, stretch: FloatArray) -> FloatArray:
+    """The half vector [3, N], further to the tangent and the bitangent by what stretch [2, N]
+    says."""
+    return normalise(_stretched(h, stretch))
+
+
+def stretch_half_backward(
+    h: FloatArray, stretch: FloatArray, gradient: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Gradients by the half vector and the stretch."""
+    v = _stretched(h, stretch)
+    g_v = normalise_backward(v, gradient)
+    g_stretch: FloatArray = g_v[:2] * v[:2] * (1 - np.tanh(stretch / STRETCH_LIMIT) ** 2)
+    return g_v * _factors(stretch), g_stretch
+
+
+def _stretched(h: FloatArray, stretch: FloatArray) -> FloatArray:
+    result: FloatArray = h * _factors(stretch)
+    return result
+
+
+def _factors(stretch: FloatArray) -> FloatArray:
+    along = np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT))
+    return np.concatenate([along, np.ones_like(along[:1])])
+
+
+def encode_directions(
+    frame: FloatArray, stretch: FloatArray, wi: FloatArray, wo: FloatArray
+) -> FloatArray:
+    """[6, N]: the half vector h, stretched, then wi turned by the shortest arc from h to z."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)
     s = (cosine + a[2]) / np.maximum(1 + h[2], HALF_Z_MINIMUM)
-    return np.stack([*h, a[0] - h[0] * s, a[1] - h[1] * s, cosine])
+    return np.stack([*stretch_half(h, stretch), a[0] - h[0] * s, a[1] - h[1] * s, cosine])
 
 
 def encode_directions_backward(
-    frame: FloatArray, wi: FloatArray, wo: FloatArray, gradient: FloatArray
-) -> FloatArray:
-    """Gradient by the frame, given the one by the six inputs."""
+    frame: FloatArray,
+    stretch: FloatArray,
+    wi: FloatArray,
+    wo: FloatArray,
+    gradient: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Gradients by the frame and the stretch, given the one by the six inputs."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)
     divisor = np.maximum(1 + h[2], HALF_Z_MINIMUM)
     s = (cosine + a[2]) / divisor
 
-    g_h, g_d = gradient[0:3].copy(), gradient[3:6]
+    g_h, g_stretch = stretch_half_backward(h, stretch, gradient[0:3])
+    g_d = gradient[3:6]
     g_s = -(h[0] * g_d[0] + h[1] * g_d[1])
     g_cosine = g_d[2] + g_s / divisor
     g_h[0:2] -= s * g_d[0:2]
@@ -49,5 +86,5 @@ def encode_directions_backward(
     g_a[2] += g_s / divisor
     g_sum = normalise_backward(a + c, g_h)
     g_a, g_c = g_a + g_sum, g_sum
-    result: FloatArray = g_a[:, None, :] * wi[None] + g_c[:, None, :] * wo[None]
-    return result
+    g_frame: FloatArray = g_a[:, None, :] * wi[None] + g_c[:, None, :] * wo[None]
+    return g_frame, g_stretch

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import FRAME_ROWS, LENGTH_EPSILON
+from verdigris.core.network.spec import AXIS_ROWS, LENGTH_EPSILON
 
 
 def dot(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -39,7 +39,7 @@ def normalise_backward(vector: FloatArray, gradient: FloatArray) -> FloatArray:
 def _raw_axes(raw: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The normal and tangent before they are made orthonormal: zeros mean the surface's own."""
     normal = raw[0:3] + np.array([0, 0, 1], raw.dtype)[:, None]
-    tangent = raw[3:FRAME_ROWS] + np.array([1, 0, 0], raw.dtype)[:, None]
+    tangent = raw[3:AXIS_ROWS] + np.array([1, 0, 0], raw.dtype)[:, None]
     return normal, tangent
 
 

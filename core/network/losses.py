@@ -1,4 +1,4 @@
-"""The losses by name, as functions of the exponent e of the output exp(e) and the response.
+"""The losses by name, as functions of the exponent e of the prediction exp(e) and the response.
 
 Each is a mean over the three channels. Working on the exponent keeps the gradient exact and small:
 the cube root of exp(e) is exp(e / 3), with no division by a vanishing response.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import OUTPUTS, RESPONSE_LIMIT, NetworkSpec
+from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT
 
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
 Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -21,14 +21,14 @@ def cbrt_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, Flo
     """|3 p^(1/3) - 3 r^(1/3)|"""
     root = np.exp(exponent / 3)
     difference = root - np.cbrt(response)
-    return np.abs(difference).sum(0) * (3 / OUTPUTS), np.sign(difference) * root / OUTPUTS
+    return np.abs(difference).sum(0) * (3 / CHANNELS), np.sign(difference) * root / CHANNELS
 
 
 def log_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """|log(1 + p) - log(1 + r)|"""
     value = np.exp(exponent)
     difference = np.log1p(value) - np.log1p(response)
-    gradient = np.sign(difference) * value / (1 + value) / OUTPUTS
+    gradient = np.sign(difference) * value / (1 + value) / CHANNELS
     return np.abs(difference).mean(0), gradient
 
 
@@ -36,21 +36,11 @@ def l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArr
     """|p - r|"""
     value = np.exp(exponent)
     difference = value - response
-    return np.abs(difference).mean(0), np.sign(difference) * value / OUTPUTS
+    return np.abs(difference).mean(0), np.sign(difference) * value / CHANNELS
 
 
 # Keys as in spec.LOSSES.
 FUNCTIONS: dict[str, Loss] = {"cbrt_l1": cbrt_l1, "log_l1": log_l1, "l1": l1}
-
-
-def limited_exponent(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
-    """The exponent of the output.
-
-    Its derivative counts as 1 beyond the limit, too: responses end below exp(limit), so the
-    gradient there always leads back. Were it 0, an output that shot past would stay there.
-    """
-    exponent: FloatArray = np.minimum(raw - spec.output_shift, spec.output_limit)
-    return exponent
 
 
 def limited_response(response: FloatArray) -> FloatArray:

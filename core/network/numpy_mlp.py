@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions, encode_directions_backward
 from verdigris.core.network.frames import build_frame, build_frame_backward
+from verdigris.core.network.output import exponent_backward, exponent_of, response_of
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.spec import FRAME_ROWS, OUTPUTS, NetworkSpec
+from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 from verdigris.core.network.texels import IndexArray, corners, gather, scatter
 
 # Samples that evaluate() takes at once: what a cache holds, whatever the picture.
@@ -54,7 +55,7 @@ def forward(
     wo: FloatArray,
     material: IndexArray | int = 0,
 ) -> tuple[FloatArray, Tape]:
-    """Raw outputs [3, N] and the tape; uv is [2, N], directions are [3, N]."""
+    """Raw outputs [3 lobes, N] and the tape; uv is [2, N], directions are [3, N]."""
     indices, weights = corners(parameters.layout, uv, level, material)
     latent = gather(parameters.latents, indices, weights)
     tape = Tape(indices, weights, wi, wo, parameters.frames() @ latent, [], [])
@@ -64,7 +65,7 @@ def forward(
 def decode_latents(
     spec: NetworkSpec, parameters: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Raw outputs [3, N] of latents [channels, N] that were gathered already."""
+    """Raw outputs [3 lobes, N] of latents [channels, N] that were gathered already."""
     none = np.empty(0, np.int64), np.empty(0, latent.dtype)
     return _decode(
         spec, parameters, Tape(*none, wi, wo, parameters.frames() @ latent, [], []), latent
@@ -77,8 +78,8 @@ def decoder_inputs(
     """Of the first layer, [inputs, N]: the latents, and the directions in each frame."""
     inputs = [latent]
     for frame in range(spec.frame_count):
-        axes = build_frame(_rows_of_frame(raw_frames, frame))
-        inputs.append(encode_directions(axes, wi, wo))
+        axes, stretch = np.split(_rows_of_frame(raw_frames, frame), [AXIS_ROWS])
+        inputs.append(encode_directions(build_frame(axes), stretch, wi, wo))
     return np.concatenate(inputs)
 
 
@@ -118,11 +119,14 @@ def backward(
     latent = tape.layer_inputs[0][: spec.latent_channels]
     g_raw_frames = np.empty_like(tape.raw_frames)
     for frame in range(spec.frame_count):
-        raw = _rows_of_frame(tape.raw_frames, frame)
+        axes, stretch = np.split(_rows_of_frame(tape.raw_frames, frame), [AXIS_ROWS])
         start = spec.half_offset(frame)
         g_inputs = gradient[start : spec.difference_offset(frame) + 3]
-        g_axes = encode_directions_backward(build_frame(raw), tape.wi, tape.wo, g_inputs)
-        _rows_of_frame(g_raw_frames, frame)[:] = build_frame_backward(raw, g_axes)
+        g_frame, g_stretch = encode_directions_backward(
+            build_frame(axes), stretch, tape.wi, tape.wo, g_inputs
+        )
+        g_axes = build_frame_backward(axes, g_frame)
+        _rows_of_frame(g_raw_frames, frame)[:] = np.concatenate([g_axes, g_stretch])
     result.frames()[:] = g_raw_frames @ latent.T
 
     g_latent = gradient[: spec.latent_channels] + parameters.frames().T @ g_raw_frames
@@ -145,14 +149,13 @@ def evaluate(
     count = uv.shape[1]
     level = np.broadcast_to(_whole(level), count)
     material = np.broadcast_to(_whole(material), count)
-    result = np.empty((count, OUTPUTS), dtype)
+    result = np.empty((count, CHANNELS), dtype)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         raw, _ = forward(
             spec, parameters, uv[:, part], level[part], wi[:, part], wo[:, part], material[part]
         )
-        exponent = losses.limited_exponent(spec, raw)
-        result[part] = np.exp(exponent).T
+        result[part] = response_of(spec, raw).T
     return result
 
 
@@ -164,11 +167,12 @@ def loss_and_gradients(
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
     raw, tape = forward(spec, parameters, uv, level, wi, wo, material)
-    exponent = losses.limited_exponent(spec, raw)
+    exponent, shares = exponent_of(spec, raw)
     target = losses.limited_response(response)
     values, gradient = losses.FUNCTIONS[loss](exponent, target)
     share = batch["weight"].astype(dtype) / len(batch)
-    decoder, latents = backward(spec, parameters, tape, gradient * share)
+    by_outputs = exponent_backward(shares, gradient * share)
+    decoder, latents = backward(spec, parameters, tape, by_outputs)
     return Gradients(float((values * share).sum()), decoder, latents)
 
 

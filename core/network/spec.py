@@ -39,13 +39,21 @@ LENGTH_EPSILON = 1e-6
 # Smallest 1 + h.z in the rotation that takes h to z.
 HALF_Z_MINIMUM = 0.01
 
+# Half vectors are stretched by exp(-this) to exp(this). Twice as much leads texels astray.
+STRETCH_LIMIT = 3.0
+
 # Matrix hardware multiplies tiles of this width.
 TILE = 16
-# A learned frame is a raw normal and a raw tangent.
-FRAME_ROWS = 6
+# A learned frame is a raw normal and a raw tangent, and how it stretches the half vector along
+# tangent and bitangent.
+AXIS_ROWS = 6
+FRAME_ROWS = 8
 # Half vector and difference vector.
 FRAME_INPUTS = 6
-OUTPUTS = 3
+# Of a response.
+CHANNELS = 3
+# What half floats end at.
+LARGEST_HALF = 65504.0
 
 
 def _require(holds: bool, name: str, value: object, remedy: str) -> None:
@@ -101,11 +109,14 @@ class NetworkSpec:
     frame_count: int = 2
     """Learned shading frames, each adding a half and a difference vector to the inputs."""
 
-    output_shift: float = 3.0
-    """Subtracted from the raw output before exp, so that an untrained decoder starts dark."""
+    lobes: int = 2
+    """Exponentials that a response is the sum of: a base and what lies on it need not share one."""
 
-    output_limit: float = 11.0
-    """Largest exponent: exp(11) is just below the largest half float."""
+    output_shift: float = 3.0
+    """Subtracted from the raw outputs before exp, so that an untrained decoder starts dark."""
+
+    output_limit: float = 10.3
+    """Largest exponent of a lobe: two of them are just below the largest half float."""
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -113,6 +124,7 @@ class NetworkSpec:
             ("hidden_layers", 1, 8),
             ("latent_channels", 1, 64),
             ("frame_count", 1, 4),
+            ("lobes", 1, 4),
         ):
             value = getattr(self, name)
             in_range = _is_int(value) and low <= value <= high
@@ -125,7 +137,9 @@ class NetworkSpec:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             _require(is_number and math.isfinite(value), name, value, "use a finite number")
-        _require(self.output_limit <= 11.0, "output_limit", self.output_limit, "use at most 11")
+        most = math.floor(100 * math.log(LARGEST_HALF / self.lobes)) / 100
+        fits = self.lobes * math.exp(min(self.output_limit, 100.0)) < LARGEST_HALF
+        _require(fits, "output_limit", self.output_limit, f"use at most {most}")
 
     # The decoder's inputs: latents, then per frame half vector and difference vector.
 
@@ -147,7 +161,7 @@ class NetworkSpec:
 
     @property
     def outputs(self) -> int:
-        return OUTPUTS
+        return CHANNELS * self.lobes
 
     def half_offset(self, frame: int) -> int:
         """Index of the first half-vector input of a frame."""
@@ -159,7 +173,7 @@ class NetworkSpec:
 
     @cached_property
     def layers(self) -> tuple[LayerSpec, ...]:
-        widths = [self.inputs, *[self.hidden_width] * self.hidden_layers, OUTPUTS]
+        widths = [self.inputs, *[self.hidden_width] * self.hidden_layers, self.outputs]
         layers: list[LayerSpec] = []
         offset = self.frame_offset + self.frame_size
         for inputs, outputs in pairwise(widths):
@@ -187,6 +201,7 @@ class NetworkSpec:
         constants: dict[str, int | float] = {
             "kLatentChannels": self.latent_channels,
             "kFrameCount": self.frame_count,
+            "kRowsOfFrame": FRAME_ROWS,
             "kFrameRows": self.frame_rows,
             "kFrameOffset": self.frame_offset,
             "kInputs": self.inputs,
@@ -195,8 +210,9 @@ class NetworkSpec:
             "kPaddedHiddenWidth": pad_to_tile(self.hidden_width),
             "kHiddenLayers": self.hidden_layers,
             "kLayerCount": len(self.layers),
-            "kOutputs": OUTPUTS,
-            "kPaddedOutputs": pad_to_tile(OUTPUTS),
+            "kLobes": self.lobes,
+            "kOutputs": self.outputs,
+            "kPaddedOutputs": pad_to_tile(self.outputs),
             "kDecoderParameters": self.parameter_count,
             "kOutputShift": float(self.output_shift),
             "kOutputLimit": float(self.output_limit),
@@ -205,6 +221,7 @@ class NetworkSpec:
             "kResponseLimit": RESPONSE_LIMIT,
             "kLengthEpsilon": LENGTH_EPSILON,
             "kHalfZMinimum": HALF_Z_MINIMUM,
+            "kStretchLimit": STRETCH_LIMIT,
         }
         for index, layer in enumerate(self.layers):
             constants[f"kWeightOffset{index}"] = layer.weight_offset

@@ -16,11 +16,14 @@ from collections.abc import Callable
 import numpy as np
 
 from verdigris.core.network import losses
+from verdigris.core.network.output import exponent_backward, exponent_of, response_of
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
+    AXIS_ROWS,
+    FRAME_ROWS,
     HALF_Z_MINIMUM,
     LENGTH_EPSILON,
-    OUTPUTS,
+    STRETCH_LIMIT,
     LatentLayout,
     NetworkSpec,
 )
@@ -69,8 +72,13 @@ class Kernel:
         self._latent = of_points(1 + channels)
         self._latent[0] = 1
         self._g_latent = of_points(channels)
-        self._raw = of_points(2 * 3 * frames).reshape(frames, 2, 3, points)
-        self._g_raw = of_points(2 * 3 * frames).reshape(frames, 2, 3, points)
+        self._rows_of_frames, self._g_rows_of_frames = (
+            of_points(FRAME_ROWS * frames).reshape(frames, FRAME_ROWS, points) for _ in range(2)
+        )
+        self._raw, self._g_raw = (
+            rows[:, :AXIS_ROWS].reshape(frames, 2, 3, points)
+            for rows in (self._rows_of_frames, self._g_rows_of_frames)
+        )
         # Components x y z x y: a cross product is then two products of slices.
         self._normal, self._tangent, self._g_bitangent = (of_points(frames, 5) for _ in range(3))
         self._axes, self._g_axes = of_points(frames, 3, 3), of_points(frames, 3, 3)
@@ -81,6 +89,9 @@ class Kernel:
         self._inputs = of_samples(1 + spec.inputs)
         self._inputs[0] = 1
         self._encoded = self._inputs[1 + channels :].reshape(frames, 2, 3, count)
+        self._half = of_samples(frames, 3)
+        self._limited, self._factors = of_points(frames, 2), of_points(frames, 2)
+        self._inverse_h = of_samples(frames)
         self._s, self._divisor, self._g_s = (of_samples(frames) for _ in range(3))
         self._step = of_samples(frames, 2)
         widths = [layer.outputs for layer in spec.layers[:-1]]
@@ -90,7 +101,7 @@ class Kernel:
         self._slopes = [of_samples(width) for width in widths]
         self._scratch = of_samples(max(widths))
         self._g_hidden = [of_samples(width) for width in widths]
-        self._output = of_samples(OUTPUTS)
+        self._output = of_samples(spec.outputs)
         self._g_inputs = of_samples(spec.inputs)
 
     def _by_pair(self, of_samples: FloatArray) -> FloatArray:
@@ -104,7 +115,7 @@ class Kernel:
     ) -> FloatArray:
         """The response [3, count] to a batch's directions."""
         self._run_forward(decoder, latents, batch)
-        return np.asarray(np.exp(losses.limited_exponent(self.spec, self._output)))
+        return response_of(self.spec, self._output)
 
     def run(
         self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch, share: float
@@ -140,7 +151,7 @@ class Kernel:
 
     def _build_frames(self, decoder: PackedDecoder) -> None:
         raw = self._raw
-        np.matmul(decoder.frames, self._latent, out=raw.reshape(-1, self.points))
+        np.matmul(decoder.frames, self._latent, out=self._rows_of_frames.reshape(-1, self.points))
         normal, tangent, axes = self._normal, self._tangent, self._axes
         self._normalise(raw[:, 0], self._inverse_n, normal[:, :3])
         np.einsum("fcn,fcn->fn", normal[:, :3], raw[:, 1], out=self._along)
@@ -162,7 +173,8 @@ class Kernel:
         encoded = self._encoded
         directions = self._by_pair(batch.directions)
         np.einsum("fxcp,dckp->fdxkp", self._axes, directions, out=self._by_pair(encoded))
-        half, a = encoded[:, 0], encoded[:, 1]
+        half, a = self._half, encoded[:, 1]
+        half[:] = encoded[:, 0]
         np.add(half[:, 2], np.float32(1), out=self._divisor)
         np.maximum(self._divisor, np.float32(HALF_Z_MINIMUM), out=self._divisor)
         np.add(a[:, 2], batch.cosine, out=self._s)
@@ -170,6 +182,16 @@ class Kernel:
         step = np.multiply(half[:, :2], self._s[:, None], out=self._step)
         a[:, :2] -= step
         a[:, 2] = batch.cosine
+        self._stretch_halves(encoded[:, 0])
+
+    def _stretch_halves(self, half: FloatArray) -> None:
+        limit = np.float32(STRETCH_LIMIT)
+        np.multiply(self._rows_of_frames[:, AXIS_ROWS:], 1 / limit, out=self._limited)
+        np.tanh(self._limited, out=self._limited)
+        np.exp(np.multiply(self._limited, limit, out=self._factors), out=self._factors)
+        along = self._by_pair(half[:, :2])
+        along *= self._factors[:, :, None]
+        self._normalise(half, self._inverse_h, half)
 
     def _run_layers(self, decoder: PackedDecoder) -> None:
         x = self._inputs
@@ -181,13 +203,13 @@ class Kernel:
         np.matmul(decoder.layers[-1], x, out=self._output)
 
     def _run_loss(self, batch: PreparedBatch, share: np.float32) -> FloatArray:
-        exponent = losses.limited_exponent(self.spec, self._output)
+        exponent, shares = exponent_of(self.spec, self._output)
         target = losses.limited_response(batch.response)
         values, gradient = self.loss_function(exponent, target)
         share_of_each = batch.weight * share
         self.loss = float(values @ share_of_each)
         gradient *= share_of_each
-        return gradient
+        return exponent_backward(shares, gradient)
 
     def _run_layers_backward(self, decoder: PackedDecoder, gradient: FloatArray) -> None:
         for index in reversed(range(len(decoder.layers))):
@@ -201,9 +223,10 @@ class Kernel:
             gradient = below
 
     def _encode_directions_backward(self, batch: PreparedBatch) -> None:
-        half = self._encoded[:, 0]
+        half = self._half
         gradient = self._g_inputs[self.spec.latent_channels :].reshape(self._encoded.shape)
         g_half, g_a = gradient[:, 0], gradient[:, 1]
+        self._stretch_halves_backward(g_half)
         g_s = self._g_s
         np.einsum("fcn,fcn->fn", half[:, :2], g_a[:, :2], out=g_s)
         np.negative(g_s, out=g_s)
@@ -216,6 +239,15 @@ class Kernel:
         g_half[:, 2] -= g_s
         directions = self._by_pair(batch.directions)
         np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
+
+    def _stretch_halves_backward(self, gradient: FloatArray) -> None:
+        """Turns the gradient by stretched half vectors into the one by half vectors."""
+        self._normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
+        along = self._by_pair(gradient[:, :2])
+        along *= self._factors[:, :, None]
+        g_stretch = self._g_rows_of_frames[:, AXIS_ROWS:]
+        np.einsum("fcpn,fcpn->fcn", along, self._by_pair(self._half[:, :2]), out=g_stretch)
+        g_stretch *= 1 - self._limited * self._limited
 
     def _build_frames_backward(self, decoder: PackedDecoder) -> None:
         channels = self.spec.latent_channels
@@ -238,7 +270,7 @@ class Kernel:
         g_normal -= np.multiply(self._raw[:, 1], scalar[:, None], out=other)
         self._g_raw[:, 0] = self._normalise_backward(normal, self._inverse_n, g_normal)
 
-        rows = self._g_raw.reshape(-1, self.points)
+        rows = self._g_rows_of_frames.reshape(-1, self.points)
         _outer_product(rows, self._latent, self.gradients.frames)
         self.gradients.frames[:, 0] = 0
         np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)

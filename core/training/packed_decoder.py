@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
+
+# Raw normal and tangent of the surface's own frame, without a stretch.
+_OWN_FRAME = [0, 0, 1, 1, 0, 0, 0, 0]
 
 
 class PackedDecoder:
@@ -33,7 +36,8 @@ class PackedDecoder:
 
     def pack(self, parameters: Parameters) -> None:
         # The frames' constant part: zero latents leave the surface's own normal and tangent.
-        self.frames[:, 0] = np.tile([0, 0, 1, 1, 0, 0], self.spec.frame_count)
+        rows = self.frames.reshape(self.spec.frame_count, FRAME_ROWS, -1)
+        rows[:, :, 0] = _OWN_FRAME
         self.frames[:, 1:] = parameters.frames()
         for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
             matrix[:, 0] = parameters.bias(layer)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import LENGTH_EPSILON, OUTPUTS, LatentLayout
+from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, LatentLayout
 from verdigris.core.network.texels import IndexArray, corners
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
 
@@ -91,7 +91,7 @@ class Preparation:
 
     def _leave_out_what_is_no_number(self, columns: FloatArray) -> None:
         self.rejected = 0
-        response = columns[_RESPONSE : _RESPONSE + OUTPUTS]
+        response = columns[_RESPONSE : _RESPONSE + CHANNELS]
         if not np.isfinite(response.sum()):
             wrong = np.isnan(response).any(0)
             self.rejected = int(wrong.sum())
@@ -105,7 +105,7 @@ class Preparation:
             self._corner_weights[number],
             self._directions[:, :, number],
             self._cosine[number],
-            self._columns[_RESPONSE : _RESPONSE + OUTPUTS, number],
+            self._columns[_RESPONSE : _RESPONSE + CHANNELS, number],
             self._columns[_WEIGHT, number],
         )
 

@@ -30,6 +30,7 @@ def with_sums_of(size, layer=0, width=32):
     first, second = parameters.spec.layers[:2]
     parameters.bias((first, second)[layer])[:] -= size
     if layer == 0:
+        parameters.frames()[[6, 7, 14, 15]] = 0  # not stretched, the input is near 1
         half_z = parameters.spec.latent_channels + 6 + 2  # of the second frame
         parameters.weights(first)[:, half_z] += size
     else:

@@ -81,7 +81,7 @@ class Material:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         assert manifest["format"] == "verdigris.material"
-        assert manifest["version"].split(".")[0] == "1"
+        assert manifest["version"].split(".")[0] == "2"
         self.network, latents = manifest["network"], manifest["latents"]
         data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
         self.tensors = {}
@@ -108,9 +108,9 @@ class Material:
         raw = latent @ self.tensors["frames"].T
         inputs = [latent]
         for k in range(network["frame_count"]):
-            r = raw[:, 6 * k : 6 * k + 6]
+            r = raw[:, 8 * k : 8 * k + 8]
             n = normalise(r[:, :3] + [0, 0, 1])
-            tangent = r[:, 3:] + [1, 0, 0]
+            tangent = r[:, 3:6] + [1, 0, 0]
             t = normalise(tangent - n * dot(n, tangent))
             b = np.cross(n, t)
             a = np.hstack([dot(t, wi), dot(b, wi), dot(n, wi)])
@@ -118,13 +118,17 @@ class Material:
             h = normalise(a + c)
             cosine = dot(h, a)
             s = (cosine + a[:, 2:]) / np.maximum(1 + h[:, 2:], directions["half_z_minimum"])
-            inputs += [h, a[:, :2] - h[:, :2] * s, cosine]
+            limit = directions["stretch_limit"]
+            p = np.exp(limit * np.tanh(r[:, 6:] / limit))
+            g = normalise(np.hstack([h[:, :2] * p, h[:, 2:]]))
+            inputs += [g, a[:, :2] - h[:, :2] * s, cosine]
         x = np.hstack(inputs)
         for layer in network["layers"]:
             x = x @ self.tensors[layer["weights"]].T + self.tensors[layer["bias"]]
             used = network["activation_constants"] if layer["activation"] != "none" else {}
             x = ACTIVATIONS[layer["activation"]](x, **used)
         output = network["output"]
-        response = np.exp(np.minimum(x - output["shift"], output["limit"]))
+        lobes = np.exp(np.minimum(x - output["shift"], output["limit"]))
+        response = lobes.reshape(len(x), output["lobes"], 3).sum(1)
         below = (wi[:, 2] <= 0) | (wo[:, 2] <= 0)
         return np.where(below[:, None], 0, response)

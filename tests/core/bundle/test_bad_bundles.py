@@ -58,7 +58,7 @@ def read_everything(folder):
 
 WRONG = [
     ("format", "other.material", "format is 'other.material': a bundle's is"),
-    ("version", "2.0", "version is '2.0': this reads 1.x"),
+    ("version", "1.1", "version is '1.1': this reads 2.x"),
     ("version", "1", "version is '1': it must be MAJOR.MINOR"),
     ("version", 1.0, "version is 1.0: it must be a text"),
     ("name", "a\nb", r"name is 'a\nb': it must be a plain text"),
@@ -73,6 +73,11 @@ WRONG = [
     ("network.layers.2.outputs", 4, "network.layers[2].outputs is 4: "),
     ("network.output.shift", "3", "network.output.shift is '3': it must be a finite number"),
     ("network.output.limit", 1e9, "network is {"),
+    ("network.output.limit", 10.5, "output_limit is 10.5: use at most 10.39"),
+    ("network.output.lobes", 5, "network.output.lobes is 5: it must be a whole number from 1 to"),
+    ("network.output.lobes", 1, "network.layers[2].outputs is 6: "),
+    ("network.output.transform", "exp", "network.output.transform is 'exp': this reads sum_of_exp"),
+    ("network.directions.stretch_limit", 6, "network.directions.stretch_limit is 6: this"),
     ("network.output.shift", 1e200, "network.output.shift is 1e+200: it must fit single floats"),
     ("network.directions.half_z_minimum", 0.5, "network.directions.half_z_minimum is 0.5: this"),
     ("weights.bytes", 1 << 40, "weights.bytes is 1099511627776: it must be a whole number"),
@@ -209,7 +214,7 @@ class Counted:
 
 def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
     def change(document):
-        document["version"] = "1.7"
+        document["version"] = "2.7"
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
         document["weights"]["tensors"][:0] = [

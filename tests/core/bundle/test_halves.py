@@ -59,8 +59,9 @@ def response_by_hand(parameters, latent, wi, wo, is_careful, products):
     raw = parameters.frames() @ latent
     x = list(latent)
     for k in range(parameters.spec.frame_count):
-        frame = build_frame(raw[6 * k : 6 * k + 6, None])
-        x += encode_directions(frame, wi[:, None], wo[:, None])[:, 0].tolist()
+        axes, stretch = np.split(raw[8 * k : 8 * k + 8, None], [6])
+        pair = wi[:, None], wo[:, None]
+        x += encode_directions(build_frame(axes), stretch, *pair)[:, 0].tolist()
     *hidden, last = parameters.spec.layers
     for index, layer in enumerate(hidden):
         y = []
@@ -76,7 +77,8 @@ def response_by_hand(parameters, latent, wi, wo, is_careful, products):
                 y.append(by_hand(row, bias, np.float16(x), products))
         x = [v / (1 + math.exp(-v)) for v in y]
     raw = parameters.weights(last) @ x + parameters.bias(last)
-    return np.exp(np.minimum(raw - parameters.spec.output_shift, parameters.spec.output_limit))
+    lobes = np.exp(np.minimum(raw - parameters.spec.output_shift, parameters.spec.output_limit))
+    return lobes[:3] + lobes[3:]
 
 
 def test_errors_are_those_of_a_decoder_written_number_by_number():

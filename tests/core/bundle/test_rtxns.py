@@ -81,9 +81,10 @@ def test_the_json_brings_what_an_engine_computes_around_the_layers(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg")
     parameters = bundle.parameters()
     beside = json.loads(rtxns_json(parameters, "a.vdg"))["verdigris"]
-    frames = np.array(beside["frames"]).reshape(12, 8)
+    frames = np.array(beside["frames"]).reshape(16, 8)
     np.testing.assert_array_equal(frames, parameters.frames())
-    assert beside["network"]["output"] == {"transform": "exp", "shift": 3.0, "limit": 11.0}
+    output = {"transform": "sum_of_exp", "lobes": 2, "shift": 3.0, "limit": 10.3}
+    assert beside["network"]["output"] == output
 
 
 @pytest.mark.parametrize(

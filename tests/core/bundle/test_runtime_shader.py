@@ -29,7 +29,9 @@ NETWORKS = {
     "4x6 silu": NetworkSpec(6, 4, "silu"),
     "5x7 silu": NetworkSpec(7, 5, "silu"),
     # as wide as the last layer
-    "3x3 silu": NetworkSpec(3, 3, "silu"),
+    "3x6 silu": NetworkSpec(6, 3, "silu"),
+    "2x8 silu, one lobe": NetworkSpec(8, 2, "silu", lobes=1),
+    "3x8 relu, three lobes": NetworkSpec(8, 3, "relu", lobes=3, output_limit=9.0),
 }
 # In the order of float sums alone; an activation or an offset that is wrong is off by percents.
 ROUNDING = 1e-5
@@ -69,6 +71,20 @@ def test_portable_code_is_the_numpy_decoder(software, name, is_constant):
     below = (points.wi[:, 2] <= 0) | (points.wo[:, 2] <= 0)
     assert below.sum() >= 16
     assert not found[below].any()
+
+
+def test_stretches_far_beyond_their_limit_are_the_limit(software):
+    """Powers of raw values in the thousands overflow, and some compilers' tanh is made of them."""
+    exported = made_up(NETWORKS["2x32 silu"])
+    parameters = exported.parameters
+    parameters.frames()[[6, 7, 14, 15]] *= 3000
+    assert np.abs(parameters.frames() @ parameters.latents.T).max() > 3000
+    points = choose_points(parameters.layout)
+    evaluator = QueryEvaluator([stored(exported)], software)
+    found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
+    # a sum of floats that is thousands large is off by more near zero, where tanh is steep
+    assert relative_error(found, expected(exported, points)) < 1e-2
+    assert np.median(np.abs(found / np.maximum(expected(exported, points), 1e-3) - 1)) < ROUNDING
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +135,7 @@ def test_the_mean_of_stochastic_filtering_is_the_trilinear_latent(software):
 
 def latent_through_the_logarithm():
     """A ReLU decoder whose outputs are latent channel 0: relu(x) - relu(-x)."""
-    exported = made_up(NetworkSpec(8, 1, "relu"))
+    exported = made_up(NetworkSpec(8, 1, "relu", lobes=1))
     parameters = exported.parameters
     parameters.decoder[:] = 0
     first, last = parameters.spec.layers

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.network.spec import ACTIVATIONS, LatentLayout, NetworkSpec
+from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
 from .bundles import lively_parameters, make_bundle
 from .stranger import Material, read_reference, read_textures
@@ -32,10 +32,19 @@ def test_a_stranger_decodes_every_network_within_a_millionth(quantised, activati
     assert len(exported) >= 256 and lit.max() / lit.min() > 30
 
 
-@pytest.mark.parametrize("frames", [1, 3])
-def test_a_stranger_decodes_other_counts_of_frames(frames, tmp_path):
-    spec = NetworkSpec(hidden_width=8, hidden_layers=1, activation="silu", frame_count=frames)
+@pytest.mark.parametrize(("frames", "lobes"), [(1, 2), (3, 2), (2, 1), (2, 3)])
+def test_a_stranger_decodes_other_counts_of_frames_and_lobes(frames, lobes, tmp_path):
+    spec = NetworkSpec(8, 1, "silu", frame_count=frames, lobes=lobes, output_limit=9.9)
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", lively_parameters(spec)))
+
+
+def test_a_stranger_stretches_no_further_than_the_limit(tmp_path):
+    parameters = lively_parameters()
+    parameters.frames()[[6, 7, 14, 15]] *= 60
+    raw = parameters.frames() @ parameters.latents.T
+    beyond = np.abs(raw[[6, 7, 14, 15]]) > STRETCH_LIMIT
+    assert beyond.any() and not beyond.all()
+    check_within_a_millionth(make_bundle(tmp_path / "a.vdg", parameters))
 
 
 def test_a_stranger_reads_emission_and_opacity_as_they_were_given(tmp_path):

@@ -4,21 +4,27 @@ import numpy as np
 import pytest
 
 from verdigris.core.network import activations, losses
-from verdigris.core.network.directions import encode_directions, encode_directions_backward
+from verdigris.core.network.directions import (
+    encode_directions,
+    encode_directions_backward,
+    stretch_half,
+)
 from verdigris.core.network.frames import build_frame, build_frame_backward
 from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import (
     ACTIVATIONS,
+    CHANNELS,
     LOSSES,
-    OUTPUTS,
     PRESETS,
+    STRETCH_LIMIT,
     LatentLayout,
     NetworkSpec,
 )
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 STEP = 1e-6
+NO_STRETCH = np.zeros((2, 1))
 
 
 def random_directions(random, count):
@@ -89,20 +95,20 @@ def test_an_activation_has_its_closed_form(name, x, expected):
 )
 def test_a_loss_has_its_closed_form(name, expected):
     """Output 8 against response 1 in every channel: cube roots 2 and 1, logarithms of 9 and 2."""
-    loss, _ = losses.FUNCTIONS[name](np.full((OUTPUTS, 1), np.log(8.0)), np.ones((OUTPUTS, 1)))
+    loss, _ = losses.FUNCTIONS[name](np.full((CHANNELS, 1), np.log(8.0)), np.ones((CHANNELS, 1)))
     np.testing.assert_allclose(loss, [expected], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_gradient_of_a_loss_is_its_slope(name):
     random = np.random.default_rng(3)
-    exponent = random.normal(-1, 2, (OUTPUTS, 20))
-    response = random.exponential(1, (OUTPUTS, 20))
+    exponent = random.normal(-1, 2, (CHANNELS, 20))
+    response = random.exponential(1, (CHANNELS, 20))
     response[:, 0] = 0
     function = losses.FUNCTIONS[name]
     _, gradient = function(exponent, response)
-    for channel in range(OUTPUTS):
-        shift = np.zeros((OUTPUTS, 1))
+    for channel in range(CHANNELS):
+        shift = np.zeros((CHANNELS, 1))
         shift[channel] = STEP
         slope = function(exponent + shift, response)[0] - function(exponent - shift, response)[0]
         np.testing.assert_allclose(gradient[channel], slope / (2 * STEP), rtol=1e-5, atol=1e-7)
@@ -134,24 +140,40 @@ def test_the_gradient_of_direction_inputs_is_their_slope():
     random = np.random.default_rng(2)
     frame, upstream = random.standard_normal((3, 3, 5)), random.standard_normal((6, 5))
     wi, wo = random_directions(random, 5), random_directions(random, 5)
-    gradient = encode_directions_backward(frame, wi, wo, upstream)
-    places = list(np.ndindex(*frame.shape))
-    slope = numerical_gradient(
-        lambda: (encode_directions(frame, wi, wo) * upstream).sum(), frame, places
-    )
-    np.testing.assert_allclose(gradient.ravel(), slope, rtol=1e-5, atol=1e-7)
+    stretch = random.standard_normal((2, 5))
+    gradients = encode_directions_backward(frame, stretch, wi, wo, upstream)
+    for values, gradient in zip((frame, stretch), gradients, strict=True):
+        places = list(np.ndindex(*values.shape))
+        slope = numerical_gradient(
+            lambda: (encode_directions(frame, stretch, wi, wo) * upstream).sum(), values, places
+        )
+        np.testing.assert_allclose(gradient.ravel(), slope, rtol=1e-5, atol=1e-7)
+
+
+def test_stretching_makes_a_narrow_highlight_a_wide_one():
+    """The slopes of a half vector grow by the factors, and no further than the limit."""
+    h = np.array([[0.02], [-0.01], [np.sqrt(1 - 0.0005)]])
+    half = STRETCH_LIMIT * np.arctanh(0.5)
+    stretched = stretch_half(h, np.array([[half], [-1000.0]]))
+    assert np.linalg.norm(stretched) == pytest.approx(1, rel=1e-12)
+    slopes, before = stretched[:2] / stretched[2], h[:2] / h[2]
+    factors = np.exp([[STRETCH_LIMIT / 2], [-STRETCH_LIMIT]])
+    np.testing.assert_allclose(slopes, before * factors, rtol=1e-12)
+    np.testing.assert_array_equal(stretch_half(h, np.zeros((2, 1))), h / np.linalg.norm(h))
 
 
 def test_in_a_mirror_configuration_the_half_vector_is_the_normal_and_the_difference_is_wi():
     wi = np.array([[0.6], [0.0], [0.8]])
     wo = np.array([[-0.6], [0.0], [0.8]])
-    inputs = encode_directions(np.eye(3)[:, :, None], wi, wo)
+    inputs = encode_directions(np.eye(3)[:, :, None], NO_STRETCH, wi, wo)
     np.testing.assert_allclose(inputs[:, 0], [0, 0, 1, 0.6, 0, 0.8], atol=1e-15)
 
 
 def test_equal_directions_have_a_difference_along_z():
     w = random_directions(np.random.default_rng(4), 20)
-    inputs = encode_directions(np.broadcast_to(np.eye(3)[:, :, None], (3, 3, 20)), w, w)
+    inputs = encode_directions(
+        np.broadcast_to(np.eye(3)[:, :, None], (3, 3, 20)), np.zeros((2, 20)), w, w
+    )
     np.testing.assert_allclose(inputs[:3], w, atol=1e-12)
     np.testing.assert_allclose(inputs[3:], np.tile([[0.0], [0.0], [1.0]], 20), atol=1e-12)
 
@@ -165,7 +187,7 @@ def test_the_difference_vector_is_wi_rotated_by_the_arc_from_half_to_z():
     sine, cosine = np.linalg.norm(axis), h[2]
     k = axis / sine
     expected = wi * cosine + np.cross(k, wi) * sine + k * (k @ wi) * (1 - cosine)
-    inputs = encode_directions(np.eye(3)[:, :, None], wi[:, None], wo[:, None])
+    inputs = encode_directions(np.eye(3)[:, :, None], NO_STRETCH, wi[:, None], wo[:, None])
     np.testing.assert_allclose(inputs[3:, 0], expected, atol=1e-12)
 
 
@@ -191,13 +213,13 @@ def test_the_gradients_of_the_student_are_its_slopes(activation, loss):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_without_weights_the_response_is_the_exponential_of_the_bias(preset):
+def test_without_weights_the_response_is_the_sum_of_the_exponentials_of_the_biases(preset):
     spec, layout = PRESETS[preset], LatentLayout(4, 4)
     parameters = Parameters(spec, layout, np.zeros(spec.parameter_count), np.zeros((16, 8)))
-    parameters.bias(spec.layers[-1])[:] = [3.0, 2.0, 99.0]
+    parameters.bias(spec.layers[-1])[:] = [3.0, 2.0, 99.0, 3.0, 1.0, -99.0]
     z = np.array([[0.0, 0.0, 1.0]])
     response = evaluate(spec, parameters, np.zeros((1, 2)), 0, z, z)
-    np.testing.assert_allclose(response, [[1.0, np.exp(-1), np.exp(11)]], rtol=1e-12)
+    np.testing.assert_allclose(response, [[2.0, np.exp(-1) + np.exp(-2), np.exp(10.3)]], rtol=1e-12)
 
 
 def test_beyond_the_limit_of_the_exponent_the_gradient_leads_back():
@@ -208,8 +230,9 @@ def test_beyond_the_limit_of_the_exponent_the_gradient_leads_back():
     batch = random_batch(8, layout)
     gradients = loss_and_gradients(spec, parameters, batch)
     bias = gradients.decoder[last.bias_offset : last.end]
-    # the slope of the cube root's loss at the limit, by the mean over three channels
-    expected = np.exp(11 / 3) / 3 * batch["weight"].mean()
+    # the slope of the cube root's loss at the limit, by the mean over three channels, of which
+    # two equal lobes have half each
+    expected = np.cbrt(2 * np.exp(10.3)) / 3 * batch["weight"].mean() / 2
     np.testing.assert_allclose(bias, expected, rtol=1e-6)
 
 

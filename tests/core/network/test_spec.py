@@ -16,9 +16,9 @@ from verdigris.core.network.spec import (
 @pytest.mark.parametrize(
     ("preset", "count"),
     [
-        ("2x16", 96 + (20 * 16 + 16) + (16 * 16 + 16) + (16 * 3 + 3)),
-        ("2x32", 96 + (20 * 32 + 32) + (32 * 32 + 32) + (32 * 3 + 3)),
-        ("3x64", 96 + (20 * 64 + 64) + 2 * (64 * 64 + 64) + (64 * 3 + 3)),
+        ("2x16", 128 + (20 * 16 + 16) + (16 * 16 + 16) + (16 * 6 + 6)),
+        ("2x32", 128 + (20 * 32 + 32) + (32 * 32 + 32) + (32 * 6 + 6)),
+        ("3x64", 128 + (20 * 64 + 64) + 2 * (64 * 64 + 64) + (64 * 6 + 6)),
     ],
 )
 def test_the_parameter_count_is_the_sum_of_frames_weights_and_biases(preset, count):
@@ -29,7 +29,7 @@ def test_the_parameter_count_is_the_sum_of_frames_weights_and_biases(preset, cou
 def test_layers_lie_one_after_the_other_behind_the_frames():
     spec = PRESETS["2x32"]
     offsets = [(layer.weight_offset, layer.bias_offset, layer.end) for layer in spec.layers]
-    assert offsets == [(96, 736, 768), (768, 1792, 1824), (1824, 1920, 1923)]
+    assert offsets == [(128, 768, 800), (800, 1824, 1856), (1856, 2048, 2054)]
 
 
 def test_inputs_are_latents_then_half_and_difference_of_each_frame():
@@ -48,10 +48,10 @@ def test_matrices_are_padded_to_whole_tiles():
 def test_shaders_get_the_same_numbers_as_constants_and_as_definitions():
     spec = NetworkSpec(activation="silu")
     source, defines = spec.slang_source(), spec.slang_defines()
-    assert "public static const int kWeightOffset1 = 768;" in source
-    assert "public static const float kOutputLimit = 11.0;" in source
+    assert "public static const int kWeightOffset1 = 800;" in source
+    assert "public static const float kOutputLimit = 10.3;" in source
     assert "typealias Activation = Silu;" in source
-    assert defines["WEIGHT_OFFSET1"] == "768"
+    assert defines["WEIGHT_OFFSET1"] == "800"
     assert defines["PADDED_INPUTS"] == "32"
     assert defines["ACTIVATION"] == "Silu"
 
@@ -68,7 +68,9 @@ def test_a_specification_survives_json():
         ({"hidden_width": 16.0}, "hidden_width is 16.0"),
         ({"hidden_layers": True}, "hidden_layers is True"),
         ({"activation": "gelu"}, "activation is 'gelu': use one of leaky_relu, silu"),
-        ({"output_limit": 20.0}, "output_limit is 20.0: use at most 11"),
+        ({"output_limit": 20.0}, "output_limit is 20.0: use at most 10.39"),
+        ({"output_limit": 10.3, "lobes": 3}, "output_limit is 10.3: use at most 9.99"),
+        ({"lobes": 5}, "lobes is 5: use a whole number from 1 to 4"),
         ({"output_shift": float("nan")}, "output_shift is nan"),
     ],
 )

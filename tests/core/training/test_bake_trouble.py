@@ -80,7 +80,7 @@ def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
 
 def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     mirror = make_teacher(
-        "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.08"
+        "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.03"
     )
     told = warnings(run([mirror], tmp_path, replace(TINY, iterations=400)))
     assert len(told) == 1

@@ -40,7 +40,7 @@ def led_astray(run):
     parameters, state = run.trainer.parameters(), run.trainer.state()
     texels = np.array([row * 32 + column for row, column in sorted(STRAYS)])
     random = np.random.default_rng(0)
-    parameters.latents[texels] = 4 * random.standard_normal((len(texels), 8))
+    parameters.latents[texels] = 8 * random.standard_normal((len(texels), 8))
     state["latents_v"][texels] = 7.0
     run.trainer.restore(parameters, state)
     return texels
