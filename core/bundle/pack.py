@@ -113,7 +113,7 @@ def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
 
 def describe(spec: NetworkSpec) -> str:
     """An architecture in a few words."""
-    text = f"{spec.name} {spec.activation}, {spec.frame_count} frames"
+    text = f"{spec.name} {spec.activation}, {spec.frame_count} frames, {spec.lobes} lobes"
     plain = NetworkSpec()
     if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
         text += f", exp(min(raw - {spec.output_shift:g}, {spec.output_limit:g}))"

@@ -85,7 +85,11 @@ class Material:
         self.network, latents = manifest["network"], manifest["latents"]
         data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
         self.tensors = {}
+        pairs = [(layer["weights"], layer["bias"]) for layer in self.network["layers"]]
+        names = {self.network["frames"], *sum(pairs, ())}
         for tensor in manifest["weights"]["tensors"]:
+            if tensor.get("name") not in names:
+                continue
             *rows, length = tensor["shape"]
             starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
             read = [np.frombuffer(data, "<f2", length, start) for start in starts]

@@ -161,8 +161,8 @@ def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
     other = make_bundle(tmp_path / "glass.vdg", lively_parameters(NetworkSpec(16, 3, "relu")))
     with pytest.raises(VerdigrisError) as caught:
         pack([*bundles, other], tmp_path / "all.vdg")
-    assert "oak.vdg: 2x16 silu, 2 frames" in str(caught.value)
-    assert "glass.vdg: 3x16 relu, 2 frames" in str(caught.value)
+    assert "oak.vdg: 2x16 silu, 2 frames, 2 lobes" in str(caught.value)
+    assert "glass.vdg: 3x16 relu, 2 frames, 2 lobes" in str(caught.value)
     assert not (tmp_path / "all.vdg").exists()
 
 
@@ -343,5 +343,5 @@ def test_the_command_packs(bundles, tmp_path):
     command = [sys.executable, "-m", "verdigris.core", "pack", *names, "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "3 materials, 2x16 silu, 2 frames, 2 decoders in" in done.stdout
+    assert "3 materials, 2x16 silu, 2 frames, 2 lobes, 2 decoders in" in done.stdout
     assert len(open_scene(target).materials) == 3
