@@ -228,6 +228,9 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=24_000,
             candidates=2,
             candidate_share=0.02,
+            encode_from=256,
+            small_share=_LONG.small_share,
+            encoded_latent_rate=_LONG.encoded_latent_rate,
             draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),
         ),
         "final": replace(
