@@ -82,9 +82,10 @@ def test_stretches_far_beyond_their_limit_are_the_limit(software):
     points = choose_points(parameters.layout)
     evaluator = QueryEvaluator([stored(exported)], software)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
-    # a sum of floats that is thousands large is off by more near zero, where tanh is steep
-    assert relative_error(found, expected(exported, points)) < 1e-2
-    assert np.median(np.abs(found / np.maximum(expected(exported, points), 1e-3) - 1)) < ROUNDING
+    wanted = expected(exported, points)
+    # sums that are thousands large are off by more where they come near zero, and tanh is steep
+    assert relative_error(found, wanted) < 5e-3
+    assert np.percentile(np.abs(found - wanted) / np.maximum(wanted, 0.01), 95) < ROUNDING
 
 
 @pytest.fixture(scope="module")
