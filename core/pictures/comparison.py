@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.render import Lighting, over_backdrop, render
+from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
 from verdigris.core.training.metrics import ldr_flip, psnr
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ def compare_materials(
     subpixels: int = 2,
 ) -> Comparison:
     """Draws both wrapped around the same shape, without emission as a bake has seen them."""
+    seen = make_view(view, size * subpixels)
     pictures = [
-        over_backdrop(
-            render(material, view, size, lighting=lighting, subpixels=subpixels, is_flat=True)
-        )
+        over_backdrop(draw(material, seen, lighting, subpixels, is_flat=True))
         for material in (reference, other)
     ]
     flip, heat = ldr_flip(pictures[1], pictures[0])

@@ -78,9 +78,22 @@ def render(
     `is_flat` wraps the material of the unit square around the shape, as a bake has seen it;
     without, patterns in space see the shape itself.
     """
-    lighting = lighting or Lighting()
     _check_size(size, LARGEST_SIZE // subpixels)
     view = make_view(kind, size * subpixels, mesh)
+    return draw(material, view, lighting or Lighting(), subpixels, is_flat, footprint)
+
+
+def draw(
+    material: DeviceMaterial,
+    view: View,
+    lighting: Lighting,
+    subpixels: int,
+    is_flat: bool = False,
+    footprint: Footprint = POINT,
+) -> Floats:
+    """The same of a view that is there already, with `subpixels` of its pixels to one of the
+    picture."""
+    size = view.size // subpixels
     fine = np.zeros((view.size * view.size, 4), np.float32)
     for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
         part = slice(start, start + _PIXELS_AT_ONCE)
@@ -127,7 +140,7 @@ def shade(
                 "footprint": footprint.uniform(),
             },
             "gUv": material.buffer(2 * count, uv),
-            "gFrames": material.buffer(12 * count, view.frames()[part]),
+            "gFrames": material.buffer(12 * count, view.frames(part)),
             "gToEye": material.buffer(3 * count, view.to_eye[part]),
             "gResult": output,
             **material.bindings(),

@@ -58,9 +58,10 @@ class View:
     normal: Floats
     to_eye: Floats
 
-    def frames(self) -> Floats:
-        parts = (self.position, self.tangent, self.bitangent, self.normal)
-        return np.concatenate(parts, axis=1).astype(np.float32)
+    def frames(self, part: slice = slice(None)) -> Floats:
+        """Of some pixels."""
+        axes = (self.position, self.tangent, self.bitangent, self.normal)
+        return np.concatenate([axis[part] for axis in axes], axis=1).astype(np.float32)
 
     def take(self, chosen: NDArray[np.int64]) -> View:
         """Some of the pixels, as a view of the same picture."""

@@ -7,11 +7,12 @@ from itertools import chain
 
 import numpy as np
 
+from verdigris.core.network.parameters import initialise
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import write_state
 from verdigris.core.training.run import Run
-from verdigris.core.training.stepping import in_runs, open_start
+from verdigris.core.training.stepping import in_runs
 from verdigris.core.training.trial import Best, Trial
 
 # The last part of a start's steps, whose losses count.
@@ -32,18 +33,16 @@ def choose_candidate(run: Run) -> Iterator[Event]:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
         if trial.number < settings.candidates and not run.control.stop_requested:
-            _open_next(run, trial.number)
+            _begin_next(run, trial.number)
     if trial.best is not None:
         run.trainer.restore(trial.best.parameters, trial.best.state)
     run.trial, run.has_untried_starts = None, trial.number < settings.candidates
 
 
-def _open_next(run: Run, number: int) -> None:
-    run.trainer.close()
-    seed = run.settings.seed + _SEED_STEP * number
-    run.trainer, run.source = open_start(
-        run.teachers, run.stage.settings, run.options, run.trainer_kind, seed
-    )
+def _begin_next(run: Run, number: int) -> None:
+    settings, seed = run.stage.settings, run.settings.seed + _SEED_STEP * number
+    layout = settings.layout(len(run.teachers))
+    run.trainer.restart(initialise(settings.spec, layout, seed))
 
 
 def _try(run: Run, trial: Trial) -> Iterator[Event]:

@@ -46,20 +46,28 @@ class Encoder:
         self._mix /= np.sqrt(np.float32(seen.shape[1]))
         self._shift = random.standard_normal(FEATURES, np.float32)
         self._low, self._high = latents.min(0), latents.max(0)
-        features = self._features(seen)
+        even, bent = self._features(seen)
+        features = np.concatenate([np.ones((len(seen), 1), np.float32), even, bent], 1)
         square = (features.T @ features).astype(np.float64)
         square += _RIDGE * len(seen) * np.eye(len(square))
-        self._fit = np.linalg.solve(square, features.T @ latents).astype(np.float32)
+        fit = np.linalg.solve(square, features.T @ latents).astype(np.float32)
+        self._fit = np.split(fit, [1, 1 + even.shape[1]])
 
     def encode(self, seen: Floats) -> Floats:
         """Latents, within the range of those that were trained: eight bits have to hold them."""
-        latents: Floats = self._features(seen) @ self._fit
-        return latents.clip(self._low, self._high)
+        even, bent = self._features(seen)
+        of_one, of_even, of_bent = self._fit
+        latents = even @ of_even
+        latents += bent @ of_bent
+        latents += of_one
+        return latents.clip(self._low, self._high, out=latents)
 
-    def _features(self, seen: Floats) -> Floats:
-        even = (seen - self._middle) / self._spread
-        bent = np.maximum(even @ self._mix + self._shift, 0)
-        return np.concatenate([np.ones((len(seen), 1), np.float32), even, bent], 1)
+    def _features(self, seen: Floats) -> tuple[Floats, Floats]:
+        even = seen - self._middle
+        even /= self._spread
+        bent = even @ self._mix
+        bent += self._shift
+        return even, np.maximum(bent, 0, out=bent)
 
 
 def probe_pairs() -> Floats:
@@ -77,13 +85,21 @@ def probe(teacher: DeviceMaterial, size: int, places: int) -> Iterator[tuple[sli
     """What the material answers at each texel of a level, a part at a time: which texels, row by
     row, and (texels, 3 x pairs) cube roots, which tell dark from darker. `places` of a texel are
     averaged."""
-    pairs = probe_pairs()
-    for first in range(0, size * size, _TEXELS_AT_ONCE):
-        texels = np.arange(first, min(first + _TEXELS_AT_ONCE, size * size))
-        uv = centres(texels, size)
-        seen = np.empty((len(uv), PAIRS, 3), np.float32)
-        for number, pair in enumerate(pairs):
-            wi, wo = (np.broadcast_to(each, (len(uv), 3)).copy() for each in pair)
-            answer = teacher.response(uv, wi, wo, footprint=Footprint(1 / size, places))
-            seen[:, number] = np.cbrt(np.maximum(np.nan_to_num(answer), 0))
-        yield slice(first, first + len(uv)), seen.reshape(len(uv), -1)
+    most = min(_TEXELS_AT_ONCE, size * size)
+    pairs = [
+        tuple(teacher.buffer(3 * most, np.broadcast_to(each, (most, 3))) for each in pair)
+        for pair in probe_pairs()
+    ]
+    for first in range(0, size * size, most):
+        texels = np.arange(first, min(first + most, size * size))
+        count, uv = len(texels), teacher.buffer(2 * len(texels), centres(texels, size))
+        footprint = Footprint(1 / size, places)
+        # all at once: the device goes on while the first ones are read
+        answers = [
+            teacher.response_on_device(count, uv, wi, wo, footprint=footprint) for wi, wo in pairs
+        ]
+        seen = np.empty((count, PAIRS, 3), np.float32)
+        for number, answer in enumerate(answers):
+            light = np.nan_to_num(answer.to_numpy().view(np.float32).reshape(count, 3))
+            np.cbrt(np.maximum(light, 0, out=light), out=seen[:, number])
+        yield slice(first, first + count), seen.reshape(count, -1)

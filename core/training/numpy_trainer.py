@@ -72,13 +72,9 @@ class NumpyTrainer:
             raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         spec, layout = parameters.spec, parameters.layout
         self._settings, self._source = settings, source
-        self._start = parameters.astype(np.float32)
         self._decoder = PackedDecoder(spec)
-        self._decoder.pack(self._start)
-        self._adam = RotatedAdam(self._decoder)
-        self._latents = LazyAdam(self._start.latents)
-        self._step = 0
-        self._grid: LatentGrid | None = None
+        self._grid: LatentGrid | None
+        self.restart(parameters)
         self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
         # Most texels that a batch can touch: four for each point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
@@ -230,6 +226,13 @@ class NumpyTrainer:
         self._start.decoder[:] = parameters.decoder
         self._start.latents[:] = parameters.latents
         self._decoder.pack(self._start)
+
+    def restart(self, parameters: Parameters) -> None:
+        self._start = parameters.astype(np.float32)
+        self._decoder.pack(self._start)
+        self._adam = RotatedAdam(self._decoder)
+        self._latents = LazyAdam(self._start.latents)
+        self._step, self._grid = 0, None
 
     def close(self) -> None:
         self._drawing.shutdown()

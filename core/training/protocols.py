@@ -95,6 +95,10 @@ class Trainer(Protocol):
         """Goes on from a state as if the run had never stopped."""
         ...
 
+    def restart(self, parameters: Parameters) -> None:
+        """Begins again at step 0, with other parameters of the same network."""
+        ...
+
     def close(self) -> None:
         """Frees threads and device memory; the trainer cannot step afterwards."""
         ...

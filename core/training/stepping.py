@@ -39,11 +39,13 @@ def open_trained(
     options: BakeOptions,
     kind: str,
     parameters: Parameters,
+    before: Trainer | None = None,
 ) -> tuple[Trainer, DrawnSamples]:
-    """A trainer that begins with these parameters."""
+    """A trainer that begins with these parameters, after one that is closed."""
     layout = parameters.layout
     source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
-    trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+    device = teachers[0].device
+    trainer = open_trainer(kind, parameters, source, settings.training(), device, before)
     return trainer, source
 
 

@@ -29,30 +29,34 @@ class Bound:
         encoder.dispatch_compute([groups, 1, 1])
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """All that kernels of one student differ by."""
+
+    spec: NetworkSpec
+    loss: str
+    constants: Mapping[str, int | float]
+    defines: Mapping[str, str]
+
+
 class StudentKernels:
     """Compiles kernels for one specification and loss."""
 
-    def __init__(
-        self,
-        device: Device,
-        spec: NetworkSpec,
-        loss: str = "cbrt_l1",
-        constants: Mapping[str, int | float] | None = None,
-        defines: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, device: Device, recipe: Recipe) -> None:
+        self.device, self.recipe = device, recipe
+        spec, loss = recipe.spec, recipe.loss
         names = {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss]}
-        self._gpu = device.gpu
-        self._kernels = device.new_kernels({**names, **(defines or {})})
+        self._kernels = device.new_kernels({**names, **recipe.defines})
         # Every later import of these names finds the modules that are already there.
         self._kernels.load(_constants("network_constants", spec.slang_constants()))
-        self._kernels.load(_constants("trainer_constants", constants or {}))
+        self._kernels.load(_constants("trainer_constants", recipe.constants))
 
     def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> Bound:
         """Raises KeyError for a name that the kernel does not have."""
         import slangpy
 
         kernel = self._kernels.get((source,), entry)
-        root = self._gpu.create_root_shader_object(kernel.program)
+        root = self.device.gpu.create_root_shader_object(kernel.program)
         # Arguments of the entry point: a kernel's own `dispatch` leaves these out, silently.
         cursor = slangpy.ShaderCursor(root).find_entry_point(0)
         for name, value in arguments.items():

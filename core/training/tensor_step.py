@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.device import Device, Source
 from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
 from verdigris.core.training.rotated_adam import (
     BASIS_BETA,
@@ -15,7 +16,7 @@ from verdigris.core.training.rotated_adam import (
     turned_side,
 )
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import Bound, StudentKernels
+from verdigris.core.training.tensor_kernels import Bound, Recipe, StudentKernels
 from verdigris.core.training.tensor_memory import CHUNK_STEPS, TensorMemory
 from verdigris.core.training.tensor_plan import GroupPlan
 
@@ -54,15 +55,13 @@ class StepKernels:
     @classmethod
     def bind(
         cls,
-        device: Device,
+        programs: StudentKernels,
         parameters: Parameters,
         settings: TrainingSettings,
         plan: GroupPlan,
         memory: TensorMemory,
     ) -> StepKernels:
         spec, batch = parameters.spec, settings.batch
-        constants = {**plan.constants(), "kTurnedSide": turned_side(spec)}
-        kernels = StudentKernels(device, spec, settings.loss, constants, plan.defines())
         network = {
             "decoder": memory.decoder,
             "weights": memory.weights,
@@ -82,8 +81,8 @@ class StepKernels:
             "samples": memory.samples,
         }
         gradients = {"moments": memory.moments, "gradients": memory.gradients}
-        train = kernels.bind(_TRAIN, "trainStep", {**shared, **texels})
-        update = kernels.bind(
+        train = programs.bind(_TRAIN, "trainStep", {**shared, **texels})
+        update = programs.bind(
             _UPDATE,
             "updateStep",
             {
@@ -100,9 +99,9 @@ class StepKernels:
         update_groups += -(-batch * spec.latent_channels // _UPDATE_THREADS)
         step = [_Launch(train, plan.group_count(batch)), _Launch(update, update_groups)]
         if turned_side(spec):
-            rotate = _bind_rotation(kernels, {**shared, **gradients, "bases": memory.bases})
+            rotate = _bind_rotation(programs, {**shared, **gradients, "bases": memory.bases})
             step.append(_Launch(rotate, 1 + len(spec.layers)))
-        copies = kernels.bind(_UPDATE, "copyDecoder", network)
+        copies = programs.bind(_UPDATE, "copyDecoder", network)
         return cls(tuple(step), _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
     def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
@@ -112,6 +111,22 @@ class StepKernels:
     def record_copies(self, compute: slangpy.ComputePassEncoder) -> None:
         """Fills what the matrix kernels read from the decoder."""
         self.copies.record(compute)
+
+
+def step_programs(
+    device: Device,
+    spec: NetworkSpec,
+    loss: str,
+    plan: GroupPlan,
+    before: StudentKernels | None = None,
+) -> StudentKernels:
+    """What a step compiles: no size of a texture is part of it, so that one texture's programs
+    serve the next. Those before are taken where they are the same."""
+    constants = {**plan.constants(), "kTurnedSide": turned_side(spec)}
+    recipe = Recipe(spec, loss, constants, plan.defines())
+    if before and (before.device, before.recipe) == (device, recipe):
+        return before
+    return StudentKernels(device, recipe)
 
 
 def _arguments(
@@ -139,7 +154,7 @@ def _adam(beta_2: float) -> dict[str, float]:
     return {"beta1": BETA_1, "beta2": beta_2, "epsilon": EPSILON}
 
 
-def _bind_rotation(kernels: StudentKernels, arguments: dict[str, Any]) -> Bound:
+def _bind_rotation(programs: StudentKernels, arguments: dict[str, Any]) -> Bound:
     rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
     chosen = {"decoderAdam": _adam(DECODER_BETA_2), "rotation": rotation}
-    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})
+    return programs.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})

@@ -19,7 +19,7 @@ from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import read_buffer
+from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
 from verdigris.core.training.tensor_memory import (
     CHUNK_STEPS,
     RECORD_PARTS,
@@ -30,7 +30,7 @@ from verdigris.core.training.tensor_memory import (
     require_array,
 )
 from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
-from verdigris.core.training.tensor_step import StepKernels
+from verdigris.core.training.tensor_step import StepKernels, step_programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,9 @@ class TensorTrainer:
         settings: TrainingSettings,
         device: Device,
         plan: GroupPlan | None = None,
+        programs: StudentKernels | None = None,
     ) -> None:
+        """`programs` are those of a trainer before, which may be what this one needs."""
         self._gpu, self._source, self._settings = device.gpu, source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
         self.plan = plan or plan_groups(
@@ -80,11 +82,14 @@ class TensorTrainer:
         self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
         self._step, self._drawn = 0, (-1, -1)
         self._grid: LatentGrid | None = None
+        # what was read of the texels since the last step
+        self._read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
-        self._kernels = StepKernels.bind(device, parameters, settings, self.plan, self._memory)
-        nothing = np.zeros_like(parameters.latents)
-        moments = np.zeros((len(parameters.decoder), 2), np.float32)
-        self._store(parameters, moments, (nothing, nothing), first_bases(self._spec), 0)
+        self.programs = step_programs(device, self._spec, settings.loss, self.plan, programs)
+        self._kernels = StepKernels.bind(
+            self.programs, parameters, settings, self.plan, self._memory
+        )
+        self.restart(parameters)
 
     @property
     def step(self) -> int:
@@ -98,7 +103,7 @@ class TensorTrainer:
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
-            self._step = self._submission_end(last)
+            self._step, self._read = self._submission_end(last), None
             encoder = self._gpu.create_command_encoder()
         return self._report(steps)
 
@@ -172,9 +177,15 @@ class TensorTrainer:
         return StepReport(mean, steps * self._settings.batch, skipped, rejected)
 
     def parameters(self) -> Parameters:
-        records = self._memory.records(self._spec.latent_channels)
+        records = self._records()
         decoder = read_buffer(self._memory.decoder, np.float32)
         return Parameters(self._spec, self._layout, decoder, np.ascontiguousarray(records[:, 0]))
+
+    def _records(self) -> NDArray[np.float32]:
+        """Of all texels. Who wants the parameters wants the state, too, mostly."""
+        if self._read is None:
+            self._read = self._memory.records(self._spec.latent_channels)
+        return self._read
 
     def lent(self) -> LentBuffers:
         """The network where it trains."""
@@ -182,7 +193,7 @@ class TensorTrainer:
         return LentBuffers(self._memory.decoder, self._memory.texels, quads)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        records = self._memory.records(self._spec.latent_channels)
+        records = self._records()
         moments = read_buffer(self._memory.moments, np.float32).reshape(-1, 2)
         return {
             "step": np.array(self._step),
@@ -208,6 +219,12 @@ class TensorTrainer:
         self._set_grid(find_grid(state, self._layout, self._spec.latent_channels, self._settings))
         self._store(parameters, np.stack(decoder, 1), latents, bases, step)
 
+    def restart(self, parameters: Parameters) -> None:
+        self._set_grid(None)
+        nothing = np.zeros_like(parameters.latents)
+        moments = np.zeros((len(parameters.decoder), 2), np.float32)
+        self._store(parameters, moments, (nothing, nothing), first_bases(self._spec), 0)
+
     def _store(
         self,
         parameters: Parameters,
@@ -221,7 +238,7 @@ class TensorTrainer:
         with encoder.begin_compute_pass() as compute:
             self._kernels.record_copies(compute)
         self._gpu.submit_command_buffer(encoder.finish())
-        self._step, self._drawn = step, (-1, -1)
+        self._step, self._drawn, self._read = step, (-1, -1), None
         self._counts = np.zeros(8, np.uint32)
 
     def close(self) -> None:

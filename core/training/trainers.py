@@ -25,8 +25,9 @@ def open_trainer(
     source: DrawnSamples,
     settings: TrainingSettings,
     device: Device,
+    before: Trainer | None = None,
 ) -> Trainer:
-    """A trainer at step 0."""
+    """A trainer at step 0, with what can be used again of one before that is closed."""
     repeats = source.settings.repeats
     if kind == "tensor" and repeats != 1:
         raise SettingsError(
@@ -45,5 +46,6 @@ def open_trainer(
     if kind == "tensor":
         from verdigris.core.training.tensor_trainer import TensorTrainer
 
-        return TensorTrainer(parameters, source, settings, device)
+        programs = before.programs if isinstance(before, TensorTrainer) else None
+        return TensorTrainer(parameters, source, settings, device, programs=programs)
     raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")

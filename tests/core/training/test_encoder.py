@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -340,9 +341,15 @@ def spoilt(parameters):
 class Slow:
     """A material that takes a hundredth of a millisecond a place."""
 
-    def response(self, uv, wi, wo, footprint):
-        time.sleep(len(uv) * footprint.places * 1e-5)
-        return np.ones((len(uv), 3), np.float32)
+    def buffer(self, count, data):
+        assert data.size == count
+        return data
+
+    def response_on_device(self, count, uv, wi, wo, footprint):
+        assert uv.shape == (count, 2) and wi.shape == wo.shape >= (count, 3)
+        time.sleep(count * footprint.places * 1e-5)
+        found = np.ones((count, 3), np.float32)
+        return SimpleNamespace(to_numpy=lambda: found.view(np.uint8))
 
 
 def test_how_long_encoding_takes_is_told_from_a_part_of_it():

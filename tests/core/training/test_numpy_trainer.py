@@ -117,6 +117,18 @@ def test_resuming_gives_the_bits_of_an_uninterrupted_run(make_trainer):
     assert_same(resumed.parameters(), whole.parameters())
 
 
+def test_a_trainer_that_begins_again_is_as_good_as_a_new_one(make_trainer):
+    whole = make_trainer(seed=7)
+    whole.step_many(30)
+
+    again = make_trainer()
+    again.step_many(25)
+    again.restart(initialise(SPEC, LAYOUT, 7))
+    assert again.step == 0
+    again.step_many(30)
+    assert_same(again.parameters(), whole.parameters())
+
+
 def test_the_same_seed_gives_the_same_bits(make_trainer, analytic_source):
     a, b, c = make_trainer(), make_trainer(), make_trainer(analytic_source(seed=1))
     for trainer in (a, b, c):

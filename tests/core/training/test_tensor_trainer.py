@@ -15,8 +15,13 @@ from verdigris.core.network.student import Student
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import BASIS_STEPS, turned_side
-from verdigris.core.training.schedule import Schedule, TrainingSettings
-from verdigris.core.training.tensor_kernels import StudentKernels, create_buffer, read_buffer
+from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.training.tensor_kernels import (
+    Recipe,
+    StudentKernels,
+    create_buffer,
+    read_buffer,
+)
 from verdigris.core.training.tensor_plan import (
     GroupPlan,
     group_bytes,
@@ -248,6 +253,39 @@ def test_given_a_run_when_it_is_interrupted_and_resumed_then_it_ends_with_the_sa
     assert np.array_equal(resumed.parameters().latents, whole.parameters().latents)
 
 
+def test_given_a_trainer_that_begins_again_when_stepping_then_it_ends_as_a_new_one(
+    device, uses_tensor
+):
+    settings = TrainingSettings(64, schedule=Schedule(steps=40), quantisation=Quantisation(10, 30))
+    other = random_parameters(SMALL, 1)
+    whole = open_trainer(device, other, Samples(), settings, uses_tensor)
+    again = open_trainer(device, random_parameters(SMALL), Samples(), settings, uses_tensor)
+    again.step_many(25)
+    again.restart(other)
+    assert (again.step, again.latent_ranges()) == (0, None)
+    reports = [trainer.step_many(30) for trainer in (whole, again)]
+    assert reports[0] == reports[1]
+    assert np.array_equal(again.parameters().decoder, whole.parameters().decoder)
+    assert np.array_equal(again.parameters().latents, whole.parameters().latents)
+
+
+def test_given_the_programs_of_a_trainer_before_when_opening_then_they_serve_other_textures(device):
+    before = open_trainer(device, random_parameters(SMALL), Samples(), TrainingSettings(64))
+    before.step_many(1)
+    before.close()
+    layout, settings = LatentLayout(32, 16, levels=3, materials=2), TrainingSettings(96)
+    parameters = initialise(SMALL, layout, 0)
+    fresh = TensorTrainer(parameters, Samples(), settings, device, before.plan)
+    served = TensorTrainer(parameters, Samples(), settings, device, before.plan, before.programs)
+    assert served.programs is before.programs
+    assert served.step_many(20) == fresh.step_many(20)
+    assert np.array_equal(served.parameters().latents, fresh.parameters().latents)
+    # of another loss nothing can be used again
+    other = TrainingSettings(96, loss="l1")
+    refused = TensorTrainer(parameters, Samples(), other, device, before.plan, before.programs)
+    assert refused.programs is not before.programs
+
+
 def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_was_learnt(device):
     trainer = open_trainer(device, random_parameters(SMALL), Samples(), TrainingSettings(64))
     student = Student(random_parameters(SMALL, 1), device)
@@ -355,7 +393,7 @@ void count(uniform RWStructuredBuffer<uint> counts)
 def test_given_a_plan_when_the_shader_counts_then_python_counts_the_same(device, preset):
     spec = PRESETS[preset]
     plan = plan_groups(spec, False)
-    kernels = StudentKernels(device, spec, "l1", plan.constants(), plan.defines())
+    kernels = StudentKernels(device, Recipe(spec, "l1", plan.constants(), plan.defines()))
     counts = create_buffer(device.gpu, size=8)
     bound = kernels.bind(Source("counts", COUNTS), "count", {"counts": counts})
     encoder = device.gpu.create_command_encoder()
@@ -375,6 +413,6 @@ def test_given_a_network_that_no_group_holds_when_planning_then_the_error_names_
 def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(device):
     plan = GroupPlan(False, 8)
     constants = {**plan.constants(), "kTurnedSide": turned_side(SMALL)}
-    kernels = StudentKernels(device, SMALL, "l1", constants, plan.defines())
+    kernels = StudentKernels(device, Recipe(SMALL, "l1", constants, plan.defines()))
     with pytest.raises(KeyError, match="nonsense"):
         kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
