@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.render import Lighting, over_backdrop, render
+from verdigris.core.pictures.render import SUBPIXELS, Lighting, over_backdrop, render
 from verdigris.core.training.metrics import ldr_flip, psnr
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def compare_materials(
     view: str,
     size: int,
     lighting: Lighting,
-    subpixels: int = 2,
+    subpixels: int = SUBPIXELS,
 ) -> Comparison:
     """Draws both wrapped around the same shape, without emission as a bake has seen them."""
     pictures = [

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 VIEWS = ("sphere", "plane", "mesh")
 LARGEST_SIZE = 4096
+# Sub-pixels a side of a pixel, unless said.
+SUBPIXELS = 2
+# With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
+MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("preview/shade_view")
 _PIXELS_AT_ONCE = 1 << 19
+# A driver gives a dispatch up that takes seconds.
+_DIRECTIONS_AT_ONCE = 1 << 24
 ALL = slice(None)
 
 
@@ -43,6 +49,11 @@ class Lighting:
     samples: int = 32
     """Directions that the studio is summed over, at each sub-pixel."""
 
+    @property
+    def pixels_at_once(self) -> int:
+        """Of a view, in one dispatch."""
+        return min(_PIXELS_AT_ONCE, max(1, _DIRECTIONS_AT_ONCE // max(1, self.samples)))
+
 
 def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
     """The view of this name at `size` pixels a side."""
@@ -58,6 +69,11 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
 
 
+def largest_size(subpixels: int = SUBPIXELS) -> int:
+    """Pixels a side of the largest picture whose pixels are means of so many sub-pixels a side."""
+    return LARGEST_SIZE // subpixels
+
+
 def _check_size(size: int, largest: int) -> None:
     if not 1 <= size <= largest:
         raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
@@ -69,7 +85,7 @@ def render(
     size: int = 512,
     mesh: Mesh | None = None,
     lighting: Lighting | None = None,
-    subpixels: int = 2,
+    subpixels: int = SUBPIXELS,
     is_flat: bool = False,
     footprint: Footprint = POINT,
 ) -> Floats:
@@ -79,11 +95,12 @@ def render(
     without, patterns in space see the shape itself.
     """
     lighting = lighting or Lighting()
-    _check_size(size, LARGEST_SIZE // subpixels)
+    _check_size(size, largest_size(subpixels))
     view = make_view(kind, size * subpixels, mesh)
     fine = np.zeros((view.size * view.size, 4), np.float32)
-    for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
-        part = slice(start, start + _PIXELS_AT_ONCE)
+    at_once = lighting.pixels_at_once
+    for start in range(0, len(view.pixel), at_once):
+        part = slice(start, start + at_once)
         fine[view.pixel[part]] = shade(material, view, lighting, is_flat, footprint, part)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))
