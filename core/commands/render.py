@@ -39,7 +39,7 @@ def render(
     light: Annotated[
         str,
         typer.Option(
-            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes."
+            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes, y up."
         ),
     ] = "-0.45,0.6,0.66",
     samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 LARGEST_FILE_BYTES = 2 << 30
+_USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
+# Where the axes of a stage go whose z is up: y is up in pictures.
+_FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,13 @@ class Mesh:
         return normalized(along_u), normalized(along_v)
 
 
-def load_mesh(path: str | Path) -> Mesh:
-    """A mesh by its file's extension."""
+def load_mesh(path: str | Path, is_upright: bool = True) -> Mesh:
+    """A mesh by its file's extension, with y up where the file says which axis is; or, not
+    upright, in the file's own space, where its cameras are."""
     path = Path(path)
     readers: dict[str, Callable[[Path], Mesh]] = {
         ".obj": _load_obj,
-        ".usd": _load_usd,
-        ".usda": _load_usd,
-        ".usdc": _load_usd,
-        ".usdz": _load_usd,
+        **dict.fromkeys(_USD_SUFFIXES, partial(_load_usd, is_upright=is_upright)),
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
@@ -166,8 +168,8 @@ def _areas(position: Floats) -> Floats:
     return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
 
 
-def _load_usd(path: Path) -> Mesh:
-    parts = [usd_mesh(mesh, str(path)) for mesh in usd_meshes(path)]
+def _load_usd(path: Path, is_upright: bool) -> Mesh:
+    parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
     return Mesh(
         np.concatenate([part.position for part in parts]),
         np.concatenate([part.normal for part in parts]),
@@ -226,8 +228,9 @@ def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
     return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
 
 
-def usd_mesh(mesh: Any, asker: str) -> Mesh:
-    """One mesh of a stage, in the stage's space; of what moves, where it starts."""
+def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> Mesh:
+    """One mesh of a stage, in the stage's space with y up, or in that space as it is; of what
+    moves, where it starts."""
     from pxr import Usd, UsdGeom
 
     name = f"{asker}: {mesh.GetPath()}"
@@ -241,6 +244,8 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     ):
         raise MeshError(f"{name}: its faces refer to points that are not there")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
+    if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
+        to_world = to_world @ _FROM_Z_UP
     corners = triangulate(counts, points[vertex])
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     uv = _usd_uv(mesh, name, vertex)
@@ -282,7 +287,7 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
 def _usd_normals(
     mesh: Any, point_count: int, counts: Ints, vertex: Ints, to_world: NDArray[np.float64]
 ) -> Floats | None:
-    """Of each corner, in the stage's space; None where the mesh has none that can be used."""
+    """Of each corner, in the space of `to_world`; None where the mesh has none that can be used."""
     from pxr import Usd, UsdGeom
 
     start = Usd.TimeCode.EarliestTime()

@@ -39,7 +39,7 @@ class Lighting:
     """One directional light and a studio around it."""
 
     direction: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Towards the light: x to the right, y up, z to the viewer; for a mesh, its own axes."""
+    """Towards the light: x to the right, y up, z to the viewer; for a mesh, its own axes, y up."""
     colour: tuple[float, float, float] = (2.4, 2.3, 2.2)
     """Its irradiance on a surface that faces it, linear Rec.709."""
     environment: float = 0.8

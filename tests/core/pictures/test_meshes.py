@@ -173,6 +173,28 @@ def test_a_usd_mesh_that_is_scaled_to_nothing_along_an_axis_is_read(tmp_path):
     assert (np.abs(mesh.normal) == Z).all()
 
 
+LIFTED = """
+    float3 xformOp:scale = (2, 1, 1)
+    double3 xformOp:translate = (0, 0, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+"""
+
+
+@pytest.mark.parametrize("normals", ["", f"normal3f[] normals = {[X, Y, Z] * 2}"])
+def test_a_stage_whose_z_is_up_is_turned_so_that_y_is(tmp_path, normals):
+    text = CARD.format(uv=UV, normals=normals + LIFTED)
+    lying = load_mesh(write(tmp_path, text, "y_up.usda"))
+    path = write(tmp_path, text.replace("1.0\n", '1.0\n(\n    upAxis = "Z"\n)\n', 1), "z_up.usda")
+    as_it_is, turned = load_mesh(path, is_upright=False), load_mesh(path)
+    for name in ("position", "normal"):
+        x, y, z = np.moveaxis(getattr(lying, name), -1, 0)
+        np.testing.assert_array_equal(getattr(as_it_is, name), getattr(lying, name))
+        np.testing.assert_allclose(getattr(turned, name), np.stack([x, z, -y], -1), atol=1e-6)
+    np.testing.assert_array_equal(turned.uv, lying.uv)
+    # what was lifted is high
+    assert turned.position[..., 1].min() == 3.0
+
+
 def test_of_usd_uvs_with_three_numbers_the_first_two_count(tmp_path):
     uv = f'texCoord3f[] primvars:st = {[X, Y, Z, X, X, Y]} (interpolation = "vertex")'
     mesh = load_mesh(write(tmp_path, CARD.format(uv=uv, normals=""), "card.usda"))
