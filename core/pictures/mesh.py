@@ -62,7 +62,12 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> Mesh:
         raise MeshError(f"{path}: there is no such file")
     if path.stat().st_size > LARGEST_FILE_BYTES:
         raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
-    mesh = reader(path)
+    try:
+        mesh = reader(path)
+    except OSError as failure:
+        raise MeshError(
+            f"{path}: cannot be read ({failure.strerror}): check the file, or choose another"
+        ) from None
     if len(mesh.position) == 0:
         raise MeshError(f"{path}: holds no triangles")
     if not np.isfinite(mesh.position).all() or not np.isfinite(mesh.uv).all():

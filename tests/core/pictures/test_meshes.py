@@ -112,6 +112,14 @@ def test_other_files_are_refused(tmp_path):
         load_mesh(write(tmp_path, "#usda 1.0\n", "empty.usda"))
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="has no file that fails to read")
+def test_a_file_that_the_system_does_not_let_read_is_refused_by_name(tmp_path):
+    path = tmp_path / "locked.obj"
+    path.symlink_to("/proc/self/mem")
+    with pytest.raises(MeshError, match=r"locked\.obj: cannot be read \(.+\): check the file"):
+        load_mesh(path)
+
+
 def test_a_usd_mesh_without_uvs_lists_what_it_has(tmp_path):
     text = (
         '#usda 1.0\ndef Mesh "m"\n{\npoint3f[] points = [(0,0,0),(1,0,0),(0,1,0)]\n'
