@@ -50,7 +50,7 @@ from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
     SavedState,
     find_state,
-    write_state,
+    keep_state,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -289,8 +289,8 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
             yield from pictures
         if checkpoints.is_due:
             with checkpoints.taken():
-                written = write_state(run)
-            yield written
+                written = [*keep_state(run)]
+            yield from written
     if run.trainer.step < end:
         if not run.step:
             raise VerdigrisError(
