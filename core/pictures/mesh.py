@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +48,21 @@ class Mesh:
         return normalized(along_u), normalized(along_v)
 
 
-def load_mesh(path: str | Path, is_upright: bool = True) -> Mesh:
+@dataclass(frozen=True)
+class FileMesh(Mesh):
+    """A mesh with the polygons that its triangles are of, to find what else these carry."""
+
+    corners: Ints
+    """(T, 3): which corner of the polygons each is, counted through all of them."""
+    corner_count: int
+    """Of the polygons."""
+
+
+def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     """A mesh by its file's extension, with y up where the file says which axis is; or, not
     upright, in the file's own space, where its cameras are."""
     path = Path(path)
-    readers: dict[str, Callable[[Path], Mesh]] = {
+    readers: dict[str, Callable[[Path], FileMesh]] = {
         ".obj": _load_obj,
         **dict.fromkeys(_USD_SUFFIXES, partial(_load_usd, is_upright=is_upright)),
     }
@@ -81,7 +92,7 @@ def normalized(vectors: Floats) -> Floats:
     return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
 
 
-def _load_obj(path: Path) -> Mesh:
+def _load_obj(path: Path) -> FileMesh:
     points: list[list[float]] = []
     uvs: list[list[float]] = []
     normals: list[list[float]] = []
@@ -103,7 +114,8 @@ def _load_obj(path: Path) -> Mesh:
             raise obj_fault(path, number, words, failure) from None
     flat = np.array(corners, np.int64).reshape(-1, 3)
     places = np.array(points, np.float32).reshape(-1, 3)
-    index = flat[triangulate(np.array(sizes, np.int64), places[flat[:, 0]])]
+    triangles = triangulate(np.array(sizes, np.int64), places[flat[:, 0]])
+    index = flat[triangles]
     if (index[..., 1] < 0).any():
         raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
     position = places[index[..., 0]]
@@ -112,7 +124,7 @@ def _load_obj(path: Path) -> Mesh:
         normal = _with_faces(normalized(np.array(normals, np.float32)[index[..., 2]]), position)
     else:
         normal = smooth_normals(position, index[..., 0], len(points))
-    return Mesh(position, normal, uv)
+    return FileMesh(position, normal, uv, triangles, len(flat))
 
 
 def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -173,18 +185,21 @@ def _areas(position: Floats) -> Floats:
     return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
 
 
-def _load_usd(path: Path, is_upright: bool) -> Mesh:
+def _load_usd(path: Path, is_upright: bool) -> FileMesh:
     parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
-    return Mesh(
+    *firsts, corner_count = accumulate((part.corner_count for part in parts), initial=0)
+    return FileMesh(
         np.concatenate([part.position for part in parts]),
         np.concatenate([part.normal for part in parts]),
         np.concatenate([part.uv for part in parts]),
+        np.concatenate([part.corners + at for part, at in zip(parts, firsts, strict=True)]),
+        corner_count,
     )
 
 
 def usd_meshes(path: Path) -> Iterator[Any]:
     """Every mesh of a stage (UsdGeom.Mesh) that is rendered, those of instances too, in the order
-    of `load_mesh`'s triangles. One at a time: they are gone with the stage, which lives as long as
+    of `load_mesh`'s polygons. One at a time: they are gone with the stage, which lives as long as
     this goes on."""
     try:
         from pxr import Usd, UsdGeom
@@ -233,7 +248,7 @@ def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
     return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
 
 
-def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> Mesh:
+def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
     """One mesh of a stage, in the stage's space with y up, or in that space as it is; of what
     moves, where it starts."""
     from pxr import Usd, UsdGeom
@@ -261,7 +276,7 @@ def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> Mesh:
         normal = smooth_normals(position, triangles, len(points))
     else:
         normal = _with_faces(normals[corners], position)
-    return Mesh(position, normal, uv[corners])
+    return FileMesh(position, normal, uv[corners], corners, len(vertex))
 
 
 def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
