@@ -40,6 +40,15 @@ class Source:
     text: str | None = None
 
 
+def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
+    """A module that holds numbers under their Slang names."""
+    lines = [f"module {name};"]
+    for each, value in values.items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {each} = {value!r};")
+    return Source(name, "\n".join(lines) + "\n")
+
+
 class Kernels:
     """The kernels of one Slang session. A material has a session of its own, so that letting go of
     the material lets go of all that was compiled for it."""

@@ -337,6 +337,7 @@ class PanelModel:
             "finished": self._take_finished,
             "warning": lambda said: self.notices.tell(WARNING, str(said.get("text", ""))),
             "error": self._take_error,
+            "showing": self._take_showing,
             "written": lambda said: self.notices.tell(INFO, f"Written: {said.get('path', '')}"),
         }.get(str(header.get("event")))
         self.bake.take(header)
@@ -414,6 +415,11 @@ class PanelModel:
             self._ran = self.bake.progress.steps > 0
             self._set_state(FAILED)
         self.notices.tell(ERROR, str(said.get("text", "")))
+
+    def _take_showing(self, said: Mapping[str, Any]) -> None:
+        """Another shape is shown than was asked for; an error has told why."""
+        if said.get("view") == self.view.number:
+            self.look(shape=str(said.get("shape")), mesh=str(said.get("mesh")))
 
     def _take_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
         if header.get("event") == "importance":

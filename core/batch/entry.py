@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document
+
+# Beside these any field can have any value that it can have at all.
+_ROOMY = BakeSettings(encode_from=0, small_resolution=4)
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,15 @@ def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
 
 
 def check_changes(changes: Mapping[str, Any]) -> None:
-    """Refuses fields that no settings have, and values of another kind; whether values go together
-    depends on the preset."""
+    """Refuses fields that no settings have, values of another kind, and values that no settings
+    take; whether values go together depends on the preset."""
     _check_kinds(BakeSettings().to_json(), changes, "")
+    for name, value in changes.items():
+        if name != "draw":
+            # the activation is looked at where the network is made
+            _ = replace(_ROOMY, **{name: value}).spec
+    for name, value in changes.get("draw", {}).items():
+        DrawSettings(**{name: value})
 
 
 def _check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str) -> None:

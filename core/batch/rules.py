@@ -8,9 +8,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.entry import Wish
+from verdigris.core.batch.entry import Wish, check_changes
 from verdigris.core.batch.fields import SceneError, Values
 from verdigris.core.batch.names import why_no_name
+from verdigris.core.errors import SettingsError
+from verdigris.core.settings import TRAINERS, require_settings
 
 WISHES = (
     *("preset", "settings", "importance", "directions"),
@@ -58,10 +60,18 @@ def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ())
     group = text("group")
     if group and why_no_name(group):
         raise SceneError(f"{where}: group: {why_no_name(group)}")
+    settings, preset = found.table("settings"), text("preset")
+    try:
+        # what fits no material is told once, and not by each
+        check_changes(settings)
+        if preset:
+            require_settings(preset, TRAINERS[0])
+    except SettingsError as failure:
+        raise SceneError(f"{where}: {failure}") from None
     return Rule(
         match or found.texts("match") or ("*",),
-        text("preset"),
-        found.table("settings"),
+        preset,
+        settings,
         text("importance"),
         text("directions"),
         found.number("time_limit"),

@@ -18,6 +18,7 @@ from verdigris.core.commands.options import (
     MaterialName,
     Search,
     at_least,
+    in_range,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ _COMPARED_VIEWS = ("sphere", "plane")
 def measure(
     bundle: Bundle,
     source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
-    samples: Annotated[int, typer.Option(min=1, max=_MOST_SAMPLES, help="Held-out samples.")] = 1
-    << 20,
+    samples: Annotated[int, typer.Option(help="Held-out samples.")] = 1 << 20,
     seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
     size: Annotated[int, typer.Option(help="Pixels a side of the sphere.")] = 256,
     error_map: Annotated[
@@ -53,9 +53,12 @@ def measure(
     from verdigris.core.device import open_device
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.pictures.render import largest_size
     from verdigris.core.training import measure as measures
 
+    in_range(samples, 1, _MOST_SAMPLES, "--samples")
     at_least(seed, 0, "--seed")
+    in_range(size, 1, largest_size(measures.PICTURE_SUBPIXELS), "--size")
     if error_map:
         check_picture_path(error_map)
     opened = open_bundle(bundle)
@@ -108,13 +111,14 @@ def compare(
     from verdigris.core.device import open_device
     from verdigris.core.pictures.comparison import compare_materials
     from verdigris.core.pictures.files import check_picture_path, write_picture
-    from verdigris.core.pictures.render import Lighting
+    from verdigris.core.pictures.render import Lighting, largest_size
 
     if view not in _COMPARED_VIEWS:
         raise typer.BadParameter(
             f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
         )
     check_picture_path(output)
+    in_range(size, 1, largest_size(), "--size")
     lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
     for bundle in bundles.values():

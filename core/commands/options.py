@@ -46,6 +46,13 @@ def at_least(value: float, low: float, option: str) -> float:
     return value
 
 
+def in_range(value: int, low: int, high: int, option: str) -> int:
+    """The value, or an error of usage that names its option and both ends."""
+    if not low <= value <= high:
+        raise typer.BadParameter(f"{value} is not in the range {low} to {high}", param_hint=option)
+    return value
+
+
 def chosen_view(view: str | None, mesh: Path | None) -> str:
     """The view that was asked for, which a mesh is drawn in only where it is that of one."""
     if mesh and view not in (None, "mesh"):

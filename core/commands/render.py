@@ -15,6 +15,7 @@ from verdigris.core.commands.options import (
     Search,
     at_least,
     chosen_view,
+    in_range,
 )
 
 
@@ -38,7 +39,7 @@ def render(
     light: Annotated[
         str,
         typer.Option(
-            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes."
+            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes, y up."
         ),
     ] = "-0.45,0.6,0.66",
     samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,
@@ -53,14 +54,20 @@ def render(
     from verdigris.core.device import open_device
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.mesh import load_mesh
-    from verdigris.core.pictures.render import Lighting, over_backdrop
+    from verdigris.core.pictures.render import (
+        MOST_STUDIO_SAMPLES,
+        Lighting,
+        largest_size,
+        over_backdrop,
+    )
     from verdigris.core.pictures.render import render as draw
 
     check_picture_path(output)
+    in_range(size, 1, largest_size(), "--size")
     lighting = Lighting(
         direction=_direction(light),
         environment=at_least(environment, 0.0, "--environment"),
-        samples=int(at_least(samples, 1, "--samples")),
+        samples=in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
     )
     chosen = chosen_view(view, mesh)
     shape = load_mesh(mesh) if mesh else None

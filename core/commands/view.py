@@ -14,10 +14,13 @@ from verdigris.core.commands.options import (
     MaterialName,
     Search,
     chosen_view,
+    in_range,
 )
 
 if TYPE_CHECKING:
     from typing import Any
+
+_SMALLEST_WINDOW, _LARGEST_WINDOW = 16, 2048
 
 
 def view(
@@ -30,7 +33,7 @@ def view(
     mesh: Annotated[
         Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
     ] = None,
-    size: Annotated[int, typer.Option(min=16, max=2048, help="Pixels a side.")] = 640,
+    size: Annotated[int, typer.Option(help="Pixels a side.")] = 640,
     shot: Annotated[
         Path | None, typer.Option(help="Write what the window shows first as a picture, and close.")
     ] = None,
@@ -57,6 +60,7 @@ def view(
 
     if shot:
         check_picture_path(shot)
+    in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
     chosen = chosen_view(shape, mesh)
     opened = open_bundle(bundle)
     on = open_device(device)

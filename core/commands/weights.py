@@ -119,7 +119,10 @@ def from_view(
         places = [_numbers(text, name) for text, name in ((eye, "eye"), (target, "target"))]
         seen_by = look_at(places[0], places[1], _numbers(up, "up"), fov, (int(across), int(down)))
     settings = MapSettings(size, dilation, hidden, "repeat" if repeat else "udim", wraps=repeat)
-    _write(view_maps(load_mesh(mesh), seen_by, ViewSettings(hidden, most), settings), output)
+    _write(
+        view_maps(load_mesh(mesh, is_upright=False), seen_by, ViewSettings(hidden, most), settings),
+        output,
+    )
 
 
 @app.command("show")

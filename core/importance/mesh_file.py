@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.errors import MeshError
-from verdigris.core.importance.from_mesh import corner_weights
 from verdigris.core.importance.primvars import (
     CHANNELS,
     find_weights,
     one_channel,
-    triangle_count,
     weight_names,
 )
 from verdigris.core.pictures.mesh import (
@@ -21,9 +19,9 @@ from verdigris.core.pictures.mesh import (
     obj_corner,
     obj_fault,
     obj_lines,
+    usd_faces,
     usd_meshes,
 )
-from verdigris.core.pictures.polygons import triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,51 +50,49 @@ def load_painted_mesh(
         channel = CHANNELS.index(letter)
     read = _obj_weights if path.suffix.lower() == ".obj" else _usd_weights
     weights, warnings = read(path, base, channel, (low, high))
-    if weights.shape != mesh.uv.shape[:2]:
+    if len(weights) != mesh.corner_count:
         raise MeshError(f"{path}: has changed while it was read: try again")
-    return mesh, weights, warnings
+    return mesh, weights[mesh.corners], warnings
 
 
 def _obj_weights(
     path: Path, name: str, channel: int | None, ends: tuple[float, float]
 ) -> tuple[Floats, tuple[str, ...]]:
-    vertices: list[list[float]] = []
+    """A weight for each corner of the file's polygons, and warnings."""
+    colours: list[list[float]] = []
     corners: list[int] = []
-    sizes: list[int] = []
     is_painted: list[bool] = []
     for number, words in obj_lines(path):
         if words[0] == "v":
             is_painted.append(len(words) >= 7)
             colour = words[4:7] if is_painted[-1] else ["0"] * 3
             try:
-                vertices.append([float(word) for word in words[1:4] + colour])
+                colours.append([float(word) for word in colour])
             except ValueError as failure:
                 raise obj_fault(path, number, words, failure) from None
         elif words[0] == "f":
             # only the first number counts: normals and uvs were checked with the mesh
-            counts = (len(vertices), 0, 0)
+            counts = (len(colours), 0, 0)
             corners += [obj_corner(word.split("/")[0], counts)[0] for word in words[1:]]
-            sizes.append(len(words) - 1)
     painted = sum(is_painted)
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()
         listed = ", ".join(there) or "none: paint is read from vertices 'v x y z r g b'"
         raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
     warnings: tuple[str, ...] = ()
-    if painted < len(vertices):
-        without = len(vertices) - painted
-        warnings = (f"{without} of {len(vertices)} vertices have no colour and were taken as 1",)
-    found, vertex = np.array(vertices, np.float32), np.array(corners, np.int64)
-    triangles = vertex[triangulate(np.array(sizes, np.int64), found[vertex, :3])]
-    values = one_channel(str(path), name, found[:, 3:], channel)
-    weights = corner_weights(_between(ends, values), triangles, "point")
-    weights[~np.array(is_painted)[triangles]] = _NORMAL_WEIGHT
-    return weights, warnings
+    if painted < len(colours):
+        without = len(colours) - painted
+        warnings = (f"{without} of {len(colours)} vertices have no colour and were taken as 1",)
+    values = one_channel(str(path), name, np.array(colours, np.float32), channel)
+    weights = _between(ends, values)
+    weights[~np.array(is_painted)] = _NORMAL_WEIGHT
+    return weights[np.array(corners, np.int64)], warnings
 
 
 def _usd_weights(
     path: Path, name: str, channel: int | None, ends: tuple[float, float]
 ) -> tuple[Floats, tuple[str, ...]]:
+    """A weight for each corner of the stage's polygons, and warnings."""
     parts: list[Floats] = []
     there: set[str] = set()
     without: list[str] = []
@@ -105,7 +101,7 @@ def _usd_weights(
         found = find_weights(mesh, name, str(path), channel)
         if found is None:
             without.append(str(mesh.GetPath()))
-            parts.append(np.full((triangle_count(mesh), 3), _NORMAL_WEIGHT, np.float32))
+            parts.append(np.full(len(usd_faces(mesh)[1]), _NORMAL_WEIGHT, np.float32))
         else:
             parts.append(_between(ends, found))
     if len(without) == len(parts):

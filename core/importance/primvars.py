@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import MeshError
-from verdigris.core.importance.from_mesh import corner_weights
-from verdigris.core.pictures.mesh import usd_faces, usd_places, usd_points
-from verdigris.core.pictures.polygons import fan, triangulate
+from verdigris.core.pictures.mesh import usd_faces, usd_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +24,7 @@ def weight_names(mesh: Any) -> tuple[str, ...]:
 
 
 def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -> Floats | None:
-    """Weights (T, 3) of the corners of one mesh; None where it has none so called."""
+    """A weight for each corner of a mesh's polygons; None where it has none so called."""
     from pxr import Usd
 
     primvar = _weight_primvars(mesh).get(name)
@@ -40,15 +38,10 @@ def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -
     return _at_corners(asker, mesh, primvar, values)
 
 
-def triangle_count(mesh: Any) -> int:
-    """How many triangles the polygons of a mesh fall into."""
-    return len(fan(usd_faces(mesh)[0]))
-
-
 def one_channel(asker: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
-    """One number each, of values (N,) or (N, channels); without a channel, all there are."""
+    """One number each, of values (N,) or (N, channels); without a channel, their mean."""
     if channel is None:
-        return values
+        return values if values.ndim == 1 else np.asarray(values.mean(1))
     if values.ndim != 2 or channel >= values.shape[1]:
         count = 1 if values.ndim != 2 else values.shape[1]
         raise MeshError(f"{asker}: {name!r} has {count} channel(s), and no {CHANNELS[channel]!r}")
@@ -80,5 +73,4 @@ def _at_corners(asker: str, mesh: Any, primvar: Any, values: NDArray[Any]) -> Fl
             f"{asker}: {name!r} holds {len(values)} values, and {kind} needs {needed}: export it "
             "again"
         )
-    triangles = triangulate(counts, usd_points(mesh)[vertex])
-    return corner_weights(values[place], triangles, "point")
+    return np.asarray(values[place], np.float32)

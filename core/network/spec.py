@@ -228,25 +228,6 @@ class NetworkSpec:
             constants[f"kBiasOffset{index}"] = layer.bias_offset
         return constants
 
-    def slang_source(self) -> str:
-        """Source of a Slang module that holds slang_constants() and the activation's type."""
-        lines = ["module network_constants;", "import activations;"]
-        for name, value in self.slang_constants().items():
-            kind = "int" if isinstance(value, int) else "float"
-            lines.append(f"public static const {kind} {name} = {value!r};")
-        lines.append(f"public typealias Activation = {ACTIVATIONS[self.activation]};")
-        return "\n".join(lines) + "\n"
-
-    def slang_defines(self) -> dict[str, str]:
-        """The same as preprocessor definitions: kLatentChannels becomes LATENT_CHANNELS."""
-        defines = {
-            "".join(f"_{c}" if c.isupper() else c for c in name[1:]).lstrip("_").upper(): repr(
-                value
-            )
-            for name, value in self.slang_constants().items()
-        }
-        return defines | {"ACTIVATION": ACTIVATIONS[self.activation]}
-
     def to_json(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Source, open_device
+from verdigris.core.device import Device, Source, constants_module, open_device
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.network.spec import ACTIVATIONS, NetworkSpec
+from verdigris.core.network.spec import ACTIVATIONS
 
 if TYPE_CHECKING:
     import slangpy
@@ -46,7 +46,7 @@ class Student(DeviceMaterial):
         self._kernels = self.device.new_kernels(
             {"ACTIVATION": ACTIVATIONS[parameters.spec.activation]}
         )
-        self._kernels.load(_constants_module(parameters.spec))
+        self._kernels.load(constants_module("network_constants", parameters.spec.slang_constants()))
         self._decoder: slangpy.Buffer
         self._texels: slangpy.Buffer
         self.update(parameters)
@@ -84,11 +84,3 @@ class Student(DeviceMaterial):
             "gDecoder": self._decoder,
             "gTexels": self._texels,
         }
-
-
-def _constants_module(spec: NetworkSpec) -> Source:
-    lines = ["module network_constants;"]
-    for name, value in spec.slang_constants().items():
-        kind = "int" if isinstance(value, int) else "float"
-        lines.append(f"public static const {kind} {name} = {value!r};")
-    return Source("network_constants", "\n".join(lines) + "\n")

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
+from verdigris.core.pictures.render import (
+    SUBPIXELS,
+    Lighting,
+    draw,
+    make_view,
+    over_backdrop,
+)
 from verdigris.core.training.metrics import ldr_flip, psnr
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ def compare_materials(
     view: str,
     size: int,
     lighting: Lighting,
-    subpixels: int = 2,
+    subpixels: int = SUBPIXELS,
 ) -> Comparison:
     """Draws both wrapped around the same shape, without emission as a bake has seen them."""
     seen = make_view(view, size * subpixels)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 LARGEST_FILE_BYTES = 2 << 30
+_USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
+# Where the axes of a stage go whose z is up: y is up in pictures.
+_FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,23 @@ class Mesh:
         return normalized(along_u), normalized(along_v)
 
 
-def load_mesh(path: str | Path) -> Mesh:
-    """A mesh by its file's extension."""
+@dataclass(frozen=True)
+class FileMesh(Mesh):
+    """A mesh with the polygons that its triangles are of, to find what else these carry."""
+
+    corners: Ints
+    """(T, 3): which corner of the polygons each is, counted through all of them."""
+    corner_count: int
+    """Of the polygons."""
+
+
+def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
+    """A mesh by its file's extension, with y up where the file says which axis is; or, not
+    upright, in the file's own space, where its cameras are."""
     path = Path(path)
-    readers: dict[str, Callable[[Path], Mesh]] = {
+    readers: dict[str, Callable[[Path], FileMesh]] = {
         ".obj": _load_obj,
-        ".usd": _load_usd,
-        ".usda": _load_usd,
-        ".usdc": _load_usd,
-        ".usdz": _load_usd,
+        **dict.fromkeys(_USD_SUFFIXES, partial(_load_usd, is_upright=is_upright)),
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
@@ -60,7 +73,12 @@ def load_mesh(path: str | Path) -> Mesh:
         raise MeshError(f"{path}: there is no such file")
     if path.stat().st_size > LARGEST_FILE_BYTES:
         raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
-    mesh = reader(path)
+    try:
+        mesh = reader(path)
+    except OSError as failure:
+        raise MeshError(
+            f"{path}: cannot be read ({failure.strerror}): check the file, or choose another"
+        ) from None
     if len(mesh.position) == 0:
         raise MeshError(f"{path}: holds no triangles")
     if not np.isfinite(mesh.position).all() or not np.isfinite(mesh.uv).all():
@@ -74,7 +92,7 @@ def normalized(vectors: Floats) -> Floats:
     return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
 
 
-def _load_obj(path: Path) -> Mesh:
+def _load_obj(path: Path) -> FileMesh:
     points: list[list[float]] = []
     uvs: list[list[float]] = []
     normals: list[list[float]] = []
@@ -96,7 +114,8 @@ def _load_obj(path: Path) -> Mesh:
             raise obj_fault(path, number, words, failure) from None
     flat = np.array(corners, np.int64).reshape(-1, 3)
     places = np.array(points, np.float32).reshape(-1, 3)
-    index = flat[triangulate(np.array(sizes, np.int64), places[flat[:, 0]])]
+    triangles = triangulate(np.array(sizes, np.int64), places[flat[:, 0]])
+    index = flat[triangles]
     if (index[..., 1] < 0).any():
         raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
     position = places[index[..., 0]]
@@ -105,7 +124,7 @@ def _load_obj(path: Path) -> Mesh:
         normal = _with_faces(normalized(np.array(normals, np.float32)[index[..., 2]]), position)
     else:
         normal = smooth_normals(position, index[..., 0], len(points))
-    return Mesh(position, normal, uv)
+    return FileMesh(position, normal, uv, triangles, len(flat))
 
 
 def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -166,18 +185,21 @@ def _areas(position: Floats) -> Floats:
     return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
 
 
-def _load_usd(path: Path) -> Mesh:
-    parts = [usd_mesh(mesh, str(path)) for mesh in usd_meshes(path)]
-    return Mesh(
+def _load_usd(path: Path, is_upright: bool) -> FileMesh:
+    parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
+    *firsts, corner_count = accumulate((part.corner_count for part in parts), initial=0)
+    return FileMesh(
         np.concatenate([part.position for part in parts]),
         np.concatenate([part.normal for part in parts]),
         np.concatenate([part.uv for part in parts]),
+        np.concatenate([part.corners + at for part, at in zip(parts, firsts, strict=True)]),
+        corner_count,
     )
 
 
 def usd_meshes(path: Path) -> Iterator[Any]:
     """Every mesh of a stage (UsdGeom.Mesh) that is rendered, those of instances too, in the order
-    of `load_mesh`'s triangles. One at a time: they are gone with the stage, which lives as long as
+    of `load_mesh`'s polygons. One at a time: they are gone with the stage, which lives as long as
     this goes on."""
     try:
         from pxr import Usd, UsdGeom
@@ -226,8 +248,9 @@ def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
     return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
 
 
-def usd_mesh(mesh: Any, asker: str) -> Mesh:
-    """One mesh of a stage, in the stage's space; of what moves, where it starts."""
+def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
+    """One mesh of a stage, in the stage's space with y up, or in that space as it is; of what
+    moves, where it starts."""
     from pxr import Usd, UsdGeom
 
     name = f"{asker}: {mesh.GetPath()}"
@@ -241,6 +264,8 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
     ):
         raise MeshError(f"{name}: its faces refer to points that are not there")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
+    if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
+        to_world = to_world @ _FROM_Z_UP
     corners = triangulate(counts, points[vertex])
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     uv = _usd_uv(mesh, name, vertex)
@@ -251,7 +276,7 @@ def usd_mesh(mesh: Any, asker: str) -> Mesh:
         normal = smooth_normals(position, triangles, len(points))
     else:
         normal = _with_faces(normals[corners], position)
-    return Mesh(position, normal, uv[corners])
+    return FileMesh(position, normal, uv[corners], corners, len(vertex))
 
 
 def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
@@ -282,7 +307,7 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
 def _usd_normals(
     mesh: Any, point_count: int, counts: Ints, vertex: Ints, to_world: NDArray[np.float64]
 ) -> Floats | None:
-    """Of each corner, in the stage's space; None where the mesh has none that can be used."""
+    """Of each corner, in the space of `to_world`; None where the mesh has none that can be used."""
     from pxr import Usd, UsdGeom
 
     start = Usd.TimeCode.EarliestTime()

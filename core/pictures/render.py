@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 VIEWS = ("sphere", "plane", "mesh")
 LARGEST_SIZE = 4096
+# Sub-pixels a side of a pixel, unless said.
+SUBPIXELS = 2
+# With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
+MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("preview/shade_view")
 _PIXELS_AT_ONCE = 1 << 19
+# A driver gives a dispatch up that takes seconds.
+_DIRECTIONS_AT_ONCE = 1 << 24
 ALL = slice(None)
 
 
@@ -33,7 +39,7 @@ class Lighting:
     """One directional light and a studio around it."""
 
     direction: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Towards the light: x to the right, y up, z to the viewer; for a mesh, its own axes."""
+    """Towards the light: x to the right, y up, z to the viewer; for a mesh, its own axes, y up."""
     colour: tuple[float, float, float] = (2.4, 2.3, 2.2)
     """Its irradiance on a surface that faces it, linear Rec.709."""
     environment: float = 0.8
@@ -42,6 +48,11 @@ class Lighting:
     """How much of the material's own glow is seen; 0 leaves reflection alone."""
     samples: int = 32
     """Directions that the studio is summed over, at each sub-pixel."""
+
+    @property
+    def pixels_at_once(self) -> int:
+        """Of a view, in one dispatch."""
+        return min(_PIXELS_AT_ONCE, max(1, _DIRECTIONS_AT_ONCE // max(1, self.samples)))
 
 
 def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
@@ -58,6 +69,11 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
 
 
+def largest_size(subpixels: int = SUBPIXELS) -> int:
+    """Pixels a side of the largest picture whose pixels are means of so many sub-pixels a side."""
+    return LARGEST_SIZE // subpixels
+
+
 def _check_size(size: int, largest: int) -> None:
     if not 1 <= size <= largest:
         raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
@@ -69,7 +85,7 @@ def render(
     size: int = 512,
     mesh: Mesh | None = None,
     lighting: Lighting | None = None,
-    subpixels: int = 2,
+    subpixels: int = SUBPIXELS,
     is_flat: bool = False,
     footprint: Footprint = POINT,
 ) -> Floats:
@@ -78,7 +94,7 @@ def render(
     `is_flat` wraps the material of the unit square around the shape, as a bake has seen it;
     without, patterns in space see the shape itself.
     """
-    _check_size(size, LARGEST_SIZE // subpixels)
+    _check_size(size, largest_size(subpixels))
     view = make_view(kind, size * subpixels, mesh)
     return draw(material, view, lighting or Lighting(), subpixels, is_flat, footprint)
 
@@ -95,8 +111,9 @@ def draw(
     picture."""
     size = view.size // subpixels
     fine = np.zeros((view.size * view.size, 4), np.float32)
-    for start in range(0, len(view.pixel), _PIXELS_AT_ONCE):
-        part = slice(start, start + _PIXELS_AT_ONCE)
+    at_once = lighting.pixels_at_once
+    for start in range(0, len(view.pixel), at_once):
+        part = slice(start, start + at_once)
         fine[view.pixel[part]] = shade(material, view, lighting, is_flat, footprint, part)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))

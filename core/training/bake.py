@@ -7,9 +7,10 @@ checkpoint stays. It knows no command line, no panel and no process.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -49,7 +50,7 @@ from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
     SavedState,
     find_state,
-    write_state,
+    keep_state,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -59,6 +60,8 @@ from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
+
+T = TypeVar("T")
 
 # Those that a bake does not need are left out, and but for large textures the two in the middle.
 _PHASES = ("candidates", "training", "rounding", "measuring")
@@ -106,16 +109,25 @@ def bake(
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:
             control.watch(run)
+        events = _bake_and_tell(run, saved)
         try:
-            try:
-                yield from _bake_and_tell(run, saved)
-            finally:
-                run.trainer.close()
-        except RuntimeError as failure:
-            raise _device_failed(run, failure) from failure
+            # what a caller throws in is raised here, and is none of the device's failures
+            while event := _ask_device(run, lambda: next(events, None)):
+                yield event
+        finally:
+            events.close()
+            _ask_device(run, lambda: run.trainer.close())
 
 
-def _bake_and_tell(run: Run, saved: SavedState | None) -> Iterator[Event]:
+def _ask_device(run: Run, do: Callable[[], T]) -> T:
+    """What comes of it; where the device fails, an error that says how to go on."""
+    try:
+        return do()
+    except RuntimeError as failure:
+        raise _device_failed(run, failure) from failure
+
+
+def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
     settings = run.settings
     if saved:
         run.trainer.restore(saved.parameters, saved.state)
@@ -277,8 +289,8 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
             yield from pictures
         if checkpoints.is_due:
             with checkpoints.taken():
-                written = write_state(run)
-            yield written
+                written = [*keep_state(run)]
+            yield from written
     if run.trainer.step < end:
         if not run.step:
             raise VerdigrisError(

@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.network.parameters import initialise
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
-from verdigris.core.training.resume import write_state
+from verdigris.core.training.resume import keep_state
 from verdigris.core.training.run import Run
 from verdigris.core.training.stepping import in_runs
 from verdigris.core.training.trial import Best, Trial
@@ -61,5 +61,5 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
         yield Step(done, total, report.loss, rate, run.seconds, rest)
         if checkpoints.is_due:
             with checkpoints.taken():
-                written = write_state(run)
-            yield written
+                written = [*keep_state(run)]
+            yield from written

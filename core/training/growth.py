@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.importance.fill import live_texels, masked_of
-from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.training.encoder import Encoder, probe
 from verdigris.core.training.events import Event, Step, Warning
-from verdigris.core.training.resume import write_state
+from verdigris.core.training.resume import keep_state
 from verdigris.core.training.stages import encoded_levels, stages_of
 from verdigris.core.training.stepping import open_trained
 
@@ -39,7 +39,7 @@ def grow(run: Run) -> Iterator[Event]:
         # the large texture is for the result: whoever resumes goes on with the small one, or with
         # the starts that were not tried
         if not run.has_untried_starts:
-            yield from _write_state(run)
+            yield from keep_state(run)
         stage = replace(stage, first_step=run.step)
     grown = below_the_small_one(small, stage.settings.layout(len(run.teachers)))
     yield from _encode_finest(run, small, grown)
@@ -51,15 +51,7 @@ def grow(run: Run) -> Iterator[Event]:
     # what took less time than may be lost anyway is not kept
     may_be_lost = run.checkpoint_step is None and run.seconds < run.options.checkpoint_seconds
     if not is_cut_short and not may_be_lost:
-        yield from _write_state(run)
-
-
-def _write_state(run: Run) -> Iterator[Event]:
-    """A checkpoint. Where it cannot be written, the bake goes on without."""
-    try:
-        yield write_state(run)
-    except CheckpointError as failure:
-        yield Warning(f"{failure}; a bake that is cut off now goes on from before")
+        yield from keep_state(run)
 
 
 def below_the_small_one(small: Parameters, layout: LatentLayout) -> Parameters:

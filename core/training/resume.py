@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import checkpoint
-from verdigris.core.training.events import Checkpointed
+from verdigris.core.training.events import Checkpointed, Event, Warning
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.run import Run
 from verdigris.core.training.source import source_digest
@@ -54,7 +54,23 @@ def facts_of(run: Run) -> dict[str, Any]:
     }
 
 
-def write_state(run: Run) -> Checkpointed:
+def keep_state(run: Run) -> Iterator[Event]:
+    """Writes a checkpoint. Where that cannot be, the bake goes on with the one before, and the next
+    is tried when it is due: told once, until one is written again."""
+    try:
+        written = _write_state(run)
+    except (CheckpointError, OSError) as failure:
+        if not run.is_unkept:
+            step = run.checkpoint_step
+            back = "begins anew" if step is None else f"goes on from step {step}"
+            yield Warning(f"{failure}; training goes on, and what is cut off now {back}")
+        run.is_unkept = True
+        return
+    run.is_unkept = False
+    yield written
+
+
+def _write_state(run: Run) -> Checkpointed:
     """Writes the checkpoint that a bake which is cut off goes on from."""
     path = checkpoint.state_path(run.options.folder, run.options.name)
     state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}

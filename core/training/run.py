@@ -42,6 +42,8 @@ class Run:
     loss: float = float("nan")
     """Of the last steps."""
     checkpoint_step: int | None = None
+    is_unkept: bool = False
+    """The last checkpoint that was due could not be written."""
     step_base_seconds: float = 0.0
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Source
+from verdigris.core.device import Device, Source, constants_module
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class StudentKernels:
         names = {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss]}
         self._kernels = device.new_kernels({**names, **recipe.defines})
         # Every later import of these names finds the modules that are already there.
-        self._kernels.load(_constants("network_constants", spec.slang_constants()))
-        self._kernels.load(_constants("trainer_constants", recipe.constants))
+        self._kernels.load(constants_module("network_constants", spec.slang_constants()))
+        self._kernels.load(constants_module("trainer_constants", recipe.constants))
 
     def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> Bound:
         """Raises KeyError for a name that the kernel does not have."""
@@ -64,14 +64,6 @@ class StudentKernels:
                 raise KeyError(f"{entry} has no argument {name!r}")
             cursor[name] = value
         return Bound(kernel.pipeline, root)
-
-
-def _constants(module: str, values: Mapping[str, int | float]) -> Source:
-    lines = [f"module {module};"]
-    for name, value in values.items():
-        kind = "int" if isinstance(value, int) else "float"
-        lines.append(f"public static const {kind} {name} = {value!r};")
-    return Source(module, "\n".join(lines) + "\n")
 
 
 def create_buffer(

@@ -75,6 +75,16 @@ class Error(Event):
 
 
 @dataclass(frozen=True)
+class Showing(Event):
+    """A view was refused, since its mesh cannot be read: what the pictures show instead."""
+
+    view: int
+    """The number of the one that was refused."""
+    shape: str
+    mesh: str
+
+
+@dataclass(frozen=True)
 class Opened(Event):
     """A document is read, and of one material the teacher is compiled."""
 

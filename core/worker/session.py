@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import MeshError, VerdigrisError
 from verdigris.core.training import events as told
 from verdigris.core.worker import commands as say
 from verdigris.core.worker import events as tell
@@ -229,7 +229,11 @@ class Session:
 
     def _set_view(self, command: say.View) -> None:
         if self._show is not None:
-            self._show.look(command)
+            try:
+                self._show.look(command)
+            except MeshError as failure:
+                self._go_on_showing(self._view, command, failure)
+                return
         self._view = command
         if self._focus.where == say.IN_VIEW:
             self._look_where_it_matters()
@@ -247,9 +251,15 @@ class Session:
         try:
             return Show(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
-            self._post(tell.Error(str(failure), "view", type(failure).__name__))
-            self._view = replace(self._view, shape="sphere", mesh="")
+            refused, self._view = self._view, replace(self._view, shape="sphere", mesh="")
+            self._go_on_showing(self._view, refused, failure)
             return Show(teacher, self._view, resolution, self._post, self._meshes)
+
+    def _go_on_showing(self, view: say.View, refused: say.View, failure: VerdigrisError) -> None:
+        """Tells why a view is refused, and what is shown instead."""
+        shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
+        self._post(tell.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__))
+        self._post(tell.Showing(refused.number, view.shape, view.mesh))
 
     def _read_map(self, command: say.ReadMap) -> None:
         from pathlib import Path

@@ -168,6 +168,6 @@ def mesh_of_stage(node: hou.LopNode, path: str, material: str, weight_set: str) 
         read.position[kept],
         read.normal[kept],
         read.uv[kept],
-        None if weights is None else weights[kept],
+        None if weights is None else weights[read.corners[kept]],
         notes,
     )

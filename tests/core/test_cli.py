@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core import device
 from verdigris.core.material import document
 
 from .in_process import run_command
@@ -52,6 +53,30 @@ def test_what_a_picture_would_leave_out_is_refused_by_its_option(tmp_path):
     assert ended.returncode == 2
     assert "--mesh" in ended.stderr and "tray.obj" in ended.stderr and "'plane'" in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "command, option, largest",
+    [
+        (("render", PRISM, "-o", "x.png"), "--samples", 4096),
+        (("render", PRISM, "-o", "x.png"), "--size", 2048),
+        (("compare", PRISM, PRISM, "-o", "x.png"), "--size", 2048),
+        (("measure", "x.vdg", "--source", PRISM), "--samples", 1 << 24),
+        (("measure", "x.vdg", "--source", PRISM), "--size", 1024),
+        (("view", "x.vdg"), "--size", 2048),
+    ],
+)
+def test_what_would_take_days_is_refused_by_its_option_before_a_device_is_opened(
+    command, option, largest
+):
+    def opened(*_):
+        raise AssertionError("a device was opened")
+
+    patch = (device, "open_device", opened)
+    for value in (10**9, largest + 1, 0):
+        code, _, told = run_command([*command, option, value], patch)
+        assert code == 2
+        assert all(text in told for text in (option, str(value), str(largest)))
 
 
 def test_an_interruption_exits_with_130_and_says_so():

@@ -7,16 +7,21 @@ import fake_maya
 import numpy as np
 import pytest
 
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtWidgets import QFileDialog
+
 from verdigris.core.host import WEIGHT_SET
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.hosts.painted import PaintedMeshes
 from verdigris.core.worker import commands as say
 from verdigris.ui.model import PanelModel
-from verdigris.ui.notices import WARNING
+from verdigris.ui.notices import ERROR, WARNING
 
 from ..plugins.maya.test_maya_host import SHAPE, open_scene
 from .test_model import FakeClient
 
+WAIT = 60_000
 # The unit square of uv, the right half of which is painted with 5.
 SQUARE = """v 0 0 0 1 1 1
 v 1 0 0 5 5 5
@@ -127,6 +132,42 @@ def test_the_panel_offers_the_scenes_meshes_and_no_brush_where_there_is_none(
     assert shape.currentText() == "square.obj"
     panel.tabs.setCurrentWidget(panel.paint)
     assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
+
+
+def test_of_a_mesh_file_that_cannot_be_read_the_panel_says_why_and_what_it_shows(
+    qtbot, make_panel, document, mesh, monkeypatch
+):
+    panel = make_panel(document)
+    model, shape = panel.model, panel.view_bar.shape
+    empty = mesh.with_name("empty.obj")
+    empty.write_text("")
+    answers = [str(mesh), str(empty), str(empty)]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (answers.pop(0), ""))
+
+    def choose_file():
+        shape.activated.emit(shape.findText("Mesh file…"))
+
+    def shown():
+        return model.pictures.parts["reference"].view == model.view.number
+
+    qtbot.waitUntil(lambda: "reference" in model.pictures.parts, timeout=WAIT)
+    choose_file()
+    qtbot.waitUntil(shown, timeout=WAIT)
+    choose_file()
+    qtbot.waitUntil(lambda: model.view.mesh == str(mesh) and shown(), timeout=WAIT)
+    assert (model.notices[-1].severity, model.notices[-1].text) == (
+        ERROR,
+        f"{empty}: holds no triangles; {mesh} is shown",
+    )
+    # turned, it is drawn as it is asked for
+    model.look(turn=30.0)
+    qtbot.waitUntil(shown, timeout=WAIT)
+    shape.activated.emit(shape.findText("Plane"))
+    qtbot.waitUntil(shown, timeout=WAIT)
+    choose_file()
+    qtbot.waitUntil(lambda: model.view.shape == "plane" and shown(), timeout=WAIT)
+    assert model.notices[-1].text == f"{empty}: holds no triangles; the plane is shown"
+    assert shape.currentText() == "Plane"
 
 
 def test_in_maya_its_brush_starts_on_the_mesh_that_is_shown(monkeypatch):

@@ -205,6 +205,21 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
         ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
         ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
+        (
+            {"rules": [{"settings": {}}, {"settings": {"resolution": 100}}]},
+            "scene.json: rules[1]: resolution is 100: use a power of two from 4 to 8192",
+        ),
+        (
+            {"sources": [{"source": "clay.mtlx", "settings": {"draw": {"mirror_share": 2}}}]},
+            "scene.json: sources[0]: mirror_share is 2.0: use 0 to less than 1",
+        ),
+        ({"rules": [{"settings": {"resolutoin": 64}}]}, "setting resolutoin is not known: use one"),
+        (
+            {"rules": [{"settings": {"network": "9x9"}}]},
+            "rules[0]: decoder preset is '9x9': use one of",
+        ),
+        ({"rules": [{"settings": {"activation": "tanh"}}]}, "'tanh'"),
+        ({"rules": [{"preset": "drift"}]}, "rules[0]: preset 'drift' is not known: use one of"),
     ],
 )
 def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_path):
@@ -214,6 +229,24 @@ def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_pa
     with pytest.raises(SceneError) as caught:
         read_scene(tmp_path / "scene.json")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"small_resolution": 1024}, {"encode_from": 2048}),
+        ({"encode_from": 128}, {"small_resolution": 64}),
+        ({"batch": 4095}, {"draw": {"pairs": 3}}),
+    ],
+)
+def test_settings_that_only_go_with_those_of_other_rules_are_taken(first, second, tmp_path):
+    write_documents(tmp_path, "clay")
+    for rules in ((first, second), (second, first)):
+        scene = write_scene(
+            tmp_path / "scene.json", ["clay.mtlx"], rules=[{"settings": each} for each in rules]
+        )
+        (clay,) = make_plan(read(scene, out=tmp_path / "out")).materials
+        assert str(clay.state) == "not baked"
 
 
 def test_a_name_that_is_too_long_breaks_its_own_material_alone(tmp_path):

@@ -197,7 +197,7 @@ def test_more_samples_than_memory_holds_are_refused(source, result, command):
     code, _, errors = command("measure", result, "--source", source, "--samples", 10**14)
     assert code == 2
     assert "--samples" in errors
-    assert "less than or equal to 16777216" in errors
+    assert "is not in the range 1 to 16777216" in errors
 
 
 def write_map(path, values):

@@ -257,6 +257,19 @@ def test_a_view_becomes_a_map(command, obj, tmp_path):
     np.testing.assert_array_equal(weights[:, 9:], np.float32(0.2))
 
 
+def test_a_camera_sees_a_stage_where_the_stage_has_it_whichever_axis_is_up(command, tmp_path):
+    text = USDA.format(primvar="", other="")
+    by_eye = ("--eye", "0.5,0.5,3", "--target", "0.5,0.5,0", "--size", 16, "--dilation", 0)
+    found = []
+    for axis in "YZ":
+        path, target = tmp_path / f"{axis}.usda", tmp_path / f"{axis}.exr"
+        path.write_text(text.replace("1.0\n", f'1.0\n(\n    upAxis = "{axis}"\n)\n', 1))
+        assert command("from-view", path, *by_eye, "-o", target)[0] == 0
+        found.append(read_importance(target))
+    np.testing.assert_array_equal(*found)
+    assert found[0].max() > 0.9
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from verdigris.core.device import constants_module
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import (
     PRESETS,
@@ -45,15 +46,13 @@ def test_matrices_are_padded_to_whole_tiles():
     assert [pad_to_tile(width) for width in (1, 16, 17)] == [16, 16, 32]
 
 
-def test_shaders_get_the_same_numbers_as_constants_and_as_definitions():
-    spec = NetworkSpec(activation="silu")
-    source, defines = spec.slang_source(), spec.slang_defines()
-    assert "public static const int kWeightOffset1 = 800;" in source
-    assert "public static const float kOutputLimit = 10.3;" in source
-    assert "typealias Activation = Silu;" in source
-    assert defines["WEIGHT_OFFSET1"] == "800"
-    assert defines["PADDED_INPUTS"] == "32"
-    assert defines["ACTIVATION"] == "Silu"
+def test_shaders_get_the_numbers_as_a_module_of_constants():
+    module = constants_module("network_constants", NetworkSpec().slang_constants())
+    assert module.name == "network_constants"
+    lines = module.text.splitlines()
+    assert lines[0] == "module network_constants;"
+    assert "public static const int kWeightOffset1 = 800;" in lines
+    assert "public static const float kOutputLimit = 10.3;" in lines
 
 
 def test_a_specification_survives_json():

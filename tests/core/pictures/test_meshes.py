@@ -112,6 +112,14 @@ def test_other_files_are_refused(tmp_path):
         load_mesh(write(tmp_path, "#usda 1.0\n", "empty.usda"))
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="has no file that fails to read")
+def test_a_file_that_the_system_does_not_let_read_is_refused_by_name(tmp_path):
+    path = tmp_path / "locked.obj"
+    path.symlink_to("/proc/self/mem")
+    with pytest.raises(MeshError, match=r"locked\.obj: cannot be read \(.+\): check the file"):
+        load_mesh(path)
+
+
 def test_a_usd_mesh_without_uvs_lists_what_it_has(tmp_path):
     text = (
         '#usda 1.0\ndef Mesh "m"\n{\npoint3f[] points = [(0,0,0),(1,0,0),(0,1,0)]\n'
@@ -171,6 +179,28 @@ def test_a_usd_mesh_that_is_scaled_to_nothing_along_an_axis_is_read(tmp_path):
     mesh = load_mesh(write(tmp_path, text, "card.usda"))
     assert (mesh.position[..., 2] == 0).all()
     assert (np.abs(mesh.normal) == Z).all()
+
+
+LIFTED = """
+    float3 xformOp:scale = (2, 1, 1)
+    double3 xformOp:translate = (0, 0, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+"""
+
+
+@pytest.mark.parametrize("normals", ["", f"normal3f[] normals = {[X, Y, Z] * 2}"])
+def test_a_stage_whose_z_is_up_is_turned_so_that_y_is(tmp_path, normals):
+    text = CARD.format(uv=UV, normals=normals + LIFTED)
+    lying = load_mesh(write(tmp_path, text, "y_up.usda"))
+    path = write(tmp_path, text.replace("1.0\n", '1.0\n(\n    upAxis = "Z"\n)\n', 1), "z_up.usda")
+    as_it_is, turned = load_mesh(path, is_upright=False), load_mesh(path)
+    for name in ("position", "normal"):
+        x, y, z = np.moveaxis(getattr(lying, name), -1, 0)
+        np.testing.assert_array_equal(getattr(as_it_is, name), getattr(lying, name))
+        np.testing.assert_allclose(getattr(turned, name), np.stack([x, z, -y], -1), atol=1e-6)
+    np.testing.assert_array_equal(turned.uv, lying.uv)
+    # what was lifted is high
+    assert turned.position[..., 1].min() == 3.0
 
 
 def test_of_usd_uvs_with_three_numbers_the_first_two_count(tmp_path):

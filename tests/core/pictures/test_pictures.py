@@ -4,11 +4,12 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.device import open_device
+from verdigris.core.device import Device, open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.importance.maps import write_importance
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.pictures import render as pictures
 from verdigris.core.pictures.files import srgb_from_linear, write_picture
 from verdigris.core.pictures.mesh import Mesh
 from verdigris.core.pictures.raster import rasterize
@@ -45,6 +46,23 @@ def test_the_sum_over_the_studio_does_not_depend_on_how_many_directions(diffuse)
         for n in (16, 256)
     )
     np.testing.assert_allclose(few[:3], many[:3], rtol=0.02)
+
+
+def test_however_many_directions_a_pixel_sums_a_dispatch_takes_about_as_long(diffuse, monkeypatch):
+    asked = []
+    dispatch = Device.dispatch
+
+    def counted(self, kernel, threads, variables, encoder=None):
+        asked.append(threads * variables["gParameters"]["environmentSamples"])
+        dispatch(self, kernel, threads, variables, encoder)
+
+    monkeypatch.setattr(Device, "dispatch", counted)
+    monkeypatch.setattr(pictures, "_DIRECTIONS_AT_ONCE", 1 << 16)
+    few, many = (
+        render(diffuse, "plane", 24, lighting=Lighting(samples=n)).mean((0, 1)) for n in (16, 256)
+    )
+    assert len(asked) > 2 and max(asked) <= 1 << 16
+    np.testing.assert_allclose(few, many, rtol=0.02)
 
 
 @pytest.mark.parametrize("kind", ["sphere", "plane"])

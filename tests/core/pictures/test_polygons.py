@@ -5,6 +5,7 @@ import pytest
 
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
 from verdigris.core.importance.mesh_file import load_painted_mesh
+from verdigris.core.pictures import polygons
 from verdigris.core.pictures.polygons import fan, triangulate
 
 # An arrow, an L, a comb, and one with a corner on a straight line.
@@ -113,3 +114,21 @@ def test_paint_on_a_polygon_that_is_not_convex_stays_on_it(tmp_path):
     np.testing.assert_array_equal(
         found.tiles[1001].weights.ravel() > 0, inside(np.array(outline), centres)
     )
+
+
+@pytest.mark.parametrize("kind", ["obj", "usda"])
+def test_polygons_fall_into_triangles_once_for_a_mesh_and_its_paint(kind, tmp_path, monkeypatch):
+    if kind == "usda":
+        pytest.importorskip("pxr")
+    write = {"obj": write_obj, "usda": write_usd}[kind]
+    path = write(tmp_path / f"a.{kind}", OUTLINES[1])
+    cut = []
+    ears = polygons._ears
+
+    def noting(outline):
+        cut.append(len(outline))
+        return ears(outline)
+
+    monkeypatch.setattr(polygons, "_ears", noting)
+    load_painted_mesh(path, "color")
+    assert cut == [len(OUTLINES[1])]

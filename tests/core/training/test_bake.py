@@ -1,6 +1,7 @@
 """The bake as its callers meet it: events, files, and what happens when it is cut short."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,13 +14,21 @@ import pytest
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import PRESETS, BakeSettings
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Finished, Metrics, Phase, Started, Step
+from verdigris.core.training.events import (
+    Checkpointed,
+    Finished,
+    Metrics,
+    Phase,
+    Started,
+    Step,
+    Warning,
+)
 from verdigris.core.training.measure import draw_held_out
 from verdigris.core.training.memory import check_memory, needed_bytes
 
@@ -261,6 +270,66 @@ def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypa
         checkpoint.save(path, parameters, {"materials": ["slate"]})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """One that is full while it is told so."""
+
+    class Disk:
+        is_full = False
+
+    def fsync(_descriptor, sync=os.fsync):
+        if Disk.is_full:
+            raise OSError(28, "No space left on device")
+        sync(_descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return Disk
+
+
+def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay, tmp_path, disk):
+    path, heard = tmp_path / "out.bake.npz", []
+    settings = replace(TINY, iterations=1_500)
+    kept = b""
+    for event in bake([clay], settings, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
+        heard.append(type(event))
+        if isinstance(event, Warning):
+            told, at = event.text, len(heard)
+        elif isinstance(event, Step) and disk.is_full:
+            assert path.read_bytes() == kept
+            disk.is_full = heard.count(Step) < 6
+        elif isinstance(event, Checkpointed) and not kept:
+            kept, disk.is_full, step = path.read_bytes(), True, event.step
+    assert heard.count(Warning) == 1 and heard[-1] is Finished
+    assert heard.count(Step) > 8 and Checkpointed in heard[at:]
+    assert told.startswith(f"{path}: cannot be written ([Errno 28] No space left on device); ")
+    assert told.endswith(f"training goes on, and what is cut off now goes on from step {step}")
+    assert [file.name for file in tmp_path.iterdir()] == ["out.vdg"]
+
+
+def test_a_disk_that_stays_full_is_told_once_and_then_by_the_result(clay, tmp_path, disk):
+    heard = []
+    settings = replace(TINY, candidates=2, candidate_share=0.5)
+    with pytest.raises(BundleError, match=r"out\.vdg: cannot be written \(No space left"):
+        for event in bake([clay], settings, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
+            heard.append(event)
+            disk.is_full = True
+    (told,) = of_kind(heard, Warning)
+    assert told.text.endswith("what is cut off now begins anew")
+    assert of_kind(heard, Phase)[-1].name == "measuring"
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_folder_that_goes_while_a_bake_runs_is_told(clay, tmp_path):
+    folder, heard = tmp_path / "out", []
+    with pytest.raises(SettingsError, match=r"out: cannot be written to \(No such file"):
+        for event in bake([clay], TINY, BakeOptions("out", folder, checkpoint_seconds=0.0)):
+            heard.append(event)
+            if folder.exists() and isinstance(event, Checkpointed):
+                shutil.rmtree(folder)
+    assert len(of_kind(heard, Warning)) == 1
+    assert of_kind(heard, Phase)[-1].name == "measuring"
 
 
 def test_the_trainer_for_graphics_cards_is_refused_on_the_processor(clay, tmp_path):

@@ -15,7 +15,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.training import stepping
 from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Started, Warning
+from verdigris.core.training.events import Checkpointed, Started, Step, Warning
 from verdigris.core.training.notices import unique_names
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 
@@ -287,6 +287,19 @@ def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
     lost, whole = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("lost", "whole"))
     np.testing.assert_array_equal(lost.latents, whole.latents)
     np.testing.assert_array_equal(lost.decoder, whole.decoder)
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, KeyboardInterrupt])
+def test_what_a_caller_throws_into_a_bake_ends_it_as_it_is(clay, tmp_path, kind):
+    thrown = kind("out of patience")
+    baking = bake([clay], TINY, BakeOptions("out", tmp_path))
+    while not isinstance(next(baking), Step):
+        pass
+    with pytest.raises(kind) as failure:
+        baking.throw(thrown)
+    assert failure.value is thrown
+    # all that it held is let go of
+    run([clay], tmp_path)
 
 
 def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, monkeypatch):

@@ -191,6 +191,26 @@ def test_a_mesh_that_is_given_looks_like_the_file_that_holds_it(talk, tmp_path):
     assert "'broken' holds what is no number" in talk.hear("error").header["text"]
 
 
+def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(talk, tmp_path):
+    good, empty = tmp_path / "plate.obj", tmp_path / "empty.obj"
+    good.write_text(TRIANGLES)
+    empty.write_text("")
+    talk.say(say.View(number=30, size=32), say.View(number=31, shape="mesh", mesh=str(empty)))
+    text = talk.hear("error", command="view").header["text"]
+    assert text == f"{empty}: holds no triangles; the sphere is shown"
+    assert talk.hear("showing", view=31, shape="sphere", mesh="")
+    talk.say(say.View(number=32, shape="mesh", mesh=str(good), size=32))
+    talk.hear("picture", part="reference", view=32, sharp=1.0)
+    talk.say(say.View(number=33, shape="mesh", mesh=str(empty), size=32))
+    text = talk.hear("error", command="view").header["text"]
+    assert text == f"{empty}: holds no triangles; {good} is shown"
+    assert talk.hear("showing", view=33, shape="mesh", mesh=str(good))
+    # a document that is opened then is shown on it, too
+    talk.say(say.View(number=34, shape="mesh", mesh=str(good), size=32))
+    talk.open_clay()
+    assert talk.find("error") is None
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is of POSIX")
 def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(monkeypatch):
     monkeypatch.setattr("verdigris.core.worker.client.IDLE_PATIENCE", 0.5)
