@@ -24,8 +24,6 @@ IN_WORDS = {
 }
 # The part of the bound that is let pass: other devices may round in other ways.
 _MARGIN = 0.8
-# A plain first layer that is wider takes longer than plain code throughout: docs/BENCHMARKS.md.
-_WIDEST_CAREFUL = 32
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,7 @@ class Arithmetic:
 def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
     """The fastest arithmetic that stays well within the bounds on these points."""
     errors = half_errors(parameters, points, bounds.floor)
-    is_narrow = parameters.spec.hidden_width <= _WIDEST_CAREFUL
-    names = [name for name in WAYS if is_narrow or not is_careful(name)]
-    fits = (name for name in names if errors[name] <= let_pass(bounds))
+    fits = (name for name in WAYS if errors[name] <= let_pass(bounds))
     return Arithmetic(next(fits, PORTABLE), errors)
 
 
