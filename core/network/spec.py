@@ -302,5 +302,5 @@ PRESETS = {
 
 def require_preset(name: str) -> NetworkSpec:
     """The decoder of that name; raises SettingsError naming those that exist."""
-    _require(name in PRESETS, "decoder preset", name, f"use one of {', '.join(PRESETS)}")
+    _require(name in PRESETS, "network", name, f"use one of {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -123,6 +123,9 @@ def _ask_device(run: Run, do: Callable[[], T]) -> T:
     """What comes of it; where the device fails, an error that says how to go on."""
     try:
         return do()
+    except (RecursionError, NotImplementedError):
+        # faults of ours, which are RuntimeErrors by kin
+        raise
     except RuntimeError as failure:
         raise _device_failed(run, failure) from failure
 

@@ -67,7 +67,8 @@ class Painter:
         self._clock = clock
         self._given = {} if meshes is None else meshes
         self._studio = Studio(teacher, resolution)
-        self._meshes: dict[str, Mesh] = {}
+        # by file and when it was written
+        self._meshes: dict[tuple[str, int], Mesh] = {}
         self._seconds_a_pixel: float | None = None
         self._live_side = 0
         self._lit: dict[int, LitView] = {}
@@ -76,7 +77,8 @@ class Painter:
     def look(self, wanted: Wanted, is_new: bool = False) -> None:
         """Takes another view: everything is drawn again, but for a mere change of exposure, unless
         what is looked at is another."""
-        if not is_new and _shape_of(self.wanted) == _shape_of(wanted):
+        is_same = _shape_of(self.wanted) == _shape_of(wanted) and self._is_current(wanted)
+        if is_same and not is_new:
             pairs = self._live.values()
             for canvas in (self.reference, self.neural, *(each for pair in pairs for each in pair)):
                 canvas.expose(wanted.exposure)
@@ -254,9 +256,16 @@ class Painter:
         given = self._given.get(name)
         if given is not None:
             return given
-        if name not in self._meshes:
-            self._meshes = {name: load_mesh(Path(name))}
-        return self._meshes[name]
+        key = (name, _written(Path(name)))
+        if key not in self._meshes:
+            self._meshes = {key: load_mesh(Path(name))}
+        return self._meshes[key]
+
+    def _is_current(self, wanted: Wanted) -> bool:
+        """No file of a mesh was written since it was read."""
+        if wanted.shape != "mesh" or wanted.mesh in self._given:
+            return True
+        return (wanted.mesh, _written(Path(wanted.mesh))) in self._meshes
 
     def _prepare(self, student: Student | LiveNetwork, size: int) -> None:
         if not isinstance(student, DeviceMaterial):
@@ -312,6 +321,14 @@ class Painter:
         if self.has_neural:
             self._changed.add("neural")
         return parts if share < 1 else None
+
+
+def _written(path: Path) -> int:
+    """When a file was; whoever reads it says what is wrong with one that is not there."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _by_texel(view: View, texels: int) -> View:

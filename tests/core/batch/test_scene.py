@@ -216,7 +216,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"settings": {"resolutoin": 64}}]}, "setting resolutoin is not known: use one"),
         (
             {"rules": [{"settings": {"network": "9x9"}}]},
-            "rules[0]: decoder preset is '9x9': use one of",
+            "rules[0]: network is '9x9': use one of",
         ),
         ({"rules": [{"settings": {"activation": "tanh"}}]}, "'tanh'"),
         ({"rules": [{"preset": "drift"}]}, "rules[0]: preset 'drift' is not known: use one of"),

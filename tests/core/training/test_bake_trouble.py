@@ -302,6 +302,16 @@ def test_what_a_caller_throws_into_a_bake_ends_it_as_it_is(clay, tmp_path, kind)
     run([clay], tmp_path)
 
 
+@pytest.mark.parametrize("kind", [RecursionError, NotImplementedError])
+def test_a_fault_of_ours_is_no_lost_device(clay, tmp_path, monkeypatch, kind):
+    def fail(self, steps):
+        raise kind("too deep")
+
+    monkeypatch.setattr(NumpyTrainer, "step_many", fail)
+    with pytest.raises(kind, match="too deep"):
+        run([clay], tmp_path)
+
+
 def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, monkeypatch):
     lose_device_after(30, monkeypatch)
     with pytest.raises(DeviceError, match="no checkpoint was written yet: start the bake again"):

@@ -211,6 +211,20 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(talk, tmp
     assert talk.find("error") is None
 
 
+def test_a_mesh_file_that_was_written_again_is_read_again(talk, tmp_path):
+    path = tmp_path / "plate.obj"
+    pictures = []
+    # the plate, and one half of it, whose other half shows the backdrop
+    for number, text in enumerate(
+        (TRIANGLES, TRIANGLES.replace("f 1/1 2/2 3/3 4/4", "f 1/1 2/2 3/3")), 40
+    ):
+        path.write_text(text)
+        os.utime(path, ns=(number, number))
+        talk.say(say.View(number=number, shape="mesh", mesh=str(path), size=32))
+        pictures.append(pixels_of(talk.hear("picture", part="reference", view=number, sharp=1.0)))
+    assert (pictures[0] != pictures[1]).any(-1).mean() > 0.1
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is of POSIX")
 def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(monkeypatch):
     monkeypatch.setattr("verdigris.core.worker.client.IDLE_PATIENCE", 0.5)
