@@ -32,6 +32,8 @@ def choose_candidate(run: Run) -> Iterator[Event]:
         if trial.best is None or trial.loss < trial.best.loss:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
+        # the first of a bake comes after a second or two
+        yield from run.preview()
         if trial.number < settings.candidates and not run.control.stop_requested:
             _begin_next(run, trial.number)
     if trial.best is not None:

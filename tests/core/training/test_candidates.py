@@ -9,7 +9,7 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Phase, Step
+from verdigris.core.training.events import Checkpointed, Phase, Preview, Step
 
 from .bakes import TINY, run
 
@@ -50,6 +50,18 @@ def test_a_bake_cut_off_while_it_tries_starts_ends_as_an_uninterrupted_one(
     cut = open_bundle(tmp_path / "out.vdg").parameters()
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
     np.testing.assert_array_equal(whole.latents, cut.latents)
+
+
+def test_each_start_is_seen_once_it_was_tried(clay, tmp_path):
+    events = run([clay], tmp_path, SETTINGS, preview_seconds=1000.0, preview_size=32)
+    begun = next(n for n, event in enumerate(events) if getattr(event, "name", "") == "training")
+    pictures = [event.picture for event in events[:begun] if isinstance(event, Preview)]
+    # the two starts, and the better one, from which training goes on
+    first, second, chosen = (picture[..., :3] for picture in pictures)
+    assert first.shape == (32, 32, 3) and (first != second).any()
+    assert min(np.abs(chosen - each).max() for each in (first, second)) < 1e-6
+    # clay is not black where the light falls on it
+    assert first.max() > 0.05
 
 
 def test_once_a_start_is_chosen_the_others_are_forgotten(clay, tmp_path):
