@@ -1,18 +1,25 @@
 """Draws the pictures of the documentation, so that they show what the program does.
 
-python docs/make_pictures.py [--size N]
+python docs/make_pictures.py [--size N] [--bundles FOLDER]
+
+With a folder of bundles, made by `verdigris bake examples/NAME.mtlx --preset standard`, it draws
+those of BAKED beside their materials instead.
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import write_picture
 from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
@@ -21,22 +28,40 @@ SHEET = (
     ("copper_tray", "glazed_tile", "painted_wood", "enamel_badge"),
     ("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
+BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"))
+
+
+def open_teacher(name: str) -> Teacher:
+    document = load_document(REPOSITORY / "examples" / f"{name}.mtlx")
+    return Teacher(document, device=open_device())
 
 
 def sphere(name: str, size: int) -> np.ndarray:
-    document = load_document(REPOSITORY / "examples" / f"{name}.mtlx")
-    teacher = Teacher(document, device=open_device())
-    return over_backdrop(render(teacher, "sphere", size, lighting=Lighting(samples=64)))
+    return over_backdrop(render(open_teacher(name), "sphere", size, lighting=Lighting(samples=64)))
+
+
+def strip(bundles: Path, name: str, size: int) -> np.ndarray:
+    """The material, what was baked of it, and how they differ."""
+    teacher = open_teacher(name)
+    student = Student(open_bundle(bundles / f"{name}.vdg").parameters(), teacher.device)
+    lighting = Lighting(samples=64, emission=0.0)
+    return compare_materials(teacher, student, "sphere", size, lighting, subpixels=3).picture
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=256, help="pixels a side of each sphere")
-    size = parser.parse_args().size
-    rows = [np.concatenate([sphere(name, size) for name in row], axis=1) for row in SHEET]
-    target = REPOSITORY / "docs" / "images" / "examples.png"
-    write_picture(target, np.concatenate(rows, axis=0))
-    print(target)
+    parser.add_argument("--bundles", type=Path, help="draw what was baked of BAKED")
+    options = parser.parse_args()
+    if options.bundles:
+        target, rows = "bakes.png", BAKED
+        draw = partial(strip, options.bundles)
+    else:
+        target, rows, draw = "examples.png", SHEET, sphere
+    sheet = [np.concatenate([draw(name, options.size) for name in row], axis=1) for row in rows]
+    path = REPOSITORY / "docs" / "images" / target
+    write_picture(path, np.concatenate(sheet, axis=0))
+    print(path)
 
 
 if __name__ == "__main__":
