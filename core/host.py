@@ -73,7 +73,7 @@ class HostMesh:
 
     name: str
     position: Floats
-    """(T, 3, 3), in the scene's space; of a USD stage with y up."""
+    """(T, 3, 3), in the scene's space, turned so that y is up."""
 
     normal: Floats
     """(T, 3, 3)"""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
-# Where the axes of a stage go whose z is up: y is up in pictures.
-_FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
+# Where the axes of a stage or scene go whose z is up: y is up in pictures.
+FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
         raise MeshError(f"{name}: its faces refer to points that are not there")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
     if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
-        to_world = to_world @ _FROM_Z_UP
+        to_world = to_world @ FROM_Z_UP
     corners = triangulate(counts, points[vertex])
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     uv = _usd_uv(mesh, name, vertex)

@@ -7,6 +7,7 @@ from maya.api import OpenMaya as om
 
 from verdigris.core.errors import HostError
 from verdigris.core.host import NORMAL_WEIGHT, HostMaterial, HostMesh
+from verdigris.core.pictures.mesh import FROM_Z_UP
 from verdigris.plugins.maya.polygons import triangle_corners, uv_of_corners
 from verdigris.plugins.maya.scene_materials import engines_of
 from verdigris.plugins.maya.scene_nodes import require_node
@@ -44,6 +45,9 @@ def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> Host
         notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
     if not len(corners):
         raise HostError(f"{name}: none of its faces has this material")
+    if om.MGlobal.isZAxisUp():
+        turn = FROM_Z_UP[:3, :3].astype(np.float32)
+        points, normals = points @ turn, normals @ turn
     uv = np.stack([u, v], 1)[uv_ids[corners]]
     normal = normals[normal_ids[corners]]
     normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-12)

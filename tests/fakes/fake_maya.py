@@ -69,6 +69,7 @@ class Scene:
         self.saved: list[Any] = []
         self.references: dict[str, bool] = {}
         self.batch = False
+        self.up_axis = "y"
         self.selection: list[str] = []
         self.namespace = ""
         self.nodes: dict[str, dict[str, Any]] = {}
@@ -528,6 +529,11 @@ def make_open_maya(scene: Scene) -> StrictModule:
     class MSpace:
         kWorld = 4
 
+    class MGlobal:
+        @staticmethod
+        def isZAxisUp() -> bool:
+            return scene.up_axis == "z"
+
     class MColor:
         def __init__(self, values: Any) -> None:
             self.values = tuple(float(value) for value in values)
@@ -647,7 +653,8 @@ def make_open_maya(scene: Scene) -> StrictModule:
             scene.commands.pop(name)
 
     om.MPxCommand, om.MFnPlugin = MPxCommand, MFnPlugin  # type: ignore[attr-defined]
-    for known in (MSpace, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject):
+    kinds = (MSpace, MGlobal, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject)
+    for known in kinds:
         setattr(om, known.__name__, known)
     return om
 

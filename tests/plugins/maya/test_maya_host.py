@@ -189,6 +189,17 @@ def test_of_a_mesh_with_several_materials_only_the_faces_of_this_one_come(maya):
     assert first.notes == (f"{SHAPE}: 1 of 2 faces have another material",)
 
 
+def test_a_mesh_stands_upright_where_the_scenes_z_is_up(maya):
+    host = open_scene(maya, "stack.ma")
+    lying = host.mesh(SHAPE)
+    maya.up_axis = "z"
+    standing = host.mesh(SHAPE)
+    for before, after in ((lying.position, standing.position), (lying.normal, standing.normal)):
+        x, y, z = np.moveaxis(before, -1, 0)
+        np.testing.assert_array_equal(after, np.stack([x, z, -y], -1))
+    assert lying.position[..., 2].any() or lying.normal[..., 2].any()
+
+
 def test_a_corner_keeps_the_weight_of_its_own_face(maya):
     host = open_scene(maya, "stack.ma")
     data = maya.nodes[SHAPE]["attributes"]["mesh"]
