@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +35,10 @@ TEXTS = (".hlsl", ".glsl")
 _HALVES = 2
 # NEURAL_ROLLED for compilers that unroll what they are told to: a third of the text.
 _LEFT_ROLLED = 2
+# Of SPIR-V: words before the first instruction; the instruction that names the source's language.
+_SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
+# Changes with what is made of the compiler's output, so that nothing old is taken from the cache.
+_KEPT_FORM = b"2"
 # What a shader may see of a constant buffer, on any device.
 MOST_CONSTANT_BYTES = 1 << 16
 
@@ -183,6 +188,19 @@ def runtime_files(spec: NetworkSpec, advised: str | None = None) -> dict[str, by
     return result
 
 
+def _without_language(code: bytes) -> bytes:
+    """A SPIR-V module that does not say that its source is in Slang: validation layers of early
+    2023, which distributions still ship, call a module invalid whose language they do not know."""
+    result = bytearray(code)
+    at = 4 * _SPIRV_HEADER
+    while at < len(code):
+        operation, words = struct.unpack_from("<2H", code, at)
+        if operation == _OP_SOURCE:
+            struct.pack_into("<I", result, at + 4, _UNKNOWN_LANGUAGE)
+        at += 4 * words
+    return bytes(result)
+
+
 def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         for file, data in sources.items():
@@ -196,7 +214,9 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
             ]
         )
     suffix = Path(name).suffix
-    return as_include(code, suffix, compiler_version()) if suffix in TEXTS else code
+    if suffix in TEXTS:
+        return as_include(code, suffix, compiler_version())
+    return _without_language(code)
 
 
 def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path | None:
@@ -205,7 +225,11 @@ def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path |
     if folder is None:
         return None
     digest = hashlib.sha256()
-    how = [(name, repr(target).encode()), ("compiler", compiler_version().encode())]
+    how = [
+        (name, repr(target).encode()),
+        ("compiler", compiler_version().encode()),
+        ("form", _KEPT_FORM),
+    ]
     for each, data in (*sources.items(), *how):
         digest.update(f"{each} {len(data)} ".encode() + data)
     return folder / "runtime" / digest.hexdigest()[:32]
