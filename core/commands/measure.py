@@ -66,13 +66,12 @@ def measure(
     student = open_student(opened, chosen)
     name = material or opened.source_name
     teacher = open_teacher(source, name, search, allow_outside, chosen)
-    points = measures.points_of_sphere(size)
-    sphere = measures.draw_sphere(teacher, points=points)
+    sphere = measures.draw_sphere(teacher, size)
     footprint = measures.texel_footprint(opened.layout.width)
     held_out = measures.draw_held_out(teacher, samples, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
     at_points = measures.measure_student(student, measures.draw_held_out(teacher, samples, seed))
-    on_sphere = measures.measure_pictures(student, sphere, points)
+    on_sphere = measures.measure_pictures(student, sphere)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
         write_picture(error_map, heat_colours(errors)[::-1])

@@ -44,7 +44,6 @@ from verdigris.core.training.measure import (
     draw_sphere,
     measure_pictures,
     measure_student,
-    points_of_sphere,
     texel_footprint,
 )
 from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
@@ -195,9 +194,8 @@ def _measure(
 ) -> tuple[SampleMetrics, PictureMetrics]:
     footprint = texel_footprint(resolution)
     held_out = draw_held_out(teacher, final_samples(teacher.device), footprint=footprint)
-    points = points_of_sphere()
-    sphere = draw_sphere(teacher, points=points)
-    return measure_student(student, held_out), measure_pictures(student, sphere, points)
+    sphere = draw_sphere(teacher)
+    return measure_student(student, held_out), measure_pictures(student, sphere)
 
 
 def _source(run: Run, material: int) -> Mapping[str, Any]:

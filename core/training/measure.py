@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import POINT, Footprint
-from verdigris.core.pictures.render import Lighting, draw, make_view
+from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.training.metrics import (
     PictureMetrics,
     SampleMetrics,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.pictures.views import View
 
     Floats = NDArray[np.float32]
 
@@ -71,24 +70,21 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
     return measure_samples(prediction, held_out.response)
 
 
-def points_of_sphere(size: int = PICTURE_SIZE) -> View:
-    """What draw_sphere looks at, for those who draw it more than once."""
-    return make_view("sphere", size * PICTURE_SUBPIXELS)
-
-
-def draw_sphere(
-    material: DeviceMaterial, size: int = PICTURE_SIZE, points: View | None = None
-) -> Floats:
+def draw_sphere(material: DeviceMaterial, size: int = PICTURE_SIZE) -> Floats:
     """The picture that students are compared on: a sphere under one light, at single points."""
-    points = points or points_of_sphere(size)
-    picture = draw(material, points, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True)
+    picture = render(
+        material,
+        "sphere",
+        size,
+        lighting=PICTURE_LIGHTING,
+        subpixels=PICTURE_SUBPIXELS,
+        is_flat=True,
+    )
     return np.ascontiguousarray(picture[..., :3])
 
 
-def measure_pictures(
-    student: DeviceMaterial, reference: Floats, points: View | None = None
-) -> PictureMetrics:
-    return measure_picture(draw_sphere(student, len(reference), points), reference)
+def measure_pictures(student: DeviceMaterial, reference: Floats) -> PictureMetrics:
+    return measure_picture(draw_sphere(student, len(reference)), reference)
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
