@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Source, open_device
+from verdigris.core.device import Device, Source, constants_module, open_device
 from verdigris.core.flatten.model import CHANNELS, LARGEST_SLANT, LEAST_VIEW_COSINE
 from verdigris.core.material.evaluator import DeviceMaterial
 
@@ -18,15 +18,10 @@ if TYPE_CHECKING:
 _FLATTENED = Source("flatten/flattened")
 # Texels are read four channels at a time.
 _PADDED = -(-CHANNELS // 4) * 4
-_TEXELS = Source(
-    "network_constants",
-    f"module network_constants;\npublic static const int kLatentChannels = {_PADDED};\n",
-)
-_CONSTANTS = Source(
+_TEXELS = constants_module("network_constants", {"kLatentChannels": _PADDED})
+_CONSTANTS = constants_module(
     "flattened_constants",
-    "module flattened_constants;\n"
-    f"public static const float kLargestSlant = {LARGEST_SLANT};\n"
-    f"public static const float kLeastViewCosine = {LEAST_VIEW_COSINE};\n",
+    {"kLargestSlant": LARGEST_SLANT, "kLeastViewCosine": LEAST_VIEW_COSINE},
 )
 
 

@@ -7,12 +7,11 @@ from itertools import chain
 
 import numpy as np
 
-from verdigris.core.network.parameters import initialise
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import keep_state
 from verdigris.core.training.run import Run
-from verdigris.core.training.stepping import in_runs
+from verdigris.core.training.stepping import fresh_parameters, in_runs
 from verdigris.core.training.trial import Best, Trial
 
 # The last part of a start's steps, whose losses count.
@@ -42,9 +41,8 @@ def choose_candidate(run: Run) -> Iterator[Event]:
 
 
 def _begin_next(run: Run, number: int) -> None:
-    settings, seed = run.stage.settings, run.settings.seed + _SEED_STEP * number
-    layout = settings.layout(len(run.teachers))
-    run.trainer.restart(initialise(settings.spec, layout, seed))
+    seed = run.settings.seed + _SEED_STEP * number
+    run.trainer.restart(fresh_parameters(run.stage.settings, len(run.teachers), seed))
 
 
 def _try(run: Run, trial: Trial) -> Iterator[Event]:

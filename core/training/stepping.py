@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 FIRST_RUN = 20
 
 
+def fresh_parameters(settings: BakeSettings, materials: int, seed: int) -> Parameters:
+    """What a start begins with."""
+    return initialise(settings.spec, settings.layout(materials), seed)
+
+
 def open_start(
     teachers: Sequence[Teacher],
     settings: BakeSettings,
@@ -29,7 +34,7 @@ def open_start(
     seed: int,
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer with fresh parameters; its samples are those of every start of the bake."""
-    parameters = initialise(settings.spec, settings.layout(len(teachers)), seed)
+    parameters = fresh_parameters(settings, len(teachers), seed)
     return open_trained(teachers, settings, options, kind, parameters)
 
 

@@ -243,5 +243,5 @@ class TensorTrainer:
 
     def close(self) -> None:
         self._gpu.wait_for_idle()
-        for name in ("_kernels", "_memory", "_source"):
+        for name in ("_kernels", "_memory", "_source", "_read"):
             self.__dict__.pop(name, None)

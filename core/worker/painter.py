@@ -256,7 +256,7 @@ class Painter:
         given = self._given.get(name)
         if given is not None:
             return given
-        key = (name, _written(Path(name)))
+        key = _file_key(name)
         if key not in self._meshes:
             self._meshes = {key: load_mesh(Path(name))}
         return self._meshes[key]
@@ -265,7 +265,7 @@ class Painter:
         """No file of a mesh was written since it was read."""
         if wanted.shape != "mesh" or wanted.mesh in self._given:
             return True
-        return (wanted.mesh, _written(Path(wanted.mesh))) in self._meshes
+        return _file_key(wanted.mesh) in self._meshes
 
     def _prepare(self, student: Student | LiveNetwork, size: int) -> None:
         if not isinstance(student, DeviceMaterial):
@@ -323,12 +323,13 @@ class Painter:
         return parts if share < 1 else None
 
 
-def _written(path: Path) -> int:
-    """When a file was; whoever reads it says what is wrong with one that is not there."""
+def _file_key(name: str) -> tuple[str, int]:
+    """A file as it was written last; whoever reads it says what is wrong with one that is not
+    there."""
     try:
-        return path.stat().st_mtime_ns
+        return name, Path(name).stat().st_mtime_ns
     except OSError:
-        return 0
+        return name, 0
 
 
 def _by_texel(view: View, texels: int) -> View:
