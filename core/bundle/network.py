@@ -8,16 +8,18 @@ from verdigris.core.bundle.fields import LARGEST_SINGLE, Fields
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import (
     ACTIVATIONS,
+    COSINE_OFFSET,
     HALF_Z_MINIMUM,
     LEAKY_SLOPE,
     LENGTH_EPSILON,
+    LOGARITHM_SHARE,
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
 )
 
 FRAMES = "frames"
-PARAMETERISATION = "stretched_half_difference"
+PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
 # What an activation needs beside its input.
 ACTIVATION_CONSTANTS = {
@@ -35,7 +37,8 @@ FORMULAS = (
     "d = (a.x - h.x * s, a.y - h.y * s, cosine)",
     "p = exp(stretch_limit * tanh(stretch / stretch_limit))",
     "g = normalise(h.x * p.x, h.y * p.y, h.z)",
-    "inputs = latent[0..7], then for each frame g.x g.y g.z d.x d.y d.z",
+    "l(x) = logarithm_share * log(max(x, 0) + cosine_offset)",
+    "inputs = latent[0..7], then for each frame g.x g.y g.z d.x d.y d.z a.z c.z l(a.z) l(c.z)",
     "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
 )
 
@@ -68,6 +71,8 @@ def network_json(spec: NetworkSpec) -> dict[str, Any]:
             "half_z_minimum": HALF_Z_MINIMUM,
             "length_epsilon": LENGTH_EPSILON,
             "stretch_limit": STRETCH_LIMIT,
+            "cosine_offset": COSINE_OFFSET,
+            "logarithm_share": LOGARITHM_SHARE,
             "formulas": list(FORMULAS),
         },
     }
@@ -109,6 +114,8 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
     _require_constant(directions, "length_epsilon", LENGTH_EPSILON)
     _require_constant(directions, "stretch_limit", STRETCH_LIMIT)
+    _require_constant(directions, "cosine_offset", COSINE_OFFSET)
+    _require_constant(directions, "logarithm_share", LOGARITHM_SHARE)
     spec = NetworkSpec(
         hidden_width=layers[0].whole("outputs", 1, 256),
         hidden_layers=len(layers) - 1,

@@ -17,9 +17,12 @@ from verdigris.core.bundle.weights import plan_tensors
 from verdigris.core.device import cache_folder
 from verdigris.core.network.spec import (
     ACTIVATIONS,
+    COSINE_OFFSET,
+    FRAME_INPUTS,
     HALF_Z_MINIMUM,
     LEAKY_SLOPE,
     LENGTH_EPSILON,
+    LOGARITHM_SHARE,
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
@@ -129,6 +132,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kLatentChannels": spec.latent_channels,
         "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
         "kFrameCount": spec.frame_count,
+        "kFrameInputs": FRAME_INPUTS,
         "kInputs": spec.inputs,
         "kPaddedInputs": matrices[0].row_stride // _HALVES,
         "kHiddenWidth": spec.hidden_width,
@@ -144,6 +148,8 @@ def network_source(spec: NetworkSpec) -> str:
         "kLengthEpsilon": LENGTH_EPSILON,
         "kHalfZMinimum": HALF_Z_MINIMUM,
         "kStretchLimit": STRETCH_LIMIT,
+        "kCosineOffset": COSINE_OFFSET,
+        "kLogarithmShare": LOGARITHM_SHARE,
     }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",

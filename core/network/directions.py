@@ -1,8 +1,11 @@
-"""The decoder's direction inputs: half and difference vector in a frame, and their gradients.
+"""The decoder's direction inputs: half and difference vector in a frame, its normal's cosines and
+their logarithms; and their gradients.
 
 The half vector is stretched along the frame's tangent and bitangent, as a narrow highlight's would
 be that is drawn as a wide one: a latent says how rough and how anisotropic its texel is, and the
-network sees one shape of highlight for all of them.
+network sees one shape of highlight for all of them. Cosines with the normal say at once what would
+take units to make of half and difference vector: where light and viewer leave a tilted surface's
+front. A response often falls with a power of them, which in logarithms is a product.
 
 A cheaper way to the same values, for those who count instructions: a frame is orthonormal, so with
 H = normalize(wi + wo) its half vector is the frame applied to H, and dot(h, a) is dot(H, wi).
@@ -15,7 +18,12 @@ import numpy as np
 
 from verdigris.core.network.frames import dot, normalise, normalise_backward
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import HALF_Z_MINIMUM, STRETCH_LIMIT
+from verdigris.core.network.spec import (
+    COSINE_OFFSET,
+    HALF_Z_MINIMUM,
+    LOGARITHM_SHARE,
+    STRETCH_LIMIT,
+)
 
 
 def into_frame(frame: FloatArray, vector: FloatArray) -> FloatArray:
@@ -49,15 +57,24 @@ def _factors(stretch: FloatArray) -> FloatArray:
     return np.concatenate([along, np.ones_like(along[:1])])
 
 
+def logarithms(cosines: FloatArray) -> FloatArray:
+    """Of what of the cosines is above the horizon."""
+    result: FloatArray = LOGARITHM_SHARE * np.log(np.maximum(cosines, 0) + COSINE_OFFSET)
+    return result
+
+
 def encode_directions(
     frame: FloatArray, stretch: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """[6, N]: the half vector h, stretched, then wi turned by the shortest arc from h to z."""
+    """[10, N]: the half vector h, stretched; wi turned by the shortest arc from h to z; the
+    normal's cosines with wi and wo, and their logarithms."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)
     s = (cosine + a[2]) / np.maximum(1 + h[2], HALF_Z_MINIMUM)
-    return np.stack([*stretch_half(h, stretch), a[0] - h[0] * s, a[1] - h[1] * s, cosine])
+    difference = a[0] - h[0] * s, a[1] - h[1] * s, cosine
+    cosines = np.stack([a[2], c[2]])
+    return np.stack([*stretch_half(h, stretch), *difference, *cosines, *logarithms(cosines)])
 
 
 def encode_directions_backward(
@@ -67,7 +84,7 @@ def encode_directions_backward(
     wo: FloatArray,
     gradient: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients by the frame and the stretch, given the one by the six inputs."""
+    """Gradients by the frame and the stretch, given the one by the ten inputs."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)
@@ -81,10 +98,15 @@ def encode_directions_backward(
     g_h[0:2] -= s * g_d[0:2]
     g_h[2] -= np.where(1 + h[2] > HALF_Z_MINIMUM, g_s * s / divisor, 0)
     g_h += g_cosine * a
+    cosines = np.stack([a[2], c[2]])
+    slopes = np.where(cosines > 0, LOGARITHM_SHARE / (np.maximum(cosines, 0) + COSINE_OFFSET), 0)
+    g_cosines = gradient[6:8] + slopes * gradient[8:10]
     g_a = g_cosine * h
     g_a[0:2] += g_d[0:2]
     g_a[2] += g_s / divisor
     g_sum = normalise_backward(a + c, g_h)
-    g_a, g_c = g_a + g_sum, g_sum
+    g_a, g_c = g_a + g_sum, g_sum.copy()
+    g_a[2] += g_cosines[0]
+    g_c[2] += g_cosines[1]
     g_frame: FloatArray = g_a[:, None, :] * wi[None] + g_c[:, None, :] * wo[None]
     return g_frame, g_stretch

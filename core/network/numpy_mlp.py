@@ -120,8 +120,7 @@ def backward(
     g_raw_frames = np.empty_like(tape.raw_frames)
     for frame in range(spec.frame_count):
         axes, stretch = np.split(_rows_of_frame(tape.raw_frames, frame), [AXIS_ROWS])
-        start = spec.half_offset(frame)
-        g_inputs = gradient[start : spec.difference_offset(frame) + 3]
+        g_inputs = gradient[spec.inputs_of_frame(frame)]
         g_frame, g_stretch = encode_directions_backward(
             build_frame(axes), stretch, tape.wi, tape.wo, g_inputs
         )

@@ -42,14 +42,20 @@ HALF_Z_MINIMUM = 0.01
 # Half vectors are stretched by exp(-this) to exp(this). Twice as much leads texels astray.
 STRETCH_LIMIT = 3.0
 
+# Decoders see a frame's cosines and a share of their logarithms, of the cosine plus an offset.
+COSINE_OFFSET = 0.1
+LOGARITHM_SHARE = 0.25
+
 # Matrix hardware multiplies tiles of this width.
 TILE = 16
 # A learned frame is a raw normal and a raw tangent, and how it stretches the half vector along
 # tangent and bitangent.
 AXIS_ROWS = 6
 FRAME_ROWS = 8
-# Half vector and difference vector.
-FRAME_INPUTS = 6
+# Half vector and difference vector, then the normal's cosines with both directions and the
+# logarithms of these.
+VECTOR_INPUTS = 6
+FRAME_INPUTS = 10
 # Of a response.
 CHANNELS = 3
 # What half floats end at.
@@ -141,7 +147,7 @@ class NetworkSpec:
         fits = self.lobes * math.exp(min(self.output_limit, 100.0)) < LARGEST_HALF
         _require(fits, "output_limit", self.output_limit, f"use at most {most}")
 
-    # The decoder's inputs: latents, then per frame half vector and difference vector.
+    # The decoder's inputs: latents, then FRAME_INPUTS of each frame.
 
     @property
     def frame_rows(self) -> int:
@@ -163,13 +169,10 @@ class NetworkSpec:
     def outputs(self) -> int:
         return CHANNELS * self.lobes
 
-    def half_offset(self, frame: int) -> int:
-        """Index of the first half-vector input of a frame."""
-        return self.latent_channels + FRAME_INPUTS * frame
-
-    def difference_offset(self, frame: int) -> int:
-        """Index of the first difference-vector input of a frame."""
-        return self.half_offset(frame) + 3
+    def inputs_of_frame(self, frame: int) -> slice:
+        """Where a frame's inputs lie among all."""
+        start = self.latent_channels + FRAME_INPUTS * frame
+        return slice(start, start + FRAME_INPUTS)
 
     @cached_property
     def layers(self) -> tuple[LayerSpec, ...]:
@@ -202,6 +205,7 @@ class NetworkSpec:
             "kLatentChannels": self.latent_channels,
             "kFrameCount": self.frame_count,
             "kRowsOfFrame": FRAME_ROWS,
+            "kFrameInputs": FRAME_INPUTS,
             "kFrameRows": self.frame_rows,
             "kFrameOffset": self.frame_offset,
             "kInputs": self.inputs,
@@ -222,6 +226,8 @@ class NetworkSpec:
             "kLengthEpsilon": LENGTH_EPSILON,
             "kHalfZMinimum": HALF_Z_MINIMUM,
             "kStretchLimit": STRETCH_LIMIT,
+            "kCosineOffset": COSINE_OFFSET,
+            "kLogarithmShare": LOGARITHM_SHARE,
         }
         for index, layer in enumerate(self.layers):
             constants[f"kWeightOffset{index}"] = layer.weight_offset

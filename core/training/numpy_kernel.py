@@ -20,10 +20,14 @@ from verdigris.core.network.output import exponent_backward, exponent_of, respon
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
     AXIS_ROWS,
+    COSINE_OFFSET,
+    FRAME_INPUTS,
     FRAME_ROWS,
     HALF_Z_MINIMUM,
     LENGTH_EPSILON,
+    LOGARITHM_SHARE,
     STRETCH_LIMIT,
+    VECTOR_INPUTS,
     LatentLayout,
     NetworkSpec,
 )
@@ -88,7 +92,8 @@ class Kernel:
 
         self._inputs = of_samples(1 + spec.inputs)
         self._inputs[0] = 1
-        self._encoded = self._inputs[1 + channels :].reshape(frames, 2, 3, count)
+        self._encoded, self._cosines, self._logarithms = self._split(self._inputs[1 + channels :])
+        self._shifted = of_samples(frames, 2)
         self._half = of_samples(frames, 3)
         self._limited, self._factors = of_points(frames, 2), of_points(frames, 2)
         self._inverse_h = of_samples(frames)
@@ -103,6 +108,13 @@ class Kernel:
         self._g_hidden = [of_samples(width) for width in widths]
         self._output = of_samples(spec.outputs)
         self._g_inputs = of_samples(spec.inputs)
+
+    def _split(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Views of half and difference vectors [frames, 2, 3, N], of cosines and of logarithms
+        [frames, 2, N]."""
+        of_frames = inputs.reshape(self.spec.frame_count, FRAME_INPUTS, -1)
+        vectors, *others = np.split(of_frames, [VECTOR_INPUTS, VECTOR_INPUTS + 2], axis=1)
+        return vectors.reshape(len(vectors), 2, 3, -1), *others
 
     def _by_pair(self, of_samples: FloatArray) -> FloatArray:
         """The samples of an array, seen as [pairs, points]."""
@@ -175,6 +187,7 @@ class Kernel:
         np.einsum("fxcp,dckp->fdxkp", self._axes, directions, out=self._by_pair(encoded))
         half, a = self._half, encoded[:, 1]
         half[:] = encoded[:, 0]
+        self._encode_cosines(a[:, 2], batch)
         np.add(half[:, 2], np.float32(1), out=self._divisor)
         np.maximum(self._divisor, np.float32(HALF_Z_MINIMUM), out=self._divisor)
         np.add(a[:, 2], batch.cosine, out=self._s)
@@ -183,6 +196,17 @@ class Kernel:
         a[:, :2] -= step
         a[:, 2] = batch.cosine
         self._stretch_halves(encoded[:, 0])
+
+    def _encode_cosines(self, with_wi: FloatArray, batch: PreparedBatch) -> None:
+        cosines, shifted, logarithms = self._cosines, self._shifted, self._logarithms
+        cosines[:, 0] = with_wi
+        # wi + wo is as long as twice their cosine with the half vector
+        np.multiply(self._half[:, 2], 2 * batch.cosine, out=cosines[:, 1])
+        cosines[:, 1] -= with_wi
+        np.maximum(cosines, 0, out=shifted)
+        shifted += np.float32(COSINE_OFFSET)
+        np.log(shifted, out=logarithms)
+        logarithms *= np.float32(LOGARITHM_SHARE)
 
     def _stretch_halves(self, half: FloatArray) -> None:
         limit = np.float32(STRETCH_LIMIT)
@@ -224,7 +248,7 @@ class Kernel:
 
     def _encode_directions_backward(self, batch: PreparedBatch) -> None:
         half = self._half
-        gradient = self._g_inputs[self.spec.latent_channels :].reshape(self._encoded.shape)
+        gradient, g_cosines, g_logarithms = self._split(self._g_inputs[self.spec.latent_channels :])
         g_half, g_a = gradient[:, 0], gradient[:, 1]
         self._stretch_halves_backward(g_half)
         g_s = self._g_s
@@ -237,8 +261,19 @@ class Kernel:
         g_s *= self._s
         g_s *= self._divisor > HALF_Z_MINIMUM
         g_half[:, 2] -= g_s
+        self._encode_cosines_backward(g_cosines, g_logarithms)
+        g_a[:, 2] += g_cosines[:, 0]
+        g_a[:, 2] -= g_cosines[:, 1]
+        g_half[:, 2] += np.multiply(g_cosines[:, 1], 2 * batch.cosine, out=g_cosines[:, 1])
         directions = self._by_pair(batch.directions)
         np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
+
+    def _encode_cosines_backward(self, g_cosines: FloatArray, g_logarithms: FloatArray) -> None:
+        """Adds what comes by the logarithms to the gradient by the cosines."""
+        g_logarithms /= self._shifted
+        g_logarithms *= np.float32(LOGARITHM_SHARE)
+        g_logarithms *= self._cosines > 0
+        g_cosines += g_logarithms
 
     def _stretch_halves_backward(self, gradient: FloatArray) -> None:
         """Turns the gradient by stretched half vectors into the one by half vectors."""

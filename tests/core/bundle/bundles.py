@@ -31,7 +31,7 @@ def with_sums_of(size, layer=0, width=32):
     parameters.bias((first, second)[layer])[:] -= size
     if layer == 0:
         parameters.frames()[[6, 7, 14, 15]] = 0  # not stretched, the input is near 1
-        half_z = parameters.spec.latent_channels + 6 + 2  # of the second frame
+        half_z = parameters.spec.inputs_of_frame(1).start + 2
         parameters.weights(first)[:, half_z] += size
     else:
         # a unit that is 2 everywhere, but for what silu leaves of it

@@ -81,7 +81,7 @@ class Material:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         assert manifest["format"] == "verdigris.material"
-        assert manifest["version"].split(".")[0] == "2"
+        assert manifest["version"].split(".")[0] == "3"
         self.network, latents = manifest["network"], manifest["latents"]
         data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
         self.tensors = {}
@@ -125,7 +125,10 @@ class Material:
             limit = directions["stretch_limit"]
             p = np.exp(limit * np.tanh(r[:, 6:] / limit))
             g = normalise(np.hstack([h[:, :2] * p, h[:, 2:]]))
-            inputs += [g, a[:, :2] - h[:, :2] * s, cosine]
+            cosines = np.hstack([a[:, 2:], c[:, 2:]])
+            above = np.maximum(cosines, 0) + directions["cosine_offset"]
+            logarithms = directions["logarithm_share"] * np.log(above)
+            inputs += [g, a[:, :2] - h[:, :2] * s, cosine, cosines, logarithms]
         x = np.hstack(inputs)
         for layer in network["layers"]:
             x = x @ self.tensors[layer["weights"]].T + self.tensors[layer["bias"]]

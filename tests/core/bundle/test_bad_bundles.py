@@ -58,14 +58,14 @@ def read_everything(folder):
 
 WRONG = [
     ("format", "other.material", "format is 'other.material': a bundle's is"),
-    ("version", "1.1", "version is '1.1': this reads 2.x"),
+    ("version", "2.0", "version is '2.0': this reads 3.x"),
     ("version", "1", "version is '1': it must be MAJOR.MINOR"),
     ("version", 1.0, "version is 1.0: it must be a text"),
     ("name", "a\nb", r"name is 'a\nb': it must be a plain text"),
     ("name", " ", "name is ' ': it must be a plain text: printable, and not blank"),
     ("name", "a" * 4097, "…: at most 4096 characters are read"),
     ("network.latent_channels", 16, "network.latent_channels is 16: it must be a whole number"),
-    ("network.inputs", 21, "network.inputs is 21: it must be a whole number from 20 to 20"),
+    ("network.inputs", 21, "network.inputs is 21: it must be a whole number from 28 to 28"),
     ("network.layers", [], "network.layers is []: it must be a list of 1 to 9 objects"),
     ("network.layers.0.outputs", 10**9, "network.layers[0].outputs is 1000000000: "),
     ("network.layers.1.inputs", True, "network.layers[1].inputs is True: "),
@@ -78,6 +78,8 @@ WRONG = [
     ("network.output.lobes", 1, "network.layers[2].outputs is 6: "),
     ("network.output.transform", "exp", "network.output.transform is 'exp': this reads sum_of_exp"),
     ("network.directions.stretch_limit", 6, "network.directions.stretch_limit is 6: this"),
+    ("network.directions.cosine_offset", 0, "network.directions.cosine_offset is 0: this"),
+    ("network.directions.logarithm_share", 1, "network.directions.logarithm_share is 1: this"),
     ("network.output.shift", 1e200, "network.output.shift is 1e+200: it must fit single floats"),
     ("network.directions.half_z_minimum", 0.5, "network.directions.half_z_minimum is 0.5: this"),
     ("weights.bytes", 1 << 40, "weights.bytes is 1099511627776: it must be a whole number"),
@@ -96,7 +98,7 @@ WRONG = [
     ("latents.file", "Weights.BIN", "latents.file is 'Weights.BIN': weights.file is the same"),
     ("weights.sha256", "0", "weights.sha256 is '0': it must be 64"),
     ("weights.tensors.0.name", "other", "weights.tensors names 'frames' 0 times"),
-    ("weights.tensors.1.shape", [16, 21], "weights.tensors[1].shape is (16, 21): needs (16, 20)"),
+    ("weights.tensors.1.shape", [16, 21], "weights.tensors[1].shape is (16, 21): needs (16, 28)"),
     ("weights.tensors.1.shape", [16, -1], "weights.tensors[1].shape is [16, -1]: it must be"),
     ("weights.tensors.1.type", "float8", "weights.tensors[1].type is 'float8': it must be float16"),
     ("weights.tensors.1.offset", 100, "weights.tensors[1].offset is 100: it must be a multiple"),
@@ -214,7 +216,7 @@ class Counted:
 
 def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
     def change(document):
-        document["version"] = "2.7"
+        document["version"] = "3.7"
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
         document["weights"]["tensors"][:0] = [

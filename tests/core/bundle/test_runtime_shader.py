@@ -77,15 +77,21 @@ def test_stretches_far_beyond_their_limit_are_the_limit(software):
     """Powers of raw values in the thousands overflow, and some compilers' tanh is made of them."""
     exported = made_up(NETWORKS["2x32 silu"])
     parameters = exported.parameters
-    parameters.frames()[[6, 7, 14, 15]] *= 3000
-    assert np.abs(parameters.frames() @ parameters.latents.T).max() > 3000
+    rows = [6, 7, 14, 15]
+    parameters.frames()[rows] *= 3000
     points = choose_points(parameters.layout)
     evaluator = QueryEvaluator([stored(exported)], software)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     wanted = expected(exported, points)
-    # sums that are thousands large are off by more where they come near zero, and tanh is steep
-    assert relative_error(found, wanted) < 5e-3
-    assert np.percentile(np.abs(found - wanted) / np.maximum(wanted, 0.01), 95) < ROUNDING
+    numbers = parameters.astype(np.float64)
+    latents = latents_at_lod(numbers, points.uv.T.astype(np.float64), points.lod.astype(np.float64))
+    raw = np.abs(numbers.frames()[rows] @ latents)
+    assert raw.max() > 3000
+    # nearer to zero the limit is steep, and single floats' sums of thousands are off there
+    is_far = (raw > 60).all(0)
+    assert is_far.mean() > 0.7
+    assert relative_error(found[is_far], wanted[is_far]) < ROUNDING
+    assert np.isfinite(found).all()
 
 
 @pytest.fixture(scope="module")
@@ -234,12 +240,12 @@ def test_places_and_padding_of_another_writer_do_not_matter():
     source = np.frombuffer(wanted, np.uint8)
     for index, tensor in enumerate(reversed(tensors)):
         stride = tensor.row_stride + 16 * (len(tensor.shape) == 2)
-        moved.append(replace(tensor, offset=1024 * index, row_stride=stride))
+        moved.append(replace(tensor, offset=2048 * index, row_stride=stride))
         rows = tensor.shape[0] if len(tensor.shape) == 2 else 1
         for row in range(rows):
             begin, count = tensor.offset + row * tensor.row_stride, 2 * tensor.shape[-1]
-            place = 1024 * index + row * stride
-            assert row * stride + count <= 1024
+            place = 2048 * index + row * stride
+            assert row * stride + count <= 2048
             data[place : place + count] = source[begin : begin + count]
     found = as_shader_reads(exported.parameters.spec, tuple(moved), data.tobytes(), "weights.bin")
     assert found == wanted

@@ -1,5 +1,7 @@
 """The oracle: every gradient against central differences in float64, every value in closed form."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import (
     ACTIVATIONS,
     CHANNELS,
+    COSINE_OFFSET,
+    LOGARITHM_SHARE,
     LOSSES,
     PRESETS,
     STRETCH_LIMIT,
@@ -138,7 +142,7 @@ def test_the_gradient_of_a_frame_is_its_slope():
 
 def test_the_gradient_of_direction_inputs_is_their_slope():
     random = np.random.default_rng(2)
-    frame, upstream = random.standard_normal((3, 3, 5)), random.standard_normal((6, 5))
+    frame, upstream = random.standard_normal((3, 3, 5)), random.standard_normal((10, 5))
     wi, wo = random_directions(random, 5), random_directions(random, 5)
     stretch = random.standard_normal((2, 5))
     gradients = encode_directions_backward(frame, stretch, wi, wo, upstream)
@@ -166,7 +170,17 @@ def test_in_a_mirror_configuration_the_half_vector_is_the_normal_and_the_differe
     wi = np.array([[0.6], [0.0], [0.8]])
     wo = np.array([[-0.6], [0.0], [0.8]])
     inputs = encode_directions(np.eye(3)[:, :, None], NO_STRETCH, wi, wo)
-    np.testing.assert_allclose(inputs[:, 0], [0, 0, 1, 0.6, 0, 0.8], atol=1e-15)
+    np.testing.assert_allclose(inputs[:6, 0], [0, 0, 1, 0.6, 0, 0.8], atol=1e-15)
+
+
+def test_a_frame_s_cosines_are_those_of_its_normal_and_their_logarithms_end_at_the_horizon():
+    normal = np.array([0.0, 0.6, 0.8])
+    frame = np.stack([[1.0, 0.0, 0.0], [0.0, 0.8, -0.6], normal])[:, :, None]
+    wi, wo = np.array([[0.0], [0.0], [1.0]]), np.array([[0.0], [-0.96], [0.28]])
+    inputs = encode_directions(frame, NO_STRETCH, wi, wo)[:, 0]
+    np.testing.assert_allclose(inputs[6:8], [0.8, 0.28 * 0.8 - 0.96 * 0.6], atol=1e-15)
+    wanted = [LOGARITHM_SHARE * math.log(c + COSINE_OFFSET) for c in (0.8, 0.0)]
+    np.testing.assert_allclose(inputs[8:], wanted, rtol=1e-14)
 
 
 def test_equal_directions_have_a_difference_along_z():
@@ -175,7 +189,7 @@ def test_equal_directions_have_a_difference_along_z():
         np.broadcast_to(np.eye(3)[:, :, None], (3, 3, 20)), np.zeros((2, 20)), w, w
     )
     np.testing.assert_allclose(inputs[:3], w, atol=1e-12)
-    np.testing.assert_allclose(inputs[3:], np.tile([[0.0], [0.0], [1.0]], 20), atol=1e-12)
+    np.testing.assert_allclose(inputs[3:6], np.tile([[0.0], [0.0], [1.0]], 20), atol=1e-12)
 
 
 def test_the_difference_vector_is_wi_rotated_by_the_arc_from_half_to_z():
@@ -188,7 +202,7 @@ def test_the_difference_vector_is_wi_rotated_by_the_arc_from_half_to_z():
     k = axis / sine
     expected = wi * cosine + np.cross(k, wi) * sine + k * (k @ wi) * (1 - cosine)
     inputs = encode_directions(np.eye(3)[:, :, None], NO_STRETCH, wi[:, None], wo[:, None])
-    np.testing.assert_allclose(inputs[3:, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(inputs[3:6, 0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

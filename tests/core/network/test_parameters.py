@@ -27,9 +27,9 @@ def parameters():
 def test_views_share_the_flat_vectors_row_major(parameters):
     layer = SPEC.layers[1]
     parameters.weights(layer)[2, 5] = 7
-    assert parameters.decoder[800 + 2 * 32 + 5] == 7
+    assert parameters.decoder[1056 + 2 * 32 + 5] == 7
     parameters.bias(layer)[4] = 8
-    assert parameters.decoder[1824 + 4] == 8
+    assert parameters.decoder[2080 + 4] == 8
     parameters.frames()[1, 2] = 9
     assert parameters.decoder[1 * 8 + 2] == 9
     parameters.level(1)[1, 1, 3, 6] = 10
@@ -56,11 +56,11 @@ def test_initial_weights_keep_the_variance_and_biases_are_zero():
 
 
 def test_byte_size_counts_four_bytes_a_number(parameters):
-    assert parameters.byte_size == 4 * (2054 + (64 + 16) * 8)
+    assert parameters.byte_size == 4 * (2310 + (64 + 16) * 8)
 
 
 def test_arrays_of_another_shape_are_refused(parameters):
-    with pytest.raises(SettingsError, match=r"decoder has shape \(2053,\)"):
+    with pytest.raises(SettingsError, match=r"decoder has shape \(2309,\)"):
         Parameters(SPEC, LAYOUT, parameters.decoder[:-1], parameters.latents)
 
 
@@ -101,7 +101,7 @@ def test_a_missing_field_is_named(parameters, tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        ("decoder", np.full(2054, np.nan, np.float32), "decoder holds values that are not finite"),
+        ("decoder", np.full(2310, np.nan, np.float32), "decoder holds values that are not finite"),
         ("decoder", np.zeros(7, np.float32), r"decoder has shape \(7,\)"),
         ("latents", np.zeros((80, 8), np.int32), "latents is of type int32"),
         ("spec", np.frombuffer(b"{", np.uint8), "spec: .*not JSON"),

@@ -17,9 +17,9 @@ from verdigris.core.network.spec import (
 @pytest.mark.parametrize(
     ("preset", "count"),
     [
-        ("2x16", 128 + (20 * 16 + 16) + (16 * 16 + 16) + (16 * 6 + 6)),
-        ("2x32", 128 + (20 * 32 + 32) + (32 * 32 + 32) + (32 * 6 + 6)),
-        ("3x64", 128 + (20 * 64 + 64) + 2 * (64 * 64 + 64) + (64 * 6 + 6)),
+        ("2x16", 128 + (28 * 16 + 16) + (16 * 16 + 16) + (16 * 6 + 6)),
+        ("2x32", 128 + (28 * 32 + 32) + (32 * 32 + 32) + (32 * 6 + 6)),
+        ("3x64", 128 + (28 * 64 + 64) + 2 * (64 * 64 + 64) + (64 * 6 + 6)),
     ],
 )
 def test_the_parameter_count_is_the_sum_of_frames_weights_and_biases(preset, count):
@@ -30,14 +30,13 @@ def test_the_parameter_count_is_the_sum_of_frames_weights_and_biases(preset, cou
 def test_layers_lie_one_after_the_other_behind_the_frames():
     spec = PRESETS["2x32"]
     offsets = [(layer.weight_offset, layer.bias_offset, layer.end) for layer in spec.layers]
-    assert offsets == [(128, 768, 800), (800, 1824, 1856), (1856, 2048, 2054)]
+    assert offsets == [(128, 1024, 1056), (1056, 2080, 2112), (2112, 2304, 2310)]
 
 
-def test_inputs_are_latents_then_half_and_difference_of_each_frame():
+def test_inputs_are_latents_then_the_directions_in_each_frame():
     spec = NetworkSpec(latent_channels=8, frame_count=2)
-    starts = [spec.half_offset(0), spec.difference_offset(0), spec.half_offset(1)]
-    assert starts == [8, 11, 14]
-    assert spec.inputs == 20
+    assert [spec.inputs_of_frame(k) for k in (0, 1)] == [slice(8, 18), slice(18, 28)]
+    assert spec.inputs == 28
 
 
 def test_matrices_are_padded_to_whole_tiles():
@@ -51,7 +50,7 @@ def test_shaders_get_the_numbers_as_a_module_of_constants():
     assert module.name == "network_constants"
     lines = module.text.splitlines()
     assert lines[0] == "module network_constants;"
-    assert "public static const int kWeightOffset1 = 800;" in lines
+    assert "public static const int kWeightOffset1 = 1056;" in lines
     assert "public static const float kOutputLimit = 10.3;" in lines
 
 
