@@ -113,8 +113,10 @@ class Kernel:
         """Views of half and difference vectors [frames, 2, 3, N], of cosines and of logarithms
         [frames, 2, N]."""
         of_frames = inputs.reshape(self.spec.frame_count, FRAME_INPUTS, -1)
-        vectors, *others = np.split(of_frames, [VECTOR_INPUTS, VECTOR_INPUTS + 2], axis=1)
-        return vectors.reshape(len(vectors), 2, 3, -1), *others
+        vectors, cosines, logarithms = np.split(
+            of_frames, [VECTOR_INPUTS, VECTOR_INPUTS + 2], axis=1
+        )
+        return vectors.reshape(len(vectors), 2, 3, -1), cosines, logarithms
 
     def _by_pair(self, of_samples: FloatArray) -> FloatArray:
         """The samples of an array, seen as [pairs, points]."""
