@@ -43,7 +43,7 @@ HALF_Z_MINIMUM = 0.01
 STRETCH_LIMIT = 3.0
 
 # Decoders see a frame's cosines and a share of their logarithms, of the cosine plus an offset.
-COSINE_OFFSET = 0.1
+COSINE_OFFSET = 0.02
 LOGARITHM_SHARE = 0.25
 
 # Matrix hardware multiplies tiles of this width.
