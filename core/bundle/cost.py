@@ -17,7 +17,7 @@ from verdigris.core.bundle.device_materials import (
     stored_of,
 )
 from verdigris.core.bundle.latents import LatentTexture
-from verdigris.core.bundle.runtime import fits_in_constants
+from verdigris.core.bundle.runtime import fits_in_constants, gains_by_constants
 from verdigris.core.bundle.timing import time_material
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.material.evaluator import POINT, Footprint
@@ -273,9 +273,10 @@ def measure(
         found["cooperative"] = took(cooperative)
         for filter in ("sampler", "stochastic"):
             found[f"cooperative_{filter}"] = took(replace(cooperative, filter=filter))
-        fastest = replace(cooperative, filter="sampler", is_constant=has_constants)
+        sampled = replace(cooperative, filter="sampler")
         if has_constants:
-            found["cooperative_constants"] = took(fastest)
+            found["cooperative_constants"] = took(replace(sampled, is_constant=True))
+        fastest = replace(sampled, is_constant=gains_by_constants(stored.spec, advised))
         found["cooperative_registers"] = took(fastest, from_registers=True)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds

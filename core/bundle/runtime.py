@@ -44,6 +44,8 @@ _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 _KEPT_FORM = b"2"
 # What a shader may see of a constant buffer, on any device.
 MOST_CONSTANT_BYTES = 1 << 16
+# Up to here a plain first layer before cooperative vectors is faster from a constant buffer.
+_WIDEST_OF_CONSTANTS = 32
 
 
 @dataclass(frozen=True)
@@ -103,22 +105,25 @@ def fits_in_constants(spec: NetworkSpec) -> bool:
     return 4 * floats <= MOST_CONSTANT_BYTES
 
 
+def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
+    """Whether cooperative code is faster with what it does plainly in a constant buffer."""
+    is_narrow = spec.hidden_width <= _WIDEST_OF_CONSTANTS
+    return fits_in_constants(spec) and (is_narrow or not is_careful(advised))
+
+
 def targets_of(spec: NetworkSpec, advised: str | None = None) -> dict[str, Target]:
-    """Without those that a network is too large for, or that the advice of its numbers forbids;
-    cooperative ones can do without constants."""
-    found = dict(TARGETS)
+    """Without those that a network is too large for, or that the advice of its numbers forbids."""
+    plain = {name: target for name, target in TARGETS.items() if not target.is_cooperative}
     if not fits_in_constants(spec):
-        found = {
-            name: replace(target, is_constant=False)
-            for name, target in TARGETS.items()
-            if target.is_cooperative or not target.is_constant
-        }
+        plain = {name: target for name, target in plain.items() if not target.is_constant}
     if advised == PORTABLE:
         # what is not there cannot be taken by mistake
-        return {name: target for name, target in found.items() if not target.is_cooperative}
-    return {
-        name: replace(target, is_careful=target.is_cooperative and is_careful(advised))
-        for name, target in found.items()
+        return plain
+    constants, careful = gains_by_constants(spec, advised), is_careful(advised)
+    return plain | {
+        name: replace(target, is_constant=constants, is_careful=careful)
+        for name, target in TARGETS.items()
+        if target.is_cooperative
     }
 
 

@@ -341,6 +341,18 @@ def test_what_is_advised_against_is_not_there():
         assert "-DNEURAL_CAREFUL=0" in TARGETS[name].defines
 
 
+@pytest.mark.parametrize(
+    ("preset", "advised", "constants"),
+    [("2x32", "careful", 1), ("3x64", "careful", 0), ("3x64", "cooperative", 1), ("3x64", None, 1)],
+)
+def test_wide_careful_code_reads_no_constants(preset, advised, constants):
+    found = runtime.targets_of(PRESETS[preset], advised)
+    assert {*found} == {*TARGETS}
+    for name in ("cooperative.hlsl", "cooperative.spv"):
+        assert f"-DNEURAL_CONSTANTS={constants}" in found[name].defines
+    assert "-DNEURAL_CONSTANTS=1" in found["portable_constants.hlsl"].defines
+
+
 def test_the_constants_are_the_places_in_the_file():
     spec = NETWORKS["2x5 leaky_smelu"]
     tensors, size = plan_tensors(spec)
