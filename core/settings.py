@@ -222,10 +222,10 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=3_200, encode_from=256),
+        "draft": replace(_ON_PROCESSOR, iterations=3_000, encode_from=256),
         "standard": replace(
             _ON_PROCESSOR,
-            iterations=24_000,
+            iterations=22_500,
             candidates=2,
             candidate_share=0.02,
             encode_from=256,
