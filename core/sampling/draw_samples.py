@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.device import Source
+from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
 from verdigris.core.importance.distribution import distribution_of
@@ -198,7 +198,8 @@ class DrawnSamples:
         steps: int,
         count: int,
     ) -> None:
-        """Draws the batches of some steps to the start of the buffer."""
+        """Draws the batches of some steps to the start of the buffer, as many in a dispatch as
+        devices take."""
         # samples that share their place are of one material
         points, parts = count // self.pairs, len(self.materials)
         if points < parts:
@@ -208,20 +209,24 @@ class DrawnSamples:
         ends = [points * (index + 1) // parts * self.pairs for index in range(parts)]
         first = 0
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
-            arguments = self._arguments(index, step, steps, count)
-            arguments |= {"firstSlot": first, "slots": end - first}
-            self._device.dispatch(
-                self._kernels[index],
-                steps * (end - first) // self._together * material.lanes_per_sample,
-                {
-                    "gDraw": arguments,
-                    "gImportanceSums": self._sums,
-                    "gDirectionSums": self._direction_sums,
-                    "gSamples": samples,
-                    **material.bindings(),
-                },
-                encoder,
-            )
+            threads = (end - first) // self._together * material.lanes_per_sample
+            at_once = max(1, MOST_THREADS // threads)
+            for before in range(0, steps, at_once):
+                these = min(at_once, steps - before)
+                arguments = self._arguments(index, step + before, these, count)
+                arguments |= {"stepsBefore": before, "firstSlot": first, "slots": end - first}
+                self._device.dispatch(
+                    self._kernels[index],
+                    these * threads,
+                    {
+                        "gDraw": arguments,
+                        "gImportanceSums": self._sums,
+                        "gDirectionSums": self._direction_sums,
+                        "gSamples": samples,
+                        **material.bindings(),
+                    },
+                    encoder,
+                )
             first = end
 
     def _arguments(self, material: int, step: int, steps: int, batch: int) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from analytic_material import respond
 
+from verdigris.core.device import MOST_THREADS
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.sampling import draw_samples
 from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
@@ -30,7 +32,12 @@ def test_given_a_seed_and_step_when_drawn_again_then_samples_are_the_same_bits(t
     assert not np.array_equal(draw(teacher, 11, 4)["wi"], first["wi"])
 
 
-def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(teacher):
+@pytest.mark.parametrize("most_threads", [MOST_THREADS, 2500, 10], ids=["one", "three", "five"])
+def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(
+    teacher, most_threads, monkeypatch
+):
+    """Whichever number of dispatches a device takes them in."""
+    monkeypatch.setattr(draw_samples, "MOST_THREADS", most_threads)
     source = DrawnSamples([teacher], LAYOUT, seed=3)
     samples = create_buffer(teacher.device.gpu, size=5 * 1000 * TRAINING_SAMPLE.itemsize)
     encoder = teacher.device.gpu.create_command_encoder()
