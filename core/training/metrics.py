@@ -6,7 +6,9 @@ log space hides dark values and a relative one hides highlights.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +23,7 @@ SMAPE_EPSILON = 1e-3
 RELATIVE_EPSILON = 1e-3
 # A picture without any error has this PSNR rather than an infinite one.
 PSNR_LIMIT = 100.0
+_OPENMP_THREADS = "OMP_NUM_THREADS"
 
 
 @dataclass(frozen=True)
@@ -137,9 +140,24 @@ def _pair(prediction: FloatArray, reference: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _flip(prediction: FloatArray, reference: FloatArray, kind: str) -> tuple[float, FloatArray]:
-    # Imported here: it is large, and a bake without pictures does not need it.
-    import flip_evaluator
-
     pictures = (np.ascontiguousarray(image, np.float32) for image in (reference, prediction))
-    error_map, mean, _ = flip_evaluator.evaluate(*pictures, kind, inputsRGB=True, applyMagma=False)
+    evaluate = _load_flip().evaluate
+    error_map, mean, _ = evaluate(*pictures, kind, inputsRGB=True, applyMagma=False)
     return float(mean), cast(FloatArray, np.asarray(error_map)[..., 0])
+
+
+@cache
+def _load_flip() -> Any:
+    """The library, which is large, and which a bake without pictures does not need.
+
+    OpenMP reads how many threads it may take when it is loaded. Those of many cores wait for each
+    other for longer than the pictures take one.
+    """
+    given = os.environ.get(_OPENMP_THREADS)
+    os.environ.setdefault(_OPENMP_THREADS, "1")
+    try:
+        import flip_evaluator
+    finally:
+        if given is None:
+            del os.environ[_OPENMP_THREADS]
+    return flip_evaluator

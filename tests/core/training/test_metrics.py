@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -101,3 +106,22 @@ def test_hdr_flip_of_a_dark_reference_with_one_faint_point_is_a_number():
     reference = np.zeros((16, 16, 3), np.float32)
     reference[8, 8] = 3e-8
     assert 0 < hdr_flip(reference + 0.2, reference)[0] <= 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted by /proc")
+@pytest.mark.parametrize(("given", "threads"), [(None, 0), ("3", 2)])
+def test_flip_takes_one_thread_and_more_where_the_environment_says_so(given, threads):
+    program = (
+        "import os, numpy as np\n"
+        "from verdigris.core.training.metrics import ldr_flip\n"
+        "count = lambda: len(os.listdir('/proc/self/task'))\n"
+        "before, given = count(), os.environ.get('OMP_NUM_THREADS')\n"
+        "ldr_flip(np.ones((32, 32, 3)), np.zeros((32, 32, 3)))\n"
+        "print(count() - before, os.environ.get('OMP_NUM_THREADS') == given)\n"
+    )
+    environment = {name: text for name, text in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment |= {"OMP_NUM_THREADS": given} if given else {}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == [str(threads), "True"]
