@@ -29,6 +29,9 @@ NORMAL_WEIGHT = 1.0
 BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
 """What flattened textures hold: colours in sRGB, numbers, numbers, directions as in OpenGL."""
 
+EMISSION, OPACITY = "emission", "opacity"
+"""What they also hold of materials that glow or have holes: colours in sRGB, numbers."""
+
 VIEWPORT_SUFFIX = "_verdigris"
 """Ends the names of materials that are made of flattened textures; they are not baked."""
 

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.flatten.model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
-from verdigris.core.host import BASE_COLOR, METALNESS, NORMAL_MAP
+from verdigris.core.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, OPACITY
 from verdigris.core.host import ROUGHNESS as ROUGHNESS_MAP
+from verdigris.core.material.maps import UnlitMaps, levels
 from verdigris.core.training.events import FLATTENING, Event, Phase, Step
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.maps import Floats
     from verdigris.core.network.parameters import FloatArray
     from verdigris.core.settings import BakeSettings
 
@@ -29,6 +31,9 @@ MOST_STEPS = 1_500
 LARGEST_BATCH = 4_096
 # What shaders of this kind reflect straight back where there is no metal.
 DIELECTRIC_F0 = 0.04
+_COLOURS = (BASE_COLOR, EMISSION)
+# Coverage that a byte still tells from a hole.
+_LEAST_COVERAGE = 1 / 255
 _TELL_SECONDS = 0.2
 
 
@@ -43,10 +48,10 @@ def viewport_settings(settings: BakeSettings) -> BakeSettings:
 
 
 def viewport_textures(
-    teacher: DeviceMaterial, settings: BakeSettings, bundle: Path
+    teacher: DeviceMaterial, settings: BakeSettings, bundle: Path, unlit: UnlitMaps
 ) -> Generator[Event, None, dict[str, str]]:
-    """Fits and writes them beside a bundle, and tells how far it is; gives the files by what they
-    hold."""
+    """Fits and writes them beside a bundle, with its maps of what needs no light, and tells how far
+    it is; gives the files by what they hold."""
     from verdigris.core.flatten.fit import flattening
 
     settings = viewport_settings(settings)
@@ -66,29 +71,46 @@ def viewport_textures(
             rate = done * settings.batch / max(spent, 1e-9)
             left = (settings.iterations - done) * spent / done
             yield Step(done, settings.iterations, loss, rate, spent, left)
-    return write_textures(textures.level(0), bundle.parent, bundle.stem)
+    small = UnlitMaps(_shrunk(unlit.emission), _shrunk(unlit.coverage))
+    return write_textures(textures.level(0), small, bundle.parent, bundle.stem)
 
 
-def write_textures(texels: FloatArray, folder: Path, name: str) -> dict[str, str]:
-    """Writes flattened texels [height, width, 9], row 0 at v = 0, as images, each whole or not at
-    all. Colours are in sRGB, the rest are plain numbers; green of the normal grows with v."""
+def write_textures(texels: FloatArray, unlit: UnlitMaps, folder: Path, name: str) -> dict[str, str]:
+    """Writes flattened texels [height, width, 9] and maps of their size, row 0 at v = 0, as images,
+    each whole or not at all. Colours are in sRGB, the rest are plain numbers; green of the normal
+    grows with v.
+
+    Emission is cut off at 1: a preview of what glows, not a light. Shaders multiply colours by the
+    opacity, so they are written as if there were no holes.
+    """
     from verdigris.core.pictures.files import write_data, write_picture
 
-    base, metalness = metallic_from(texels[..., ALBEDO], texels[..., F0])
+    emission, coverage = unlit
+    solid = 1 if coverage is None else np.maximum(coverage, _LEAST_COVERAGE)[..., None]
+    base, metalness = metallic_from(texels[..., ALBEDO] / solid, texels[..., F0] / solid)
     normal = np.moveaxis(stored_normal(np.moveaxis(texels[..., NORMAL], -1, 0)), 0, -1)
     images = {
         BASE_COLOR: base,
         ROUGHNESS_MAP: texels[..., ROUGHNESS, None],
         METALNESS: metalness[..., None],
         NORMAL_MAP: 0.5 + 0.5 * normal,
+        **({} if emission is None else {EMISSION: emission / solid}),
+        **({} if coverage is None else {OPACITY: coverage[..., None]}),
     }
     found = {}
     for kind, values in images.items():
         path = folder / f"{name}_{kind}.png"
-        write = write_picture if kind == BASE_COLOR else write_data
+        write = write_picture if kind in _COLOURS else write_data
         write(path, np.ascontiguousarray(values[::-1], np.float32))
         found[kind] = str(path)
     return found
+
+
+def _shrunk(finest: Floats | None) -> Floats | None:
+    """The finest level of a map that is small enough for a viewport."""
+    if finest is None:
+        return None
+    return next(level for level in levels(finest) if max(level.shape[:2]) <= LARGEST_SIDE)
 
 
 def metallic_from(albedo: FloatArray, f0: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -137,7 +137,8 @@ def finish(run: Run) -> Iterator[Event]:
         bounds = _bounds(reference)
         arithmetic = judge(exported.parameters, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)
-        glow, coverage = unlit_maps(teacher, run.settings.resolution)
+        unlit = unlit_maps(teacher, run.settings.resolution)
+        glow, coverage = unlit
         yield from cut_glow(glow, name)
         contents = Contents(
             name=name,
@@ -160,7 +161,7 @@ def finish(run: Run) -> Iterator[Event]:
         if run.options.viewport_textures:
             from verdigris.core.flatten.viewport import viewport_textures
 
-            textures.append((yield from viewport_textures(teacher, run.settings, path)))
+            textures.append((yield from viewport_textures(teacher, run.settings, path, unlit)))
     state = checkpoint.state_path(run.options.folder, run.options.name)
     if run.stopped_by in ("steps", "time limit") and state.exists():
         state.unlink()

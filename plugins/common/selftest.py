@@ -20,8 +20,10 @@ from typing import Any
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.host import (
     BASE_COLOR,
+    EMISSION,
     METALNESS,
     NORMAL_MAP,
+    OPACITY,
     ROUGHNESS,
     WEIGHT_SET,
     BakedResult,
@@ -111,7 +113,7 @@ def _walk_material(report: Report, host: Host, material: HostMaterial) -> None:
         bundle = Path(folder) / "scratch.vdg"
         report.run(named("attach"), lambda: host.attach(material, BakedResult(bundle)))
         report.run(named("attached"), lambda: _is_noted(host, material, bundle))
-        kinds = (BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP)
+        kinds = (BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP, EMISSION, OPACITY)
         result = BakedResult(bundle, {kind: bundle.with_name(f"{kind}.png") for kind in kinds})
         report.run(named("attach with textures"), lambda: host.attach(material, result))
         # a stage only runs what was attached to it when it is asked

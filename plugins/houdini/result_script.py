@@ -18,9 +18,11 @@ from pxr import Sdf, UsdShade
 RESULTS = {results}
 TEXTURES = {textures}
 INPUTS = {{"base_color": "diffuseColor", "roughness": "roughness",
-          "metalness": "metallic", "normal": "normal"}}
+          "metalness": "metallic", "normal": "normal",
+          "emission": "emissiveColor", "opacity": "opacity"}}
+COLOURS = ("base_color", "emission")
 TYPES = Sdf.ValueTypeNames
-KINDS = {{"base_color": ("rgb", TYPES.Float3, TYPES.Color3f),
+KINDS = {{**dict.fromkeys(COLOURS, ("rgb", TYPES.Float3, TYPES.Color3f)),
          "normal": ("rgb", TYPES.Float3, TYPES.Normal3f)}}
 NUMBER = ("r", TYPES.Float, TYPES.Float)
 
@@ -40,7 +42,7 @@ def show_textures(stage, path, textures):
         texture.CreateIdAttr("UsdUVTexture")
         texture.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(file))
         texture.CreateInput("sourceColorSpace", TYPES.Token).Set(
-            "sRGB" if kind == "base_color" else "raw"
+            "sRGB" if kind in COLOURS else "raw"
         )
         for wrap in ("wrapS", "wrapT"):
             texture.CreateInput(wrap, TYPES.Token).Set("repeat")
@@ -52,6 +54,9 @@ def show_textures(stage, path, textures):
                 texture.CreateInput(field, TYPES.Float4).Set(values)
         name, read, taken = KINDS.get(kind, NUMBER)
         surface.CreateInput(INPUTS[kind], taken).ConnectToSource(texture.CreateOutput(name, read))
+    if "opacity" in textures:
+        # or holes would go on mirroring, as clear glass does
+        surface.CreateInput("opacityMode", TYPES.Token).Set("presence")
     material.CreateSurfaceOutput().ConnectToSource(
         surface.CreateOutput("surface", TYPES.Token)
     )

@@ -10,8 +10,10 @@ import hou
 
 from verdigris.core.host import (
     BASE_COLOR,
+    EMISSION,
     METALNESS,
     NORMAL_MAP,
+    OPACITY,
     ROUGHNESS,
     VIEWPORT_SUFFIX,
     BakedResult,
@@ -22,7 +24,8 @@ RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"
 _TEXTURES_DATA = "verdigris_textures"
 _VIEWPORT_SHADER = "principledshader::2.0"
-# Of the Principled Shader, by what a texture holds: switch, file, and what the texture multiplies.
+# Of the Principled Shader, by what a texture holds: switch, file, and what the texture multiplies,
+# which is 1 with it and 0 without. The opacity's colour is 1 from the start, and stays so.
 _INPUTS = {
     BASE_COLOR: (
         "basecolor_useTexture",
@@ -32,6 +35,12 @@ _INPUTS = {
     ROUGHNESS: ("rough_useTexture", "rough_texture", ("rough",)),
     METALNESS: ("metallic_useTexture", "metallic_texture", ("metallic",)),
     NORMAL_MAP: ("baseBumpAndNormal_enable", "baseNormal_texture", ()),
+    EMISSION: (
+        "emitcolor_useTexture",
+        "emitcolor_texture",
+        ("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
+    ),
+    OPACITY: ("opaccolor_useTexture", "opaccolor_texture", ()),
 }
 
 
@@ -52,19 +61,23 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
 
 def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> None:
     """A Principled Shader with the flattened textures beside a material of /mat. One that is there
-    already only gets the new files."""
+    already only gets the new files, and loses those of what the material no longer has."""
     network, name = material.parent(), f"{material.name()}{VIEWPORT_SUFFIX}"
     shader = hou.node(f"{network.path()}/{name}")
     if shader is None:
         shader = network.createNode(_VIEWPORT_SHADER, name)
         shader.moveToGoodPosition()
-    for kind, path in textures.items():
-        if kind in _INPUTS:
-            switch, file, factors = _INPUTS[kind]
-            shader.parm(switch).set(1)
-            shader.parm(file).set(path.as_posix())
-            for factor in factors:
-                shader.parm(factor).set(1.0)
+    for kind, (switch, file, factors) in _INPUTS.items():
+        if kind in textures:
+            path = textures[kind].as_posix()
+            _set(shader, {switch: 1, file: path, **dict.fromkeys(factors, 1.0)})
+        elif shader.parm(switch).evalAsInt():
+            _set(shader, {switch: 0, file: "", **dict.fromkeys(factors, 0.0)})
+
+
+def _set(node: hou.Node, values: Mapping[str, float | str]) -> None:
+    for name, value in values.items():
+        node.parm(name).set(value)
 
 
 def _note(node: hou.Node, data: Mapping[str, object]) -> None:

@@ -11,8 +11,10 @@ from maya import cmds
 from verdigris.core.errors import HostError
 from verdigris.core.host import (
     BASE_COLOR,
+    EMISSION,
     METALNESS,
     NORMAL_MAP,
+    OPACITY,
     ROUGHNESS,
     VIEWPORT_SUFFIX,
     HostMaterial,
@@ -27,6 +29,8 @@ _INPUTS = {
     BASE_COLOR: ("outColor", "baseColor", "sRGB"),
     ROUGHNESS: ("outColorR", "specularRoughness", "Raw"),
     METALNESS: ("outColorR", "metalness", "Raw"),
+    EMISSION: ("outColor", "emissionColor", "sRGB"),
+    OPACITY: ("outColor", "opacity", "Raw"),
 }
 # What bump2d calls normals in tangent space.
 _TANGENT_SPACE = 1
@@ -67,7 +71,8 @@ def note_result(node: str, attribute: str, text: str) -> None:
 
 def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
     """A standardSurface with the flattened textures, for what cannot show the neural material. One
-    that is there already only gets the new files."""
+    that is there already only gets the new files, and loses those of what the material no longer
+    has."""
     plain = name.rpartition("|")[2].replace(":", "_").replace("%", "_") + VIEWPORT_SUFFIX
     shader = _in_root(plain)
     if not cmds.objExists(shader):
@@ -90,6 +95,19 @@ def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
             output, target, space = _INPUTS[kind]
             cmds.setAttr(f"{file}.colorSpace", space, type="string")
             cmds.connectAttr(f"{file}.{output}", f"{shader}.{target}")
+            if kind == EMISSION:
+                cmds.setAttr(f"{shader}.emission", 1.0)
+    for kind in (EMISSION, OPACITY):
+        if kind not in textures and cmds.objExists(_in_root(f"{plain}_{kind}")):
+            cmds.delete(_in_root(f"{plain}_{kind}"))
+            _reset(shader, kind)
+
+
+def _reset(shader: str, kind: str) -> None:
+    if kind == EMISSION:
+        cmds.setAttr(f"{shader}.emission", 0.0)
+    else:
+        cmds.setAttr(f"{shader}.opacity", 1.0, 1.0, 1.0, type="double3")
 
 
 def _in_root(name: str) -> str:

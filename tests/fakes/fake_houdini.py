@@ -25,12 +25,15 @@ PARMS = {
     "grid": (),
     "uvtexture": (),
     "mtlxstandard_surface": (),
-    # as exporters and importers of other projects set them
+    # as exporters and importers of other projects set them, and as saved scenes list them
     "principledshader::2.0": (
         *("basecolor_useTexture", "basecolor_texture", "basecolorr", "basecolorg", "basecolorb"),
         *("rough_useTexture", "rough_texture", "rough"),
         *("metallic_useTexture", "metallic_texture", "metallic"),
         *("baseBumpAndNormal_enable", "baseNormal_texture"),
+        *("opaccolor_useTexture", "opaccolor_texture"),
+        *("emitcolor_useTexture", "emitcolor_texture"),
+        *("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
     ),
     "null": (),
     "stage": (),
@@ -126,6 +129,9 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def evalAsString(self) -> str:
             return str(scene.nodes[self._path]["parms"][self._name])
+
+        def evalAsInt(self) -> int:
+            return int(scene.nodes[self._path]["parms"][self._name] or 0)
 
     class Type:
         def __init__(self, name: str) -> None:

@@ -32,6 +32,7 @@ NODE_TYPES = (
 SETTINGS: dict[str, dict[str, Any]] = {
     "file": {"fileTextureName": "", "colorSpace": "", "ignoreColorSpaceFileRules": False},
     "bump2d": {"bumpInterp": 0},
+    "standardSurface": {"emission": 0.0, "opacity": (1.0, 1.0, 1.0)},
 }
 OUTPUTS = {
     "standardSurface": ("outColor",),
@@ -39,7 +40,10 @@ OUTPUTS = {
     "bump2d": ("outNormal",),
 }
 INPUTS = {
-    "standardSurface": ("baseColor", "specularRoughness", "metalness", "normalCamera"),
+    "standardSurface": (
+        *("baseColor", "specularRoughness", "metalness", "normalCamera"),
+        *("emissionColor", "opacity"),
+    ),
     "bump2d": ("bumpValue",),
     "shadingEngine": ("surfaceShader",),
 }
@@ -123,6 +127,10 @@ class Scene:
         if len(found) != 1:
             raise RuntimeError(f"No object matches name: {name}")
         return found[0]
+
+    def plug(self, name: str) -> str:
+        """An attribute of a node, by the name that the scene knows it by."""
+        return f"{self.find(name)}.{name.partition('.')[2]}"
 
     def require(self, name: str) -> dict[str, Any]:
         return self.nodes[self.find(name)]
@@ -266,15 +274,17 @@ def make_cmds(scene: Scene) -> StrictModule:
         return attributes[attribute]
 
     @teach
-    def setAttr(plug: str, value: Any, *, type: str = "") -> None:
+    def setAttr(plug: str, *values: Any, type: str = "") -> None:
         scene.change("setAttr")
         node, _, attribute = plug.partition(".")
         found = scene.require(node)
         if attribute not in found["attributes"]:
             raise RuntimeError(f"No object matches name: {plug}")
-        if plug in scene.connections:
+        if scene.plug(plug) in scene.connections:
             raise RuntimeError(f"setAttr: {plug} is locked or connected and cannot be modified")
-        if isinstance(value, str) != (type == "string"):
+        expected = {str: "string", tuple: "double3"}
+        value = values if len(values) > 1 else values[0]
+        if expected.get(value.__class__, "") != type:
             raise RuntimeError(f"setAttr: {plug} is of another type")
         found["attributes"][attribute] = value
         if attribute == "fileTextureName" and not found["attributes"]["ignoreColorSpaceFileRules"]:
@@ -327,7 +337,16 @@ def make_cmds(scene: Scene) -> StrictModule:
             kind = scene.require(plug)["type"]
             if kind in ends and plug.rpartition(".")[2] not in ends[kind]:
                 raise RuntimeError(f"The attribute '{plug}' cannot be found")
-        scene.connections[target] = source
+        scene.connections[scene.plug(target)] = scene.plug(source)
+
+    @teach
+    def delete(name: str) -> None:
+        scene.change("delete")
+        gone = scene.find(name)
+        del scene.nodes[gone]
+        for target, source in list(scene.connections.items()):
+            if gone in (target.partition(".")[0], source.partition(".")[0]):
+                del scene.connections[target]
 
     @teach
     def sets(

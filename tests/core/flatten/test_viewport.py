@@ -1,5 +1,7 @@
 """Textures for a viewport: what they hold, read by another library, and a bake that writes them."""
 
+from dataclasses import replace
+
 import numpy as np
 import OpenImageIO as oiio
 import pytest
@@ -12,8 +14,10 @@ from verdigris.core.flatten.viewport import (
     write_textures,
 )
 from verdigris.core.material.document import parse_document
+from verdigris.core.material.maps import UnlitMaps
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import PRESETS, BakeSettings
+from verdigris.core.training.bake import bake
 from verdigris.core.training.events import Phase, Step
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.worker.commands import Start
@@ -23,6 +27,8 @@ from verdigris.ui.choices import Choices
 from ..material.documents import document, material, standard_surface
 
 TINY = BakeSettings(network="2x16", resolution=16, batch=256, iterations=30)
+PLAIN = UnlitMaps(None, None)
+ALWAYS = {"base_color", "roughness", "metalness", "normal"}
 
 
 def read(path):
@@ -59,7 +65,7 @@ def test_images_hold_colours_in_srgb_numbers_as_they_are_and_v_upwards(tmp_path)
     texels[..., ALBEDO], texels[..., F0], texels[..., ROUGHNESS] = 0.214, 0.04, 0.25
     # the row at v = 0 leans along u, the other one along v
     texels[0, :, NORMAL], texels[1, :, NORMAL] = (0.6, 0.0), (0.0, 0.6)
-    found = write_textures(texels, tmp_path, "clay")
+    found = write_textures(texels, PLAIN, tmp_path, "clay")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("clay_base_color.png", "clay_metalness.png", "clay_normal.png", "clay_roughness.png")
     ]
@@ -72,6 +78,39 @@ def test_images_hold_colours_in_srgb_numbers_as_they_are_and_v_upwards(tmp_path)
     np.testing.assert_allclose(normal[1], [[0.8, 0.5, 0.9]] * 4, atol=1 / 255)
 
 
+def test_what_glows_and_what_has_holes_are_images_whose_colours_are_those_without_holes(tmp_path):
+    texels = np.zeros((2, 3, CHANNELS), np.float32)
+    coverage = np.array([[1, 0.5, 0], [0.25, 0.25, 0.25]], np.float32)
+    # responses and emission are multiplied by what is there
+    texels[..., ALBEDO], texels[..., F0] = 0.214 * coverage[..., None], 0.04 * coverage[..., None]
+    emission = np.float32([0.214, 3, 0]) * coverage[..., None]
+    found = write_textures(texels, UnlitMaps(emission, coverage), tmp_path, "lamp")
+    assert set(found) == ALWAYS | {"emission", "opacity"}
+    assert sorted(map(str, tmp_path.iterdir())) == sorted(found.values())
+    opacity, glow, base = (read(found[kind]) for kind in ("opacity", "emission", "base_color"))
+    np.testing.assert_allclose(opacity[..., 0], coverage[::-1], atol=0.5 / 255)
+    is_there = coverage[::-1] > 0
+    np.testing.assert_allclose(glow[is_there], [[0.5, 1, 0]] * 5, atol=1 / 255)
+    np.testing.assert_allclose(base[is_there], 0.5, atol=1 / 255)
+    np.testing.assert_array_equal(glow[~is_there], 0)
+    np.testing.assert_array_equal(read(found["metalness"])[is_there], 0)
+    # a material that has become solid and dark does not name the files of its past
+    assert set(write_textures(texels, PLAIN, tmp_path, "lamp")) == ALWAYS
+
+
+def test_maps_of_larger_bakes_are_averaged_to_the_size_of_the_other_images(teacher, tmp_path):
+    settings = replace(TINY, resolution=512, iterations=1)
+    emission = np.random.default_rng(3).random((512, 512, 3), np.float32)
+    unlit = UnlitMaps(emission, np.ones((512, 512), np.float32))
+    found = drain(viewport_textures(teacher, settings, tmp_path / "clay.vdg", unlit))
+    means = (emission[::2] + emission[1::2])[::-1] / 2
+    means = (means[:, ::2] + means[:, 1::2]) / 2
+    glow = read(found["emission"])
+    assert glow.shape == read(found["base_color"]).shape == (256, 256, 3)
+    linear = np.where(glow <= 0.04045, glow / 12.92, ((glow + 0.055) / 1.055) ** 2.4)
+    np.testing.assert_allclose(linear, means, atol=0.005)
+
+
 def test_presets_are_cut_down_to_what_a_viewport_shows():
     for presets in PRESETS.values():
         for settings in presets.values():
@@ -80,38 +119,74 @@ def test_presets_are_cut_down_to_what_a_viewport_shows():
     assert viewport_settings(TINY) == TINY
 
 
+def make_teacher(name, inputs=""):
+    inputs += (
+        '<input name="base_color" type="color3" value="0.6, 0.3, 0.1"/>'
+        '<input name="specular_roughness" type="float" value="0.5"/>'
+    )
+    text = document(standard_surface(inputs), material(name=name))
+    return Teacher(parse_document(text, (), name))
+
+
 @pytest.fixture
 def teacher(monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
-    text = document(
-        standard_surface(
-            '<input name="base_color" type="color3" value="0.6, 0.3, 0.1"/>'
-            '<input name="specular_roughness" type="float" value="0.5"/>'
-        ),
-        material(name="clay"),
+    return make_teacher("clay")
+
+
+@pytest.fixture
+def lamp(monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    return make_teacher(
+        "lamp",
+        '<input name="emission" type="float" value="2"/>'
+        '<input name="emission_color" type="color3" value="1, 0.107, 0"/>'
+        '<input name="opacity" type="color3" value="0.6, 0.6, 0.6"/>',
     )
-    return Teacher(parse_document(text, (), "clay"))
+
+
+def drain(making):
+    while True:
+        try:
+            next(making)
+        except StopIteration as end:
+            return end.value
 
 
 def test_they_are_written_beside_the_bundle_and_tell_how_far_they_are(teacher, tmp_path):
-    told, making = [], viewport_textures(teacher, TINY, tmp_path / "clay.vdg")
+    told, making = [], viewport_textures(teacher, TINY, tmp_path / "clay.vdg", PLAIN)
     with pytest.raises(StopIteration) as end:
         while True:
             told.append(next(making))
     assert isinstance(told[0], Phase) and told[0].name == "flattening"
     assert isinstance(told[-1], Step) and told[-1].step == told[-1].steps == 30
     found = end.value.value
-    assert set(found) == {"base_color", "roughness", "metalness", "normal"}
+    assert set(found) == ALWAYS
     assert all(read(path).shape[:2] == (16, 16) for path in found.values())
     # nobody but these: no half-written file
     assert sorted(map(str, tmp_path.iterdir())) == sorted(found.values())
 
 
 def test_a_bake_that_is_cancelled_meanwhile_leaves_no_texture(teacher, tmp_path):
-    making = viewport_textures(teacher, TINY, tmp_path / "clay.vdg")
+    making = viewport_textures(teacher, TINY, tmp_path / "clay.vdg", PLAIN)
     next(making)
     making.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bake_writes_emission_and_opacity_of_what_glows_and_has_holes_alone(
+    teacher, lamp, tmp_path
+):
+    options = BakeOptions("clay", tmp_path, viewport_textures=True)
+    *_, finished = bake([teacher, lamp], TINY, options)
+    solid, lit = finished.textures
+    assert set(solid) == ALWAYS
+    assert set(lit) == ALWAYS | {"emission", "opacity"}
+    pictures = [*solid.values(), *lit.values()]
+    assert sorted(map(str, tmp_path.glob("*.png"))) == sorted(pictures)
+    # twice the colour of the document, cut off at 1, and 0.214 is half of what sRGB can say
+    np.testing.assert_allclose(read(lit["emission"])[3, 4], [1, 0.5, 0], atol=1 / 255)
+    np.testing.assert_allclose(read(lit["opacity"]), 0.6, atol=1 / 255)
 
 
 def test_nobody_gets_them_who_does_not_ask(tmp_path):
@@ -120,11 +195,19 @@ def test_nobody_gets_them_who_does_not_ask(tmp_path):
     assert not Choices().viewport_textures and not batch.Choices().viewport_textures
 
 
-def test_textures_shade_like_the_material(teacher, tmp_path):
-    settings = BakeSettings(network="2x16", resolution=16, batch=1024, iterations=300)
-    from verdigris.core.flatten.fit import flatten
+LONGER = BakeSettings(network="2x16", resolution=16, batch=1024, iterations=300)
 
-    found = write_textures(flatten(teacher, settings).level(0), tmp_path, "clay")
+
+def test_colours_of_a_material_with_holes_are_those_of_what_is_there(lamp, tmp_path):
+    unlit = UnlitMaps(None, np.full((16, 16), 0.6, np.float32))
+    found = drain(viewport_textures(lamp, LONGER, tmp_path / "lamp.vdg", unlit))
+    base = read(found["base_color"]).mean((0, 1)) ** 2.2
+    np.testing.assert_allclose(base, (0.6, 0.3, 0.1), atol=0.08)
+    assert read(found["metalness"]).mean() < 0.15
+
+
+def test_textures_shade_like_the_material(teacher, tmp_path):
+    found = drain(viewport_textures(teacher, LONGER, tmp_path / "clay.vdg", PLAIN))
     base = read(found["base_color"]).mean((0, 1)) ** 2.2
     # the diffuse part of the document, less what the coat of specular takes away
     np.testing.assert_allclose(base, (0.6, 0.3, 0.1), atol=0.08)

@@ -240,8 +240,8 @@ def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_p
     assert harness.host.attached(shown[0]) == tmp_path / "nested.vdg"
 
 
-def flattened(folder):
-    kinds = ("base_color", "roughness", "metalness", "normal")
+def flattened(folder, *more):
+    kinds = ("base_color", "roughness", "metalness", "normal", *more)
     return {kind: folder / f"{kind}.png" for kind in kinds}
 
 

@@ -1,13 +1,15 @@
 """Scenes as productions have them: chains of LOPs, mirrored and flat objects, other panels."""
 
 import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
+from pxr import Sdr, UsdShade
 
 from verdigris.core.host import BakedResult
 
-from .test_houdini_host import LIBRARY, PLATE, by_name, harness, host, houdini
+from .test_houdini_host import LIBRARY, PLATE, by_name, flattened, harness, host, houdini
 
 # fixtures, which are asked for by their names
 __all__ = ["harness", "host", "houdini"]
@@ -25,6 +27,70 @@ def test_a_result_does_not_change_what_the_stage_shows(shows_the_end, harness, t
     assert [path for path in shown if path.startswith("/stage/")] == [expected]
     # either way what is shown has the result
     assert scene.nodes["/stage/lights"]["input"] == "/stage/verdigris_result"
+
+
+GLOWS = ("emission", "opacity")
+
+
+def test_a_principled_shader_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+    def parms_with(*more):
+        result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *more))
+        harness.host.attach(harness.first, result)
+        return harness.houdini.nodes["/mat/gold_verdigris"]["parms"]
+
+    switches = ("emitcolor_useTexture", "opaccolor_useTexture")
+    factors = ("emitcolorr", "emitcolorg", "emitcolorb", "emitint")
+    plain = dict(parms_with())
+    assert not any(plain[name] for name in (*switches, *factors))
+    found = dict(parms_with(*GLOWS))
+    assert Path(found["emitcolor_texture"]) == tmp_path / "emission.png"
+    assert Path(found["opaccolor_texture"]) == tmp_path / "opacity.png"
+    assert all(found[name] == 1 for name in (*switches, *factors))
+    before = harness.snapshot()
+    again = parms_with()
+    assert not any(again[name] for name in (*switches, *factors))
+    assert {name: value for name, value in again.items() if value} == {
+        name: value for name, value in plain.items() if value
+    }
+    harness.undo()
+    assert harness.snapshot() == before
+
+
+def test_a_preview_surface_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+    nested = by_name(harness.host, "nested")
+
+    def surface_with(*more):
+        result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *more))
+        harness.host.attach(nested, result)
+        stage = harness.houdini.hou.node("/stage/verdigris_result").stage()
+        material = UsdShade.Material(stage.GetPrimAtPath("/materials/nested"))
+        return stage, material.ComputeSurfaceSource()[0]
+
+    _, surface = surface_with(*GLOWS)
+    for name, kind, channels, space in (
+        ("emissiveColor", "emission", "rgb", "sRGB"),
+        ("opacity", "opacity", "r", "raw"),
+    ):
+        (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
+        texture = UsdShade.Shader(source.GetPrim())
+        assert source.GetName() == f"outputs:{channels}"
+        assert Path(texture.GetInput("file").Get().path) == tmp_path / f"{kind}.png"
+        assert texture.GetInput("sourceColorSpace").Get() == space
+    # a hole reflects nothing
+    assert surface.GetInput("opacityMode").Get() == "presence"
+    # USD's own definition has each of the inputs, of the same type, and this value
+    known = Sdr.Registry().GetShaderNodeByIdentifier("UsdPreviewSurface")
+    for given in surface.GetInputs():
+        expected = known.GetShaderInput(given.GetBaseName())
+        assert expected.GetTypeAsSdfType().GetSdfType() == given.GetTypeName()
+    options = known.GetShaderInput("opacityMode").GetOptions()
+    assert "presence" in [option[0] for option in options]
+
+    stage, surface = surface_with()
+    names = {each.GetBaseName() for each in surface.GetInputs()}
+    assert names == {"diffuseColor", "roughness", "metallic", "normal"}
+    for kind in GLOWS:
+        assert not stage.GetPrimAtPath(f"/materials/nested/verdigris_viewport/{kind}")
 
 
 TURNS = {

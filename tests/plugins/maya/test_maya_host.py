@@ -248,8 +248,8 @@ def test_results_of_a_stack_are_kept_by_material(harness, tmp_path):
     assert harness.host.attached(plain) == tmp_path / "plain.vdg"
 
 
-def flattened(folder):
-    kinds = ("base_color", "roughness", "metalness", "normal")
+def flattened(folder, *more):
+    kinds = ("base_color", "roughness", "metalness", "normal", *more)
     return {kind: folder / f"{kind}.png" for kind in kinds}
 
 

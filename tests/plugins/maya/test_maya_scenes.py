@@ -78,6 +78,47 @@ def test_new_files_do_not_bring_another_color_space_along(harness, tmp_path):
     }
 
 
+GLOWS = ("emission", "opacity")
+
+
+def connections_of(harness, shader):
+    made = harness.maya.connections.items()
+    return {target: source for target, source in made if target.startswith(f"{shader}.")}
+
+
+def test_a_viewport_material_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+    name = "Standard_Surface1_verdigris"
+
+    def attach(*more):
+        result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *more))
+        harness.host.attach(harness.first, result)
+
+    attach()
+    plain, nodes = connections_of(harness, name), set(harness.maya.nodes)
+    shader = harness.maya.nodes[name]["attributes"]
+    assert shader["emission"] == 0
+    for _ in range(2):
+        attach(*GLOWS)
+        assert connections_of(harness, name) == {
+            **plain,
+            f"{name}.emissionColor": f"{name}_emission.outColor",
+            f"{name}.opacity": f"{name}_opacity.outColor",
+        }
+        shader = harness.maya.nodes[name]["attributes"]
+        assert shader["emission"] == 1
+    for kind, space in zip(GLOWS, ("sRGB", "Raw"), strict=True):
+        file = harness.maya.nodes[f"{name}_{kind}"]["attributes"]
+        assert Path(file["fileTextureName"]) == tmp_path / f"{kind}.png"
+        assert file["colorSpace"] == space
+    before = harness.snapshot()
+    attach()
+    assert connections_of(harness, name) == plain and set(harness.maya.nodes) == nodes
+    shader = harness.maya.nodes[name]["attributes"]
+    assert (shader["emission"], shader["opacity"]) == (0, (1, 1, 1))
+    harness.undo()
+    assert harness.snapshot() == before
+
+
 def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told(harness):
     harness.maya.refuses.add("all of it")
     path = DATA / "stack.ma"
