@@ -97,9 +97,10 @@ def test_a_basis_of_hardly_any_gradients_stays_orthogonal():
 def test_correlated_inputs_are_learnt_in_fewer_steps_than_adam_takes():
     """A linear layer whose inputs all share most of what they say."""
     random = np.random.default_rng(4)
-    mixing = random.standard_normal((20, 20)) * 0.05 + 1.0
-    inputs = (mixing @ random.standard_normal((20, 512))).astype(np.float32)
-    wanted = random.standard_normal((16, 20)).astype(np.float32)
+    width = SMALL.inputs
+    mixing = random.standard_normal((width, width)) * 0.05 + 1.0
+    inputs = (mixing @ random.standard_normal((width, 512))).astype(np.float32)
+    wanted = random.standard_normal((16, width)).astype(np.float32)
     wanted = wanted @ inputs
 
     def loss_after(steps, is_turned):
