@@ -59,7 +59,12 @@ def _factors(stretch: FloatArray) -> FloatArray:
 
 def logarithms(cosines: FloatArray) -> FloatArray:
     """Of what of the cosines is above the horizon."""
-    result: FloatArray = LOGARITHM_SHARE * np.log(np.maximum(cosines, 0) + COSINE_OFFSET)
+    result: FloatArray = LOGARITHM_SHARE * np.log(_above(cosines))
+    return result
+
+
+def _above(cosines: FloatArray) -> FloatArray:
+    result: FloatArray = np.maximum(cosines, 0) + COSINE_OFFSET
     return result
 
 
@@ -99,7 +104,7 @@ def encode_directions_backward(
     g_h[2] -= np.where(1 + h[2] > HALF_Z_MINIMUM, g_s * s / divisor, 0)
     g_h += g_cosine * a
     cosines = np.stack([a[2], c[2]])
-    slopes = np.where(cosines > 0, LOGARITHM_SHARE / (np.maximum(cosines, 0) + COSINE_OFFSET), 0)
+    slopes = np.where(cosines > 0, LOGARITHM_SHARE / _above(cosines), 0)
     g_cosines = gradient[6:8] + slopes * gradient[8:10]
     g_a = g_cosine * h
     g_a[0:2] += g_d[0:2]

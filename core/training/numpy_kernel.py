@@ -203,7 +203,8 @@ class Kernel:
         cosines, shifted, logarithms = self._cosines, self._shifted, self._logarithms
         cosines[:, 0] = with_wi
         # wi + wo is as long as twice their cosine with the half vector
-        np.multiply(self._half[:, 2], 2 * batch.cosine, out=cosines[:, 1])
+        np.multiply(self._half[:, 2], batch.cosine, out=cosines[:, 1])
+        cosines[:, 1] *= 2
         cosines[:, 1] -= with_wi
         np.maximum(cosines, 0, out=shifted)
         shifted += np.float32(COSINE_OFFSET)
@@ -266,7 +267,9 @@ class Kernel:
         self._encode_cosines_backward(g_cosines, g_logarithms)
         g_a[:, 2] += g_cosines[:, 0]
         g_a[:, 2] -= g_cosines[:, 1]
-        g_half[:, 2] += np.multiply(g_cosines[:, 1], 2 * batch.cosine, out=g_cosines[:, 1])
+        g_cosines[:, 1] *= batch.cosine
+        g_cosines[:, 1] *= 2
+        g_half[:, 2] += g_cosines[:, 1]
         directions = self._by_pair(batch.directions)
         np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
 
