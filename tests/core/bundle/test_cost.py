@@ -32,7 +32,7 @@ def test_costs_are_counted_and_measured(bundle, software):
     assert cost.weights_bytes == (bundle.folder / "weights.bin").stat().st_size
     texels = sum(max(8 >> k, 1) * max(4 >> k, 1) for k in range(4))
     assert cost.latents_bytes == 8 * texels
-    # frames 16 x 8, then 20 x 16, 16 x 16, 16 x 6
+    # frames 16 x 8, then 28 x 16, 16 x 16, 16 x 6
     assert cost.multiply_adds == 128 + 448 + 256 + 96
     assert cost.nanoseconds.neural > 0
     assert cost.verdict == "name the document with --source to compare with its graph"

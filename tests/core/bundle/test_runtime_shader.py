@@ -75,7 +75,7 @@ def test_portable_code_is_the_numpy_decoder(software, name, is_constant):
 
 def test_stretches_far_beyond_their_limit_are_the_limit(software):
     """Powers of raw values in the thousands overflow, and some compilers' tanh is made of them."""
-    exported = made_up(NETWORKS["2x32 silu"])
+    exported = made_up(NETWORKS["2x32 silu"], seed=1)
     parameters = exported.parameters
     rows = [6, 7, 14, 15]
     parameters.frames()[rows] *= 3000
@@ -83,15 +83,16 @@ def test_stretches_far_beyond_their_limit_are_the_limit(software):
     evaluator = QueryEvaluator([stored(exported)], software)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     wanted = expected(exported, points)
+    # sums that are thousands large are off by more where they come near zero, and tanh is steep
+    assert relative_error(found, wanted) < 5e-3
+    assert np.percentile(np.abs(found - wanted) / np.maximum(wanted, 0.01), 95) < ROUNDING
     numbers = parameters.astype(np.float64)
     latents = latents_at_lod(numbers, points.uv.T.astype(np.float64), points.lod.astype(np.float64))
     raw = np.abs(numbers.frames()[rows] @ latents)
     assert raw.max() > 3000
-    # nearer to zero the limit is steep, and single floats' sums of thousands are off there
     is_far = (raw > 60).all(0)
     assert is_far.mean() > 0.7
     assert relative_error(found[is_far], wanted[is_far]) < ROUNDING
-    assert np.isfinite(found).all()
 
 
 @pytest.fixture(scope="module")

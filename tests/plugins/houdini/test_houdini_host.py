@@ -245,6 +245,13 @@ def flattened(folder, *more):
     return {kind: folder / f"{kind}.png" for kind in kinds}
 
 
+def texture_of(surface, name, channels):
+    """What an input of a surface reads, from these channels."""
+    (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
+    assert source.GetName() == f"outputs:{channels}"
+    return UsdShade.Shader(source.GetPrim())
+
+
 def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(harness, tmp_path):
     before, listed = harness.snapshot(), harness.host.materials()
     harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
@@ -283,9 +290,7 @@ def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, t
         ("metallic", "metalness", "r", "raw"),
         ("normal", "normal", "rgb", "raw"),
     ):
-        (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
-        texture = UsdShade.Shader(source.GetPrim())
-        assert source.GetName() == f"outputs:{channels}"
+        texture = texture_of(surface, name, channels)
         assert Path(texture.GetInput("file").Get().path) == tmp_path / f"{kind}.png"
         assert texture.GetInput("sourceColorSpace").Get() == space
         (st,) = UsdShade.Utils.GetValueProducingAttributes(texture.GetInput("st"))

@@ -9,7 +9,16 @@ from pxr import Sdr, UsdShade
 
 from verdigris.core.host import BakedResult
 
-from .test_houdini_host import LIBRARY, PLATE, by_name, flattened, harness, host, houdini
+from .test_houdini_host import (
+    LIBRARY,
+    PLATE,
+    by_name,
+    flattened,
+    harness,
+    host,
+    houdini,
+    texture_of,
+)
 
 # fixtures, which are asked for by their names
 __all__ = ["harness", "host", "houdini"]
@@ -71,9 +80,7 @@ def test_a_preview_surface_glows_and_has_holes_as_long_as_its_material_does(harn
         ("emissiveColor", "emission", "rgb", "sRGB"),
         ("opacity", "opacity", "r", "raw"),
     ):
-        (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
-        texture = UsdShade.Shader(source.GetPrim())
-        assert source.GetName() == f"outputs:{channels}"
+        texture = texture_of(surface, name, channels)
         assert Path(texture.GetInput("file").Get().path) == tmp_path / f"{kind}.png"
         assert texture.GetInput("sourceColorSpace").Get() == space
     # a hole reflects nothing
