@@ -187,7 +187,8 @@ class BakeSettings:
 
 
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
-# A fifth of its small texture's steps tell a poor start of standard from a good one.
+# A fifth of its small texture's steps tell a poor start of standard from a good one. Wide decoders
+# have plain Adam, which at a higher rate now and then leaves some with light where there is none.
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
@@ -217,6 +218,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             network="3x64",
             resolution=1024,
             iterations=120_000,
+            decoder_rate=5e-3,
             candidates=4,
             candidate_share=0.1,
         ),

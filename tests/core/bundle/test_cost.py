@@ -1,6 +1,7 @@
 """What a neural material costs: counted, measured, and said against the graph that it replaces."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,13 @@ def tray_on_gpu(cooperative_card):
     settings = BakeSettings(resolution=1024)
     # what the bake takes of this material there
     footprint = Footprint(1 / settings.resolution, 8)
-    return measure(untrained(settings), cooperative_card, teacher, footprint=footprint)
+    # what others do on the card lengthens some of it at times, and shortens nothing
+    found = [
+        asdict(measure(untrained(settings), cooperative_card, teacher, footprint=footprint))
+        for _ in range(3)
+    ]
+    measured = [name for name, value in found[0].items() if value is not None]
+    return Nanoseconds(**{name: min(each[name] for each in found) for name in measured})
 
 
 @pytest.mark.gpu
