@@ -50,8 +50,9 @@ def parse_json(data: bytes, file: str) -> Fields:
         raise ValueError(f"{text} is no number of JSON")
 
     def whole(text: str) -> int:
-        if len(text) > _MOST_DIGITS:
-            raise BundleError(f"{file}: holds a number of too many digits: {len(text)}")
+        digits = len(text.removeprefix("-"))
+        if digits > _MOST_DIGITS:
+            raise BundleError(f"{file}: holds a number of too many digits: {digits}")
         return int(text)
 
     def number(text: str) -> float:

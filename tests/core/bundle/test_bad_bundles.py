@@ -174,6 +174,8 @@ def test_a_missing_field_is_refused_by_name(path, folder):
         (b"[" * 100_000, "manifest.json: is nested too deeply"),
         (b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "json: is nested too deeply"),
         (b'{"format": ' + b"9" * 5_000 + b"}", "json: holds a number of too many digits: 5000"),
+        (b'{"format": -' + b"9" * 4_001 + b"}", "json: holds a number of too many digits: 4001"),
+        (b'{"format": -' + b"9" * 4_000 + b"}", "json: format is -9999"),
     ],
 )
 def test_a_manifest_that_is_no_json_is_refused(text, message, folder):
