@@ -107,6 +107,7 @@ WRONG = [
     ("weights.tensors.1.offset", 0, "begins at 0, inside"),
     ("weights.tensors.1.row_stride", 24, "weights.tensors[1].row_stride is 24: it must be a"),
     ("weights.tensors.1.row_stride", 44, "weights.tensors[1].row_stride is 44: it must be a"),
+    ("weights.tensors.2.row_stride", 31, "weights.tensors[2].row_stride is 31: it must be 32 or"),
     ("latents.width", 16, "latents.levels is 4: it must be a whole number from 5 to 5"),
     ("latents.width", 1 << 20, "latents.width is 1048576: it must be a whole number from 1 to"),
     ("latents.layers", 3, "latents.layers is 3: it must be"),
@@ -248,6 +249,19 @@ def test_an_unknown_tensor_still_has_a_name_and_leaves_the_others_theirs(folder)
     edit(folder, name)
     with pytest.raises(BundleError, match=r"weights.tensors\[2\].offset is 100: it must be a"):
         open_bundle(folder)
+
+
+@pytest.mark.parametrize("stride", [33, 64, 1 << 20])
+def test_the_stride_of_a_vector_is_of_no_use(stride, folder):
+    def change(document):
+        for tensor in document["weights"]["tensors"]:
+            if len(tensor["shape"]) == 1:
+                tensor["row_stride"] = stride
+
+    before = open_bundle(folder).parameters()
+    edit(folder, change)
+    read_everything(folder)
+    np.testing.assert_array_equal(open_bundle(folder).parameters().decoder, before.decoder)
 
 
 def test_bounds_of_0_are_held_to_and_print_no_warning(folder):
