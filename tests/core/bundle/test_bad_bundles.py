@@ -10,6 +10,7 @@ import pytest
 from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.read import is_bundle, open_bundle
 from verdigris.core.bundle.scene import is_scene
+from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
 from verdigris.core.errors import BundleError
 
@@ -262,6 +263,12 @@ def test_the_stride_of_a_vector_is_of_no_use(stride, folder):
     edit(folder, change)
     read_everything(folder)
     np.testing.assert_array_equal(open_bundle(folder).parameters().decoder, before.decoder)
+
+
+@pytest.mark.filterwarnings("error")
+def test_latents_that_overflow_disagree_and_print_no_warning(folder):
+    edit(folder, lambda document: document["latents"].update(offset=[9e29] * 8))
+    assert not verify(open_bundle(folder)).holds
 
 
 def test_bounds_of_0_are_held_to_and_print_no_warning(folder):
