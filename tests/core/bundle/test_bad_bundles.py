@@ -127,6 +127,7 @@ WRONG = [
     ("reference.count", 255, "reference.count is 255: it must be a whole number from 256 to 16384"),
     ("bounds.relative", -1, "bounds.relative is -1: it must be 0 or more"),
     ("bounds.floor", 0, "bounds.floor is 0: it must be above 0"),
+    ("bounds.relative", 1e300, "bounds.relative is 1e+300: it must be a finite number below 1e+30"),
     ("bounds", None, "bounds is None: it must be an object"),
     ("cost", [], "cost is []: it must be an object"),
 ]
