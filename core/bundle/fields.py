@@ -22,6 +22,7 @@ LONGEST_TEXT = 4096
 # Just below what single floats end at.
 LARGEST_SINGLE = 3e38
 _MOST_DIGITS = 4000
+_LARGEST_NUMBER = 1e300
 
 
 def refuse(file: str, field: str, value: object, remedy: str) -> NoReturn:
@@ -50,8 +51,9 @@ def parse_json(data: bytes, file: str) -> Fields:
         raise ValueError(f"{text} is no number of JSON")
 
     def whole(text: str) -> int:
-        if len(text) > _MOST_DIGITS:
-            raise BundleError(f"{file}: holds a number of too many digits: {len(text)}")
+        digits = len(text.removeprefix("-"))
+        if digits > _MOST_DIGITS:
+            raise BundleError(f"{file}: holds a number of too many digits: {digits}")
         return int(text)
 
     def number(text: str) -> float:
@@ -144,7 +146,8 @@ class Fields:
 
     def number(self, name: str) -> float:
         value = self.value(name)
-        self.require(_is_number(value), name, "it must be a finite number")
+        remedy = f"it must be a finite number below {_LARGEST_NUMBER:g} in size"
+        self.require(_is_number(value), name, remedy)
         return float(value)
 
     def numbers(self, name: str, *shape: int) -> NDArray[np.float64]:
@@ -195,7 +198,7 @@ def _is_number(value: object) -> bool:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     # a whole number can be too large for a float
-    return -1e300 < value < 1e300
+    return -_LARGEST_NUMBER < value < _LARGEST_NUMBER
 
 
 def _has_shape(value: object, shape: tuple[int, ...]) -> bool:

@@ -252,8 +252,10 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         _require(at + size <= len(data), file, f"{field} byteOffset", at, beyond)
         # finest last, with nothing but padding between
         gap = end - (at + size)
-        holds = at >= start and (gap == 0 if number == 0 else 0 <= gap < texel.alignment)
+        holds = at >= start and (number == 0 or 0 <= gap < texel.alignment)
         _require(holds, file, f"{field} byteOffset", at, "levels must lie smallest first")
+        behind = f"the level ends at {at + size}, the file at {len(data)}: nothing may follow it"
+        _require(number > 0 or gap == 0, file, f"{field} byteOffset", at, behind)
         values = np.frombuffer(data, texel.dtype, size // texel.dtype.itemsize, at)
         if texel.is_float and not np.isfinite(values).all():
             raise BundleError(f"{file}: {field} holds values that are not finite")

@@ -14,6 +14,8 @@ from verdigris.core.bundle.network import tensor_names
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
+# A number of a tensor.
+HALF = np.dtype("<f2")
 LARGEST_MAP = 2 << 30
 LARGEST_REFERENCE = 8 << 20
 FEWEST_REFERENCES = 256
@@ -56,17 +58,21 @@ class Tensor:
     offset: int
     """First byte in the file."""
     row_stride: int
-    """Bytes from row to row; of a vector, its length in bytes."""
+    """Bytes from row to row; of a vector, of no use: its length in bytes is written."""
     type: str = "float16"
     """Of a number."""
     place: str = field(default="weights.tensors", compare=False)
     """Where the manifest describes it."""
 
     @property
+    def is_matrix(self) -> bool:
+        return len(self.shape) == 2
+
+    @property
     def end(self) -> int:
-        """Beyond the last byte, the padding of the last row included."""
-        rows = self.shape[0] if len(self.shape) == 2 else 1
-        return self.offset + rows * self.row_stride
+        """Beyond the last byte, the padding of a matrix's last row included."""
+        length = self.row_stride if self.is_matrix else HALF.itemsize
+        return self.offset + self.shape[0] * length
 
     def as_json(self) -> dict[str, Any]:
         return {

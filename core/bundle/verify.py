@@ -91,7 +91,9 @@ def parameters_decoder(parameters: Parameters) -> Decoder:
     """What numpy finds for these numbers."""
 
     def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
-        return evaluate_at_lod(parameters, uv, lod, wi, wo)
+        # what overflows is no number, and so beyond every bound
+        with np.errstate(over="ignore", invalid="ignore"):
+            return evaluate_at_lod(parameters, uv, lod, wi, wo)
 
     return decode
 

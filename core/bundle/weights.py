@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.bundle.manifest_parts import Tensor
+from verdigris.core.bundle.manifest_parts import HALF, Tensor
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray, Parameters
@@ -18,7 +18,6 @@ MATRIX_ALIGNMENT = 128
 BIAS_ALIGNMENT = 64
 STRIDE_ALIGNMENT = 16
 FILE_ALIGNMENT = 128
-_HALF = np.dtype("<f2")
 
 
 def align(offset: int, alignment: int) -> int:
@@ -32,7 +31,7 @@ def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
 
     def add(name: str, *shape: int) -> None:
         nonlocal end
-        stride = _HALF.itemsize * shape[-1]
+        stride = HALF.itemsize * shape[-1]
         if len(shape) == 2:
             stride = align(stride, STRIDE_ALIGNMENT)
         start = align(end, MATRIX_ALIGNMENT if len(shape) == 2 else BIAS_ALIGNMENT)
@@ -62,7 +61,7 @@ def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
 def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
     """The file's bytes and where each tensor lies in them."""
     tensors, size = plan_tensors(parameters.spec)
-    rounded = round_decoder(parameters.decoder).astype(_HALF)
+    rounded = round_decoder(parameters.decoder).astype(HALF)
     values = _views(parameters.spec, rounded)
     data = np.zeros(size, np.uint8)
     for tensor in tensors:
@@ -87,18 +86,19 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
         )
         shape = wanted[tensor.name].shape
         _require(tensor.shape == shape, file, f"{field}.shape", tensor.shape, f"needs {shape}")
-        is_matrix = len(shape) == 2
-        least = _HALF.itemsize * shape[-1]
-        step = STRIDE_ALIGNMENT if is_matrix else _HALF.itemsize
-        stride_holds = tensor.row_stride >= least and tensor.row_stride % step == 0
+        least = HALF.itemsize * shape[-1]
+        step = STRIDE_ALIGNMENT if tensor.is_matrix else 1
+        multiple = (
+            f"a multiple of {step} from {least} up" if tensor.is_matrix else f"{least} or more"
+        )
         _require(
-            stride_holds,
+            tensor.row_stride >= least and tensor.row_stride % step == 0,
             file,
             f"{field}.row_stride",
             tensor.row_stride,
-            f"it must be a multiple of {step} from {least} up",
+            f"it must be {multiple}",
         )
-        alignment = MATRIX_ALIGNMENT if is_matrix else BIAS_ALIGNMENT
+        alignment = MATRIX_ALIGNMENT if tensor.is_matrix else BIAS_ALIGNMENT
         _require(
             tensor.offset % alignment == 0,
             file,
@@ -150,7 +150,8 @@ def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 def tensor_rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
     """View of a tensor's rows in the file, without their padding."""
-    rows = data[tensor.offset : tensor.end].view(_HALF).reshape(-1, tensor.row_stride // 2)
+    count = tensor.shape[0] if tensor.is_matrix else 1
+    rows = data[tensor.offset : tensor.end].view(HALF).reshape(count, -1)
     return rows[:, : tensor.shape[-1]]
 
 

@@ -10,6 +10,7 @@ import pytest
 from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.read import is_bundle, open_bundle
 from verdigris.core.bundle.scene import is_scene
+from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
 from verdigris.core.errors import BundleError
 
@@ -107,6 +108,7 @@ WRONG = [
     ("weights.tensors.1.offset", 0, "begins at 0, inside"),
     ("weights.tensors.1.row_stride", 24, "weights.tensors[1].row_stride is 24: it must be a"),
     ("weights.tensors.1.row_stride", 44, "weights.tensors[1].row_stride is 44: it must be a"),
+    ("weights.tensors.2.row_stride", 31, "weights.tensors[2].row_stride is 31: it must be 32 or"),
     ("latents.width", 16, "latents.levels is 4: it must be a whole number from 5 to 5"),
     ("latents.width", 1 << 20, "latents.width is 1048576: it must be a whole number from 1 to"),
     ("latents.layers", 3, "latents.layers is 3: it must be"),
@@ -125,6 +127,7 @@ WRONG = [
     ("reference.count", 255, "reference.count is 255: it must be a whole number from 256 to 16384"),
     ("bounds.relative", -1, "bounds.relative is -1: it must be 0 or more"),
     ("bounds.floor", 0, "bounds.floor is 0: it must be above 0"),
+    ("bounds.relative", 1e300, "bounds.relative is 1e+300: it must be a finite number below 1e+30"),
     ("bounds", None, "bounds is None: it must be an object"),
     ("cost", [], "cost is []: it must be an object"),
 ]
@@ -174,6 +177,8 @@ def test_a_missing_field_is_refused_by_name(path, folder):
         (b"[" * 100_000, "manifest.json: is nested too deeply"),
         (b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "json: is nested too deeply"),
         (b'{"format": ' + b"9" * 5_000 + b"}", "json: holds a number of too many digits: 5000"),
+        (b'{"format": -' + b"9" * 4_001 + b"}", "json: holds a number of too many digits: 4001"),
+        (b'{"format": -' + b"9" * 4_000 + b"}", "json: format is -9999"),
     ],
 )
 def test_a_manifest_that_is_no_json_is_refused(text, message, folder):
@@ -246,6 +251,25 @@ def test_an_unknown_tensor_still_has_a_name_and_leaves_the_others_theirs(folder)
     edit(folder, name)
     with pytest.raises(BundleError, match=r"weights.tensors\[2\].offset is 100: it must be a"):
         open_bundle(folder)
+
+
+@pytest.mark.parametrize("stride", [33, 64, 1 << 20])
+def test_the_stride_of_a_vector_is_of_no_use(stride, folder):
+    def change(document):
+        for tensor in document["weights"]["tensors"]:
+            if len(tensor["shape"]) == 1:
+                tensor["row_stride"] = stride
+
+    before = open_bundle(folder).parameters()
+    edit(folder, change)
+    read_everything(folder)
+    np.testing.assert_array_equal(open_bundle(folder).parameters().decoder, before.decoder)
+
+
+@pytest.mark.filterwarnings("error")
+def test_latents_that_overflow_disagree_and_print_no_warning(folder):
+    edit(folder, lambda document: document["latents"].update(offset=[9e29] * 8))
+    assert not verify(open_bundle(folder)).holds
 
 
 def test_bounds_of_0_are_held_to_and_print_no_warning(folder):

@@ -203,9 +203,10 @@ def test_half_floats_that_are_no_numbers_are_refused():
         (lambda data: data[:60], "a.ktx2: length is 60: shorter than its header, 80 bytes"),
         (lambda data: b"PNG" + data[3:], r"a.ktx2: is not KTX 2.0: its identifier is b'PNG"),
         (lambda data: data[:-4], r"level 0 byteOffset is \d+: the level ends at \d+, beyond"),
+        (lambda data: data + b"\0", r"level 0 byteOffset is \d+: the level ends at \d+, the file"),
     ],
 )
-def test_what_was_cut_is_said(cut, message):
+def test_what_was_cut_or_added_is_said(cut, message):
     levels, shape = chain("R8G8B8A8_UNORM", 8, 8)
     with pytest.raises(BundleError, match=message):
         read_ktx2(cut(write_ktx2("R8G8B8A8_UNORM", levels, "t")), shape, "a.ktx2")

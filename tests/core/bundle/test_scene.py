@@ -206,6 +206,17 @@ def test_packing_again_replaces_the_scene(bundles, tmp_path):
     assert (mine / "diary.txt").read_text() == "not a scene"
 
 
+def test_nothing_is_packed_into_a_bundle_or_a_scene(bundles, tmp_path):
+    copy = shutil.copytree(bundles[0].folder, tmp_path / "copper.vdg")
+    packed = pack(bundles, tmp_path / "scene.vdg").folder
+    for folder in (copy, packed):
+        before = sorted(folder.rglob("*"))
+        for target in (folder / "inner.vdg", folder / "runtime" / "inner.vdg"):
+            with pytest.raises(VerdigrisError, match=rf"inner.vdg: lies in the bundle {folder}"):
+                pack(bundles, target)
+        assert sorted(folder.rglob("*")) == before
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
