@@ -6,11 +6,18 @@ import difflib
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.library import TARGET, known_units
-from verdigris.core.material.upstream import definition_of, is_of_document, own_graph
+from verdigris.core.material.upstream import (
+    definition_of,
+    is_connected,
+    is_of_document,
+    own_graph,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
+# Of these the index becomes a part of the code: a component, or the end of a name.
+_INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
 _NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
 
 
@@ -22,6 +29,7 @@ def find_fault(node: mx.Node) -> str | None:
     for port in node.getInputs():
         fault = _dangling(port) or _mistyped(port) or _unreadable(port)
         fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
+        fault = fault or _index_of_nothing(port, definition)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     file = _file_of_code(node)
@@ -192,3 +200,15 @@ def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
         return None
     choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
     return None if text in choices else f"{text!r} is not known: use one of {', '.join(choices)}"
+
+
+def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
+    """Compilers of shaders may refuse it without saying where it stands, or read what is there."""
+    is_index = port.getName() == "index" and port.getParent().getCategory() in _INDEXED
+    if not is_index or is_connected(port):
+        return None
+    index = (port.getInterfaceInput() or port).getValue()
+    last = definition.getActiveInput("index").getAttribute("uimax")
+    if index is None or (index >= 0 and not (last and index > int(last))):
+        return None
+    return f"there is no {index}: use {f'0 to {last}' if last else '0 or more'}"

@@ -536,6 +536,18 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             + '<wear name="a" type="color3"/>',
             "reads the interface input 'gone', which is not there",
         ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<extract name="a" type="float"><input name="in" type="color3" value="1, 1, 1"/>'
+            '<input name="index" type="integer" value="3"/></extract>',
+            "node 'a', input 'index': there is no 3: use 0 to 2",
+        ),
+        (
+            '<input name="tangent" type="vector3" nodename="a"/>',
+            '<tangent name="a" type="vector3"><input name="index" type="integer" value="-1"/>'
+            "</tangent>",
+            "node 'a', input 'index': there is no -1: use 0 or more",
+        ),
     ],
 )
 def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
