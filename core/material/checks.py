@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.library import TARGET, known_units
@@ -16,6 +17,9 @@ from verdigris.core.material.upstream import (
 if TYPE_CHECKING:
     import MaterialX as mx
 
+# As programs write them: an f may be behind.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
+_WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
 # Of these the index becomes a part of the code: a component, or the end of a name.
 _INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
 _NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
@@ -174,9 +178,14 @@ def _unreadable(port: mx.Input) -> str | None:
         return None
     if port.getValue() is None:
         return f"the value {text!r} is not of the type {port.getType()}"
+    # MaterialX reads what is before it
     if port.getType() in ("float", "integer") and "," in text:
-        # MaterialX reads what is before it
         return f"the value {text!r} is not one number: decimals are written with a point"
+    number = _WHOLE_NUMBER if port.getType() == "integer" else _NUMBER
+    odd = [word for word in text.replace(",", " ").split() if not number.fullmatch(word)]
+    if odd and port.getType() != "boolean":
+        what = "whole number" if number is _WHOLE_NUMBER else "number"
+        return f"the value {text!r} is not of the type {port.getType()}: {odd[0]!r} is no {what}"
     return None
 
 

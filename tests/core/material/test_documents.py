@@ -130,7 +130,6 @@ def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
     [
         ("float", '"0.25"', (0.25, 0.25, 0.25)),
         ("color3", '"0.1, 0.2, 0.3"', (0.1, 0.2, 0.3)),
-        ("float", '"0.25 + 0.5"', (0.25, 0.25, 0.25)),
         ("float", None, (0, 0, 0)),
     ],
 )
@@ -489,6 +488,24 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             "takes float and is connected to color3",
         ),
         ('<input name="base" type="float" value="0,5"/>', "", "'0,5' is not one number"),
+        ('<input name="base" type="float" value="50%"/>', "", "type float: '50%' is no number"),
+        (
+            '<input name="base_color" type="color3" value="1, 0.5 0x8"/>',
+            "",
+            "value '1, 0.5 0x8' is not of the type color3: '0x8' is no number",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<worleynoise2d name="a" type="float"><input name="style" type="integer" value="0.7"/>'
+            "</worleynoise2d>",
+            "'0.7' is no whole number",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<geompropvalue name="a" type="float"><input name="geomprop" type="string" '
+            'value="wear"/><input name="default" type="float" value="0.25 + 0.5"/></geompropvalue>',
+            "node 'a', input 'default': the value '0.25 . 0.5' .* '.' is no number",
+        ),
         (
             '<input name="thin_film_thickness" type="float" value="1" unittype="distance" '
             'unit="micrometer"/>',
@@ -554,6 +571,12 @@ def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
     loaded = parse_document(with_surface(inputs, nodes))
     with pytest.raises(DocumentError, match=message):
         loaded.check(loaded.require_material())
+
+
+@pytest.mark.parametrize("value", ["1.5f", " +1", "-.5", "2.", "1e-3", "1E+2"])
+def test_a_number_may_be_written_as_programs_do(value):
+    loaded = parse_document(with_surface(f'<input name="coat" type="float" value="{value}"/>'))
+    loaded.check(loaded.require_material())
 
 
 def test_a_fault_in_a_node_that_no_material_uses_harms_nobody():
