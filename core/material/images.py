@@ -89,7 +89,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     """The file of a name, or every file that a UDIM name stands for."""
     token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
-        return (Tile(search.require(file, None, asker, TextureError)),)
+        return (Tile(_require_file(file, asker, search)),)
     if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
         raise TextureError(
             f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
@@ -106,6 +106,18 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
     raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
+
+
+def _require_file(file: str, asker: str, search: SearchPath) -> Path:
+    try:
+        return search.require(file, None, asker, TextureError)
+    except TextureError as failure:
+        # such as Houdini's %(UDIM)d and Arnold's <udim>
+        tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
+        meant = next(tokens, None)
+        if meant is None:
+            raise
+        raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
 
 
 def _matching_tiles(pattern: Path, token: str) -> list[Tile]:

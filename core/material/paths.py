@@ -61,6 +61,9 @@ class SearchPath:
                 f"({self.described()}): allow its folder with --search {found[0].parent} "
                 "or any with --allow-outside"
             )
+        folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
+        if folder:
+            raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
         raise error(
             f"{asker}: {name!r} was not found in {self.described(start)}: "
             "correct the name or add its folder with --search"
@@ -79,5 +82,12 @@ def _to_path(name: str) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False

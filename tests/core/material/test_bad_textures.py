@@ -63,6 +63,28 @@ def test_a_folder_whose_name_is_no_unicode_is_refused_before_it_is_read(whole):
         load(folder, whole.name)
 
 
+def test_a_folder_in_the_place_of_a_texture_is_refused_as_one(whole):
+    (whole.parent / "maps.png").mkdir()
+    with pytest.raises(TextureError, match=r"'maps\.png' is the folder .*maps\.png: name a file"):
+        load(whole.parent, "maps.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "token"),
+    [
+        ("wood.&lt;udim&gt;.png", "<UDIM>"),
+        ("wood.%(UDIM)d.png", "<UDIM>"),
+        ("&lt;uvtile&gt;.png", "<UVTILE>"),
+    ],
+)
+def test_a_token_as_others_write_it_is_refused_with_the_one_that_is_known(whole, name, token):
+    whole.rename(whole.with_name("wood.1001.png"))
+    with pytest.raises(
+        TextureError, match=f"was not found in .*; the token for its tiles is {token}$"
+    ):
+        load(whole.parent, name)
+
+
 def test_what_is_no_image_is_refused(whole):
     (whole.parent / "notes.png").write_text("not an image")
     with pytest.raises(TextureError, match=r"notes\.png is not an image that can be read"):
