@@ -282,6 +282,19 @@ def test_what_a_defined_node_leaves_to_its_users_may_be_anything():
     assert "transmission" in [part.name for part in report.parts if part.fate == "dropped"]
 
 
+def test_a_material_of_a_kind_that_is_not_known_is_listed_and_refused():
+    mixed = (
+        '<mix name="both" type="material"><input name="fg" type="material" nodename="material"/>'
+        '<input name="bg" type="material" nodename="material"/></mix>'
+    )
+    loaded = parse_document(with_surface("", mixed))
+    assert {each.name for each in loaded.materials} == {"material", "both"}
+    with pytest.raises(
+        DocumentError, match="node 'both' of the kind 'mix' and type 'material' has"
+    ):
+        loaded.check(loaded.require_material("both"))
+
+
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
     assert names(document(GRAPH)) == ["out"]
     assert names(document(standard_surface(name="bare"))) == ["bare"]
