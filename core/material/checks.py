@@ -89,7 +89,13 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
         return found
 
     closest = min((differences(definition) for definition in definitions), key=len)
-    return closest[0] if closest else "check its version and target"
+    if closest:
+        return closest[0]
+    version, known = node.getVersionString(), {each.getVersionString() for each in definitions}
+    if version and version not in known:
+        given = ", ".join(sorted(filter(None, known)))
+        return f"there is no version {version!r} of it{given and f': use {given}, or none'}"
+    return "check its version and target"
 
 
 def _suggestion(port: mx.Input, definition: mx.NodeDef) -> str:

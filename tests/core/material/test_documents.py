@@ -295,6 +295,15 @@ def test_a_material_of_a_kind_that_is_not_known_is_listed_and_refused():
         loaded.check(loaded.require_material("both"))
 
 
+@pytest.mark.parametrize(("kind", "known"), [("standard_surface", "1.0.0, 1.0.1"), ("mix", None)])
+def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known):
+    text = document(f'<{kind} name="shader" type="surfaceshader" version="9.1"/>', material())
+    loaded = parse_document(text)
+    message = "there is no version '9.1' of it" + (f": use {known}, or none$" if known else "$")
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
+
+
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
     assert names(document(GRAPH)) == ["out"]
     assert names(document(standard_surface(name="bare"))) == ["bare"]
