@@ -13,7 +13,7 @@ import numpy as np
 from verdigris.core.errors import TextureError
 from verdigris.core.material.paths import TILE_TOKENS, is_tiled
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import require_unicode
+from verdigris.core.outputs import require_unicode, resolved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
         if not tiles:
             continue
         for tile in tiles:
-            if not search.allows(tile.path.resolve()):
+            if not search.allows(resolved(tile.path)):
                 search.require(str(tile.path), None, asker, TextureError)
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
@@ -158,7 +158,13 @@ def _kind_for(kinds: set[str]) -> str:
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
     import OpenImageIO as oiio
 
-    if path.stat().st_size == 0:
+    try:
+        size = path.stat().st_size
+    except OSError as failure:
+        raise TextureError(
+            f"{asker}: {path} cannot be read ({failure.strerror}): write it again or remove it"
+        ) from None
+    if size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
     require_unicode(path, TextureError)
     source = oiio.ImageInput.open(str(path))

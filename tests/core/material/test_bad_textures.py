@@ -147,6 +147,49 @@ def test_a_link_that_leads_outside_is_refused(whole):
         load(inner, "link.png")
 
 
+@pytest.fixture
+def link(tmp_path):
+    def make(name, target):
+        try:
+            (tmp_path / name).symlink_to(target)
+        except OSError:
+            pytest.skip("this system lets nobody link")
+
+    return make
+
+
+def test_a_tile_that_is_a_link_to_nothing_is_refused_by_name(whole, link):
+    whole.rename(whole.with_name("t.1001.png"))
+    link("t.1002.png", "gone.png")
+    with pytest.raises(TextureError, match=r"t\.1002\.png cannot be read \(No such file"):
+        load(whole.parent, "t.&lt;UDIM&gt;.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ring", "'ring' was not found in"),
+        ("ring/whole.png", "'ring/whole.png' was not found in"),
+        ("ring/t.&lt;UDIM&gt;.png", "no tile of 'ring/t.<UDIM>.png' was found in"),
+        ("t.&lt;UDIM&gt;.png", r"t\.1001\.png cannot be read"),
+    ],
+)
+def test_links_that_go_round_lead_to_no_texture(whole, link, name, message):
+    link("ring", "ring")
+    link("t.1001.png", "t.1001.png")
+    with pytest.raises(TextureError, match=message):
+        load(whole.parent, name)
+
+
+def test_a_folder_to_search_that_is_a_link_to_itself_has_no_files(whole, link):
+    link("ring", "ring")
+    document = parse_document(with_image("gone.png"), [whole.parent / "ring"], "tray.mtlx")
+    with pytest.raises(
+        TextureError, match=r"'gone\.png' was not found in .*ring: correct the name"
+    ):
+        Teacher(document, device=open_device("software"))
+
+
 @pytest.mark.parametrize("name", ["a\x01b.png", "x" * 5000, "con:\\|?*.png", "."])
 def test_a_name_that_no_file_can_have_is_refused(tmp_path, name):
     import html
