@@ -117,6 +117,7 @@ def compare(
     device: DeviceChoice = None,
 ) -> None:
     """Draws two materials and the FLIP heat map of their difference, side by side."""
+    from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
     from verdigris.core.material.document import load_document
@@ -143,7 +144,7 @@ def compare(
     materials = iter(_compared_materials(documents, names))
     opened = open_device(device)
     shown: list[DeviceMaterial] = [
-        open_student(bundles[path], opened)
+        BundleMaterial(bundles[path], opened)
         if path in bundles
         else Teacher(*next(materials), opened)
         for path in (first, second)
