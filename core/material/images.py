@@ -97,7 +97,13 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     looked: list[Path] = []
     for pattern in search.candidates(file):
         looked.append(pattern.parent)
-        tiles = _matching_tiles(pattern, token)
+        try:
+            tiles = _matching_tiles(pattern, token)
+        except OSError as failure:
+            raise TextureError(
+                f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
+                "let it be read, or put the tiles elsewhere"
+            ) from None
         if not tiles:
             continue
         for tile in tiles:

@@ -147,6 +147,21 @@ def test_a_link_that_leads_outside_is_refused(whole):
         load(inner, "link.png")
 
 
+def test_a_folder_of_tiles_that_may_not_be_read_is_named(whole, monkeypatch):
+    whole.rename(whole.with_name("t.1001.png"))
+
+    def refused(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(type(whole), "iterdir", refused)
+    with pytest.raises(TextureError) as refusal:
+        load(whole.parent, "t.&lt;UDIM&gt;.png")
+    assert str(refusal.value).endswith(
+        f"the folder {whole.parent} cannot be read (Permission denied): "
+        "let it be read, or put the tiles elsewhere"
+    )
+
+
 @pytest.fixture
 def link(tmp_path):
     def make(name, target):
