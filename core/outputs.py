@@ -22,6 +22,11 @@ _LARGEST_MANIFEST = 16 << 20
 LONGEST_NAME = 200
 
 
+def resolved(path: Path) -> Path:
+    """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
+    return Path(os.path.realpath(path))
+
+
 def is_unicode(name: str) -> bool:
     """Whether a file's name can be told in JSON, and to libraries that take no other."""
     return name == name.encode(errors="replace").decode()
@@ -51,7 +56,7 @@ def check_output(path: Path) -> None:
 def check_no_bundle(folder: Path, path: Path | None = None) -> None:
     """Refuses a folder that is a bundle or lies in one, for a path in it: who writes the bundle
     again takes all in it away."""
-    found = folder.resolve()
+    found = resolved(folder)
     for each in (found, *found.parents):
         if (kind_of(each / MANIFEST_FILE) or "").startswith("verdigris."):
             raise VerdigrisError(

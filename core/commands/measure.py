@@ -22,11 +22,22 @@ from verdigris.core.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verdigris.core.material.document import Document, Material
     from verdigris.core.material.evaluator import DeviceMaterial
 
 # They are held in memory all at once.
 _MOST_SAMPLES = 1 << 24
 _COMPARED_VIEWS = ("sphere", "plane")
+ComparedNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--material",
+        "-m",
+        help="Which material, when a document has several; twice: of REFERENCE, then of OTHER.",
+    ),
+]
 
 
 def measure(
@@ -100,14 +111,17 @@ def compare(
     size: Annotated[int, typer.Option(help="Pixels a side of each part.")] = 384,
     view: Annotated[str, typer.Option(help="sphere or plane.")] = "sphere",
     environment: Annotated[float, typer.Option(help="Brightness of the studio.")] = 0.8,
-    material: MaterialName = None,
+    material: ComparedNames = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
     """Draws two materials and the FLIP heat map of their difference, side by side."""
+    from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
+    from verdigris.core.material.document import load_document
+    from verdigris.core.material.teacher import Teacher
     from verdigris.core.pictures.comparison import compare_materials
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.render import Lighting, largest_size
@@ -120,16 +134,40 @@ def compare(
     in_range(size, 1, largest_size(), "--size")
     lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
-    for bundle in bundles.values():
-        # a document has other materials, too
-        material = material or bundle.source_name
+    documents = [
+        load_document(path, search or (), allow_outside)
+        for path in (first, second)
+        if path not in bundles
+    ]
+    # a document has other materials, too
+    names = material or [bundle.source_name for bundle in bundles.values()][:1]
+    materials = iter(_compared_materials(documents, names))
     opened = open_device(device)
     shown: list[DeviceMaterial] = [
-        open_student(bundles[path], opened)
+        BundleMaterial(bundles[path], opened)
         if path in bundles
-        else open_teacher(path, material, search, allow_outside, opened)
+        else Teacher(*next(materials), opened)
         for path in (first, second)
     ]
     compared = compare_materials(shown[0], shown[1], view, size, lighting)
     write_picture(output, compared.picture)
     print(f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f}")
+
+
+def _compared_materials(
+    documents: Sequence[Document], names: Sequence[str]
+) -> list[tuple[Document, Material]]:
+    """One of each document: of two names each has its own, and one counts where there is such."""
+    from verdigris.core.material.selection import select_materials
+
+    if len(names) == len(documents) == 2:
+        return [
+            (document, document.require_material(name))
+            for document, name in zip(documents, names, strict=True)
+        ]
+    if len(names) > 1:
+        raise typer.BadParameter(
+            f"{len(names)} names for {len(documents)} documents: use one for each",
+            param_hint="--material",
+        )
+    return select_materials(documents, names) if documents else []

@@ -33,7 +33,8 @@ def read_importance(path: Path) -> Floats:
     except OSError as failure:
         raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
     if not is_there:
-        raise SettingsError(f"{path}: there is no such file")
+        what = "is a folder: name a file" if path.is_dir() else "there is no such file"
+        raise SettingsError(f"{path}: {what}")
     require_unicode(path, SettingsError)
     weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
     check_importance(weights, str(path))
@@ -44,7 +45,10 @@ def _read_array(path: Path) -> Floats:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as failure:
-        raise SettingsError(f"{path}: is no array of numpy: {failure}") from None
+        detail = "" if "pickle" in str(failure) else f" ({failure})"
+        raise SettingsError(
+            f"{path}: is no array of numpy{detail}: save the weights with numpy.save"
+        ) from None
     if not isinstance(found, np.ndarray):
         found.close()
         raise SettingsError(f"{path}: holds several arrays (.npz): save one with numpy.save")
@@ -53,7 +57,15 @@ def _read_array(path: Path) -> Floats:
             f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
             f"at most {LARGEST_SIDE} a side"
         )
-    return np.array(found, np.float32)
+    with np.errstate(over="ignore"):
+        weights = np.array(found, np.float32)
+    too_large = int(np.count_nonzero(np.isinf(weights) & np.isfinite(found)))
+    if too_large:
+        raise SettingsError(
+            f"{path}: {too_large} of its weights are beyond {np.finfo(np.float32).max:.1e}: "
+            "weights are relative, so scale them all down"
+        )
+    return weights
 
 
 def _read_image(path: Path) -> Floats:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.library import TARGET, known_units
-from verdigris.core.material.upstream import definition_of, is_of_document, own_graph
+from verdigris.core.material.upstream import (
+    definition_of,
+    is_connected,
+    is_of_document,
+    own_graph,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
+# As programs write them: an f may be behind.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
+_WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
+# Of these the index becomes a part of the code: a component, or the end of a name.
+_INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
 _NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
 
 
@@ -22,6 +33,7 @@ def find_fault(node: mx.Node) -> str | None:
     for port in node.getInputs():
         fault = _dangling(port) or _mistyped(port) or _unreadable(port)
         fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
+        fault = fault or _index_of_nothing(port, definition)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     file = _file_of_code(node)
@@ -77,7 +89,13 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
         return found
 
     closest = min((differences(definition) for definition in definitions), key=len)
-    return closest[0] if closest else "check its version and target"
+    if closest:
+        return closest[0]
+    version, known = node.getVersionString(), {each.getVersionString() for each in definitions}
+    if version and version not in known:
+        given = ", ".join(sorted(filter(None, known)))
+        return f"there is no version {version!r} of it{given and f': use {given}, or none'}"
+    return "check its version and target"
 
 
 def _suggestion(port: mx.Input, definition: mx.NodeDef) -> str:
@@ -166,9 +184,14 @@ def _unreadable(port: mx.Input) -> str | None:
         return None
     if port.getValue() is None:
         return f"the value {text!r} is not of the type {port.getType()}"
+    # MaterialX reads what is before it
     if port.getType() in ("float", "integer") and "," in text:
-        # MaterialX reads what is before it
         return f"the value {text!r} is not one number: decimals are written with a point"
+    number = _WHOLE_NUMBER if port.getType() == "integer" else _NUMBER
+    odd = [word for word in text.replace(",", " ").split() if not number.fullmatch(word)]
+    if odd and port.getType() != "boolean":
+        what = "whole number" if number is _WHOLE_NUMBER else "number"
+        return f"the value {text!r} is not of the type {port.getType()}: {odd[0]!r} is no {what}"
     return None
 
 
@@ -192,3 +215,15 @@ def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
         return None
     choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
     return None if text in choices else f"{text!r} is not known: use one of {', '.join(choices)}"
+
+
+def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
+    """Compilers of shaders may refuse it without saying where it stands, or read what is there."""
+    is_index = port.getName() == "index" and port.getParent().getCategory() in _INDEXED
+    if not is_index or is_connected(port):
+        return None
+    index = (port.getInterfaceInput() or port).getValue()
+    last = definition.getActiveInput("index").getAttribute("uimax")
+    if index is None or (index >= 0 and not (last and index > int(last))):
+        return None
+    return f"there is no {index}: use {f'0 to {last}' if last else '0 or more'}"

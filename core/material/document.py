@@ -212,10 +212,10 @@ def _has_surface(node: mx.Node) -> bool:
     import MaterialX as mx
 
     port = node.getInput("surfaceshader")
+    # one of no known kind, or connected to what is not there, is listed, to be refused by name
     if port is None:
         # such as LamaSurface, whose graph makes the surface
-        return isinstance(node.getImplementation(), mx.NodeGraph)
-    # one that is connected to what is not there is listed, to be refused by name
+        return node.getNodeDef() is None or isinstance(node.getImplementation(), mx.NodeGraph)
     return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from verdigris.core.errors import TextureError
 from verdigris.core.material.paths import TILE_TOKENS, is_tiled
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import require_unicode
+from verdigris.core.outputs import require_unicode, resolved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     """The file of a name, or every file that a UDIM name stands for."""
     token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
-        return (Tile(search.require(file, None, asker, TextureError)),)
+        return (Tile(_require_file(file, asker, search)),)
     if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
         raise TextureError(
             f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
@@ -97,15 +97,33 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     looked: list[Path] = []
     for pattern in search.candidates(file):
         looked.append(pattern.parent)
-        tiles = _matching_tiles(pattern, token)
+        try:
+            tiles = _matching_tiles(pattern, token)
+        except OSError as failure:
+            raise TextureError(
+                f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
+                "let it be read, or put the tiles elsewhere"
+            ) from None
         if not tiles:
             continue
         for tile in tiles:
-            if not search.allows(tile.path.resolve()):
+            if not search.allows(resolved(tile.path)):
                 search.require(str(tile.path), None, asker, TextureError)
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
     raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
+
+
+def _require_file(file: str, asker: str, search: SearchPath) -> Path:
+    try:
+        return search.require(file, None, asker, TextureError)
+    except TextureError as failure:
+        # such as Houdini's %(UDIM)d and Arnold's <udim>
+        tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
+        meant = next(tokens, None)
+        if meant is None:
+            raise
+        raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
 
 
 def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
@@ -146,7 +164,13 @@ def _kind_for(kinds: set[str]) -> str:
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
     import OpenImageIO as oiio
 
-    if path.stat().st_size == 0:
+    try:
+        size = path.stat().st_size
+    except OSError as failure:
+        raise TextureError(
+            f"{asker}: {path} cannot be read ({failure.strerror}): write it again or remove it"
+        ) from None
+    if size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
     require_unicode(path, TextureError)
     source = oiio.ImageInput.open(str(path))

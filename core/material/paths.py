@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.outputs import resolved
 
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 
@@ -25,11 +26,11 @@ class SearchPath:
 
     @classmethod
     def of(cls, folders: Sequence[str | Path], allow_outside: bool = False) -> SearchPath:
-        return cls(tuple(Path(folder).resolve() for folder in folders), allow_outside)
+        return cls(tuple(resolved(Path(folder)) for folder in folders), allow_outside)
 
     def with_folder(self, folder: Path) -> SearchPath:
         """This search path with a folder put first."""
-        folder = folder.resolve()
+        folder = resolved(folder)
         rest = tuple(other for other in self.folders if other != folder)
         return SearchPath((folder, *rest), self.allow_outside)
 
@@ -37,9 +38,9 @@ class SearchPath:
         """Where a file of this name may be, first choice first, without looking."""
         path = _to_path(name)
         if path.is_absolute():
-            return [path.resolve()]
-        starts = ([start.resolve()] if start else []) + list(self.folders)
-        return list(dict.fromkeys((folder / path).resolve() for folder in starts))
+            return [resolved(path)]
+        starts = ([resolved(start)] if start else []) + list(self.folders)
+        return list(dict.fromkeys(resolved(folder / path) for folder in starts))
 
     def allows(self, path: Path) -> bool:
         """Whether a resolved path lies in one of the folders, or may lie elsewhere."""
@@ -61,13 +62,16 @@ class SearchPath:
                 f"({self.described()}): allow its folder with --search {found[0].parent} "
                 "or any with --allow-outside"
             )
+        folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
+        if folder:
+            raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
         raise error(
             f"{asker}: {name!r} was not found in {self.described(start)}: "
             "correct the name or add its folder with --search"
         )
 
     def described(self, start: Path | None = None) -> str:
-        folders = dict.fromkeys(([start.resolve()] if start else []) + list(self.folders))
+        folders = dict.fromkeys(([resolved(start)] if start else []) + list(self.folders))
         return ", ".join(str(folder) for folder in folders) or "no folder at all"
 
 
@@ -79,5 +83,12 @@ def _to_path(name: str) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False

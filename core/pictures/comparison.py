@@ -44,13 +44,20 @@ def compare_materials(
     size: int,
     lighting: Lighting,
     subpixels: int = SUBPIXELS,
+    takes_coverage: bool = False,
 ) -> Comparison:
-    """Draws both wrapped around the same shape, without emission as a bake has seen them."""
+    """Draws both wrapped around the same shape, without emission as a bake has seen them.
+
+    A student has learnt no coverage, which is kept beside it: where it `takes_coverage`, it has the
+    reference's.
+    """
     seen = make_view(view, size * subpixels)
-    pictures = [
-        over_backdrop(draw(material, seen, lighting, subpixels, is_flat=True))
-        for material in (reference, other)
+    drawn = [
+        draw(material, seen, lighting, subpixels, is_flat=True) for material in (reference, other)
     ]
+    if takes_coverage:
+        drawn[1][..., 3] = drawn[0][..., 3]
+    pictures = [over_backdrop(picture) for picture in drawn]
     flip, heat = ldr_flip(pictures[1], pictures[0])
     strip = np.concatenate([*pictures, heat_colours(heat)], axis=1)
     return Comparison(strip, psnr(pictures[1], pictures[0]), flip)

@@ -260,5 +260,7 @@ def _preview(teacher: Teacher, student: Student) -> bytes:
     size, subpixels = (
         (_SOFTWARE_PREVIEW_SIZE, 1) if teacher.device.is_software else (PREVIEW_SIZE, 3)
     )
-    compared = compare_materials(teacher, student, "sphere", size, _PREVIEW_LIGHTING, subpixels)
+    compared = compare_materials(
+        teacher, student, "sphere", size, _PREVIEW_LIGHTING, subpixels, takes_coverage=True
+    )
     return encode_png(np.asarray(compared.picture, np.float32))

@@ -186,6 +186,41 @@ def test_compare_draws_reference_result_and_heat_side_by_side(source, result, tm
     assert heat[0, 0] < 0.5 * heat[8:24, 8:24].max()
 
 
+def test_compare_sees_through_what_a_bundle_keeps_as_opacity(tmp_path, command):
+    import OpenImageIO as oiio
+
+    chalk, picture = tmp_path / "chalk.mtlx", tmp_path / "all.png"
+    hole = 'nodename="d"/><input name="opacity" type="float" value="0"/>'
+    chalk.write_text(CHALK.format(colour="0.5, 0.5, 0.5").replace('nodename="d"/>', hole, 1))
+    options = ("--size", 16, "--device", "software")
+    assert command("bake", chalk, *SMALL, "--iterations", 1, "-o", tmp_path, "-q")[0] == 0
+    bundle = tmp_path / "clay.vdg"
+    assert command("compare", chalk, bundle, "-o", picture, *options)[0] == 0
+    assert command("render", bundle, "-o", tmp_path / "neural.png", *options)[0] == 0
+    panels, neural = (
+        np.asarray(oiio.ImageBuf(str(path)).get_pixels("uint8"))
+        for path in (picture, tmp_path / "neural.png")
+    )
+    np.testing.assert_array_equal(panels[:, 16:32], neural)
+
+
+def test_compare_takes_a_name_for_each_document_or_one_for_those_that_have_it(
+    source, tmp_path, command
+):
+    chalk, picture = tmp_path / "chalk.mtlx", tmp_path / "all.png"
+    chalk.write_text(CHALK.format(colour="0.1, 0.2, 0.6").replace('"clay"', '"chalk"'))
+    options = ("-o", picture, "--size", 16, "--device", "software")
+    code, same, _ = command("compare", source, source, "-m", "pane", *options)
+    assert code == 0 and "PSNR 100.0 dB" in same
+    code, apart, _ = command("compare", source, source, "-m", "pane", "-m", "clay", *options)
+    assert code == 0 and "PSNR 100.0 dB" not in apart
+    assert command("compare", chalk, source, "-m", "pane", *options)[0] == 0
+    code, _, errors = command("compare", chalk, source, "-m", "gone", *options)
+    assert code == 1 and "has no material 'gone'; there are: chalk, clay, pane" in errors
+    code, _, errors = command("compare", chalk, source, *["-m", "pane"] * 3, *options)
+    assert code == 2 and "--material: 3 names for 2 documents: use one for each" in errors
+
+
 def test_compare_has_no_mesh_to_draw(source, tmp_path, command):
     picture = tmp_path / "all.png"
     code, _, errors = command("compare", source, source, "-o", picture, "--view", "mesh")

@@ -24,6 +24,7 @@ def test_rows_of_an_array_are_those_of_the_map_that_an_image_holds_upside_down(t
         (np.ones((1, 8193)), "at most 8192 a side"),
         (np.array([[1.0, -1.0]]), "negative in 1 of its texels"),
         (np.array([[{}]], object), "is no array of numpy"),
+        (np.array([[1e300, 1.0]]), r"1 of its weights are beyond 3\.4e\+38: weights are relative"),
     ],
 )
 def test_an_array_that_is_no_map_is_refused_by_name(tmp_path, values, message):
@@ -49,6 +50,19 @@ def test_a_file_that_only_has_the_name_is_refused(tmp_path):
     path.write_bytes(b"\x93NUMPY")
     with pytest.raises(SettingsError, match="is no array of numpy"):
         read_importance(path)
+
+
+def test_nobody_is_told_to_unpickle_what_is_no_array(tmp_path):
+    path = tmp_path / "map.npy"
+    path.write_text("hi")
+    with pytest.raises(SettingsError) as refusal:
+        read_importance(path)
+    assert str(refusal.value) == (f"{path}: is no array of numpy: save the weights with numpy.save")
+
+
+def test_a_folder_is_refused_as_one(tmp_path):
+    with pytest.raises(SettingsError, match="is a folder: name a file"):
+        read_importance(tmp_path)
 
 
 def test_a_file_of_several_arrays_is_refused(tmp_path):

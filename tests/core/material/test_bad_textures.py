@@ -63,6 +63,28 @@ def test_a_folder_whose_name_is_no_unicode_is_refused_before_it_is_read(whole):
         load(folder, whole.name)
 
 
+def test_a_folder_in_the_place_of_a_texture_is_refused_as_one(whole):
+    (whole.parent / "maps.png").mkdir()
+    with pytest.raises(TextureError, match=r"'maps\.png' is the folder .*maps\.png: name a file"):
+        load(whole.parent, "maps.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "token"),
+    [
+        ("wood.&lt;udim&gt;.png", "<UDIM>"),
+        ("wood.%(UDIM)d.png", "<UDIM>"),
+        ("&lt;uvtile&gt;.png", "<UVTILE>"),
+    ],
+)
+def test_a_token_as_others_write_it_is_refused_with_the_one_that_is_known(whole, name, token):
+    whole.rename(whole.with_name("wood.1001.png"))
+    with pytest.raises(
+        TextureError, match=f"was not found in .*; the token for its tiles is {token}$"
+    ):
+        load(whole.parent, name)
+
+
 def test_what_is_no_image_is_refused(whole):
     (whole.parent / "notes.png").write_text("not an image")
     with pytest.raises(TextureError, match=r"notes\.png is not an image that can be read"):
@@ -123,6 +145,64 @@ def test_a_link_that_leads_outside_is_refused(whole):
     (inner / "link.png").symlink_to(whole)
     with pytest.raises(TextureError, match="outside the folders"):
         load(inner, "link.png")
+
+
+def test_a_folder_of_tiles_that_may_not_be_read_is_named(whole, monkeypatch):
+    whole.rename(whole.with_name("t.1001.png"))
+
+    def refused(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(type(whole), "iterdir", refused)
+    with pytest.raises(TextureError) as refusal:
+        load(whole.parent, "t.&lt;UDIM&gt;.png")
+    assert str(refusal.value).endswith(
+        f"the folder {whole.parent} cannot be read (Permission denied): "
+        "let it be read, or put the tiles elsewhere"
+    )
+
+
+@pytest.fixture
+def link(tmp_path):
+    def make(name, target):
+        try:
+            (tmp_path / name).symlink_to(target)
+        except OSError:
+            pytest.skip("this system lets nobody link")
+
+    return make
+
+
+def test_a_tile_that_is_a_link_to_nothing_is_refused_by_name(whole, link):
+    whole.rename(whole.with_name("t.1001.png"))
+    link("t.1002.png", "gone.png")
+    with pytest.raises(TextureError, match=r"t\.1002\.png cannot be read \(No such file"):
+        load(whole.parent, "t.&lt;UDIM&gt;.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ring", "'ring' was not found in"),
+        ("ring/whole.png", "'ring/whole.png' was not found in"),
+        ("ring/t.&lt;UDIM&gt;.png", "no tile of 'ring/t.<UDIM>.png' was found in"),
+        ("t.&lt;UDIM&gt;.png", r"t\.1001\.png cannot be read"),
+    ],
+)
+def test_links_that_go_round_lead_to_no_texture(whole, link, name, message):
+    link("ring", "ring")
+    link("t.1001.png", "t.1001.png")
+    with pytest.raises(TextureError, match=message):
+        load(whole.parent, name)
+
+
+def test_a_folder_to_search_that_is_a_link_to_itself_has_no_files(whole, link):
+    link("ring", "ring")
+    document = parse_document(with_image("gone.png"), [whole.parent / "ring"], "tray.mtlx")
+    with pytest.raises(
+        TextureError, match=r"'gone\.png' was not found in .*ring: correct the name"
+    ):
+        Teacher(document, device=open_device("software"))
 
 
 @pytest.mark.parametrize("name", ["a\x01b.png", "x" * 5000, "con:\\|?*.png", "."])

@@ -130,7 +130,6 @@ def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
     [
         ("float", '"0.25"', (0.25, 0.25, 0.25)),
         ("color3", '"0.1, 0.2, 0.3"', (0.1, 0.2, 0.3)),
-        ("float", '"0.25 + 0.5"', (0.25, 0.25, 0.25)),
         ("float", None, (0, 0, 0)),
     ],
 )
@@ -281,6 +280,28 @@ def test_what_a_defined_node_leaves_to_its_users_may_be_anything():
     )
     [report] = describe(parse_document(document(surface, material())), probe=False)
     assert "transmission" in [part.name for part in report.parts if part.fate == "dropped"]
+
+
+def test_a_material_of_a_kind_that_is_not_known_is_listed_and_refused():
+    mixed = (
+        '<mix name="both" type="material"><input name="fg" type="material" nodename="material"/>'
+        '<input name="bg" type="material" nodename="material"/></mix>'
+    )
+    loaded = parse_document(with_surface("", mixed))
+    assert {each.name for each in loaded.materials} == {"material", "both"}
+    with pytest.raises(
+        DocumentError, match="node 'both' of the kind 'mix' and type 'material' has"
+    ):
+        loaded.check(loaded.require_material("both"))
+
+
+@pytest.mark.parametrize(("kind", "known"), [("standard_surface", "1.0.0, 1.0.1"), ("mix", None)])
+def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known):
+    text = document(f'<{kind} name="shader" type="surfaceshader" version="9.1"/>', material())
+    loaded = parse_document(text)
+    message = "there is no version '9.1' of it" + (f": use {known}, or none$" if known else "$")
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
 
 
 def test_a_graph_output_and_a_bare_shader_count_as_materials():
@@ -489,6 +510,24 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             "takes float and is connected to color3",
         ),
         ('<input name="base" type="float" value="0,5"/>', "", "'0,5' is not one number"),
+        ('<input name="base" type="float" value="50%"/>', "", "type float: '50%' is no number"),
+        (
+            '<input name="base_color" type="color3" value="1, 0.5 0x8"/>',
+            "",
+            "value '1, 0.5 0x8' is not of the type color3: '0x8' is no number",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<worleynoise2d name="a" type="float"><input name="style" type="integer" value="0.7"/>'
+            "</worleynoise2d>",
+            "'0.7' is no whole number",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<geompropvalue name="a" type="float"><input name="geomprop" type="string" '
+            'value="wear"/><input name="default" type="float" value="0.25 + 0.5"/></geompropvalue>',
+            "node 'a', input 'default': the value '0.25 . 0.5' .* '.' is no number",
+        ),
         (
             '<input name="thin_film_thickness" type="float" value="1" unittype="distance" '
             'unit="micrometer"/>',
@@ -536,12 +575,30 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             + '<wear name="a" type="color3"/>',
             "reads the interface input 'gone', which is not there",
         ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<extract name="a" type="float"><input name="in" type="color3" value="1, 1, 1"/>'
+            '<input name="index" type="integer" value="3"/></extract>',
+            "node 'a', input 'index': there is no 3: use 0 to 2",
+        ),
+        (
+            '<input name="tangent" type="vector3" nodename="a"/>',
+            '<tangent name="a" type="vector3"><input name="index" type="integer" value="-1"/>'
+            "</tangent>",
+            "node 'a', input 'index': there is no -1: use 0 or more",
+        ),
     ],
 )
 def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
     loaded = parse_document(with_surface(inputs, nodes))
     with pytest.raises(DocumentError, match=message):
         loaded.check(loaded.require_material())
+
+
+@pytest.mark.parametrize("value", ["1.5f", " +1", "-.5", "2.", "1e-3", "1E+2"])
+def test_a_number_may_be_written_as_programs_do(value):
+    loaded = parse_document(with_surface(f'<input name="coat" type="float" value="{value}"/>'))
+    loaded.check(loaded.require_material())
 
 
 def test_a_fault_in_a_node_that_no_material_uses_harms_nobody():

@@ -132,7 +132,7 @@ def test_white_under_a_dielectric_returns_everything(index):
 
 
 # from the densest surroundings to hardly any difference: v times four
-INDICES = (0.2, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
+INDICES = (0.0, 0.2, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 INDICES += (1.001, 1.003, 1.01, 1.02, 1.03, 1.04, 1.05)
 
 

@@ -141,6 +141,9 @@ def test_the_preview_shows_three_squares(finished):
     reference, neural, heat = np.split(pixels, 3, axis=1)
     assert 0 < np.abs(reference - neural).mean() < 0.1
     assert np.abs(reference - heat).mean() > 0.1
+    # 0.4 of the backdrop is seen through both, in sRGB a good half
+    assert (reference > 0.6 * reference[:, :1]).all()
+    assert (neural > 0.6 * neural[:, :1]).all()
 
 
 def with_names(*names):
