@@ -192,6 +192,8 @@ def _open_once(choice: str) -> Device:
         except RuntimeError as failure:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
     tried = "; ".join(failures) or "none was found"
+    if index and backend in BACKENDS and not failures and (count := len(_adapters(backend))):
+        tried = f"{backend} has {count}, counted from 0"
     raise DeviceError(f"no usable device for {choice!r} ({tried}): {_HOW_TO_GET_ONE}")
 
 

@@ -39,7 +39,7 @@ def bake(
     candidates: Annotated[int | None, typer.Option(help="Starts that are tried.")] = None,
     activation: Annotated[str | None, typer.Option(help="leaky_relu, silu, leaky_smelu.")] = None,
     latent_bits: Annotated[
-        int | None, typer.Option(help="Bits of a latent channel: 8, or 0 for half floats.")
+        int | None, typer.Option(help="Bits of a latent channel: 8, or 4, or 0 for half floats.")
     ] = None,
     no_encoder: Annotated[
         bool,

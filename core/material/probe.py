@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 NEARLY_NOTHING = 0.01
+# Of what falls in: a little more is what directions drawn at random make of all of it.
+_ALL_LIGHT = 1.05
 _SAMPLES = 1 << 15
 _LOBES = (0.003, 0.02, 0.1, 0.4)
 _SEED = 20
@@ -35,6 +37,17 @@ class Probe:
     @property
     def reflects_nearly_nothing(self) -> bool:
         return max(self.albedo) < NEARLY_NOTHING
+
+    @property
+    def excess(self) -> str:
+        return told_excess(max(self.albedo))
+
+
+def told_excess(albedo: float) -> str:
+    """What to say of a material that reflects so much, if that is more than falls in."""
+    if albedo <= _ALL_LIGHT:
+        return ""
+    return ", more than it receives: look for colours above 1, and for inputs beyond their range"
 
 
 def probe(teacher: Teacher) -> Probe:

@@ -70,8 +70,10 @@ def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
         return []
     known = [each for each in old if isinstance(each, Mapping)]
     names = {str(each.get("file")): each.get("sha256") for each in known}
-    changed = [each["file"] for each in now if names.get(each["file"], "") != each["sha256"]]
-    gone = sorted(names.keys() - {each["file"] for each in now})
-    return [f"{file} has changed" for file in dict.fromkeys(changed)] + [
-        f"{file} is read no more" for file in gone
+    changed = [
+        f"{each['file']} {'has changed' if each['file'] in names else 'is read now'}"
+        for each in now
+        if names.get(each["file"], "") != each["sha256"]
     ]
+    gone = sorted(names.keys() - {each["file"] for each in now})
+    return [*dict.fromkeys(changed), *(f"{file} is read no more" for file in gone)]

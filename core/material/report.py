@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
 _LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
-# Of the light, that the probe's noise may make of a white material.
-_WHITE = 1.05
 _IN_COLOUR_SPACES = ("filename", "color3", "color4")
 _PLACES = ("texcoord", "position")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
@@ -78,8 +76,7 @@ class MaterialReport:
                 f"there is nothing to learn, and a bake would be black.{glow}"
             )
         brightest = max(self.probe.albedo)
-        excess = ", more than it receives: look for colours above 1" if brightest > _WHITE else ""
-        return f"can be baked: reflects {100 * brightest:.0f}% of the light{excess}"
+        return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "verdict": self.verdict}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
-from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo
+from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo, told_excess
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.training.events import Warning
@@ -36,6 +36,8 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
             "to learn, and the result is black"
         )
+    elif excess := told_excess(albedo):
+        yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
 
 
 def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:

@@ -71,5 +71,6 @@ def test_an_unknown_device_is_refused_with_those_there_are(choice):
 
 
 def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
-    with pytest.raises(DeviceError, match=r"no usable device for 'vulkan:99'.*install a Vulkan"):
+    told = r"no usable device for 'vulkan:99' \(vulkan has \d, counted from 0\).*install a Vulkan"
+    with pytest.raises(DeviceError, match=told):
         open_device("vulkan:99")

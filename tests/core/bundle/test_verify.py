@@ -167,7 +167,11 @@ def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
         ({}, None),
         ({**baked, "material": "foil"}, "its material is 'foil_stamp', not 'foil'"),
         ({**baked, "document_sha256": "0"}, "foil_stamp.mtlx has changed"),
-        ({**baked, "textures": baked["textures"][1:]}, f"{masks} has changed"),
+        ({**baked, "textures": baked["textures"][1:]}, f"{masks} is read now"),
+        (
+            {**baked, "textures": [{"file": masks, "sha256": "0"}, *baked["textures"][1:]]},
+            f"{masks} has changed",
+        ),
         (
             {**baked, "textures": [*baked["textures"], 5, {"file": ["a"]}]},
             "['a'] is read no more",
