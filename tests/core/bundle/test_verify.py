@@ -157,6 +157,14 @@ def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
     assert failed == ["the graph now against then", "reference against the graph now"]
 
 
+def test_a_bound_on_the_graph_that_nothing_is_held_to_is_told(tmp_path):
+    bounded = make_bundle(tmp_path / "a.vdg", bounds=Bounds(teacher_log_mae=1e-3))
+    (note,) = verify(bounded).notes
+    assert note == "the graph is not checked: reference.json does not say what it answered"
+    assert verify(bounded, teacher=Graph(bounded, 1.0)).notes == ()
+    assert verify(make_bundle(tmp_path / "b.vdg")).notes == ()
+
+
 def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
     document = load_document(EXAMPLES / "foil_stamp.mtlx")
     material = document.require_material()
