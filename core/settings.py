@@ -227,7 +227,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         "draft": replace(_ON_PROCESSOR, iterations=3_000, encode_from=256),
         "standard": replace(
             _ON_PROCESSOR,
-            iterations=22_500,
+            iterations=21_000,
             candidates=2,
             candidate_share=0.02,
             encode_from=256,

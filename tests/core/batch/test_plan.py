@@ -79,7 +79,7 @@ def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reaso
     [
         (Rule(settings={"resolution": 64}), "resolution is 64, was 256"),
         (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
-        (Rule(preset="standard"), "iterations is 22500, was 3000"),
+        (Rule(preset="standard"), "iterations is 21000, was 3000"),
         (Rule(time_limit=30.0), "time_limit is 30.0, was None"),
     ],
 )
