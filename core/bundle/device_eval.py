@@ -16,7 +16,8 @@ from verdigris.core.bundle.device_materials import (
     fastest_advised,
     stored_of,
 )
-from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants
+from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER
+from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants, other_modules
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DeviceError
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.arithmetic import Arithmetic
-    from verdigris.core.bundle.manifest_parts import Bounds
+    from verdigris.core.bundle.manifest_parts import Bounds, FileRecord
     from verdigris.core.bundle.read import Bundle
+    from verdigris.core.network.spec import NetworkSpec
 
     Floats = NDArray[np.float32]
     Decoder = Callable[[Floats, Floats, Floats, Floats], Floats]
@@ -112,7 +114,16 @@ def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]
 def device_notes(bundle: Bundle, device: Device) -> list[str]:
     """What is left out of the ways to decode it, and why."""
     manifest = bundle.manifest
-    return left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
+    notes = left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
+    return notes + shader_notes(bundle.spec, manifest.runtime)
+
+
+def shader_notes(spec: NetworkSpec, runtime: Iterable[FileRecord]) -> list[str]:
+    """Which of the shaders that engines get from runtime/ are others than those that are proven."""
+    names = [f"{RUNTIME_FOLDER}{name}" for name in other_modules(spec, runtime)]
+    if not names:
+        return []
+    return [f"not what this Verdigris writes for the network, and proves: {', '.join(names)}"]
 
 
 def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]) -> list[str]:

@@ -6,10 +6,13 @@ import hashlib
 import os
 import struct
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
+from verdigris.core.bundle.files import digest
+from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER, FileRecord
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.runtime_text import WHOLE_SHADER, as_include
 from verdigris.core.bundle.slang_compiler import compile_entry_point, compiler_version
@@ -182,6 +185,14 @@ def slang_files(spec: NetworkSpec) -> dict[str, bytes]:
     return {**files, f"{NETWORK_MODULE}.slang": network_source(spec).encode()}
 
 
+def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]:
+    """Of the Slang modules in a folder's runtime/, those that are not what is written for this
+    network here and now."""
+    given = {record.file.removeprefix(RUNTIME_FOLDER): record.sha256 for record in records}
+    written = {name: digest(data) for name, data in slang_files(spec).items()}
+    return [name for name, wanted in written.items() if given.get(name, wanted) != wanted]
+
+
 def runtime_files(spec: NetworkSpec, advised: str | None = None) -> dict[str, bytes]:
     """Everything that goes into runtime/, by the advice of the numbers that it will decode.
     Compiled once for a network, then kept."""
@@ -235,15 +246,15 @@ def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path |
     folder = cache_folder()
     if folder is None:
         return None
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     how = [
         (name, repr(target).encode()),
         ("compiler", compiler_version().encode()),
         ("form", _KEPT_FORM),
     ]
     for each, data in (*sources.items(), *how):
-        digest.update(f"{each} {len(data)} ".encode() + data)
-    return folder / "runtime" / digest.hexdigest()[:32]
+        found.update(f"{each} {len(data)} ".encode() + data)
+    return folder / "runtime" / found.hexdigest()[:32]
 
 
 def _read_kept(folder: Path | None, name: str) -> bytes | None:

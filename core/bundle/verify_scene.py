@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices, left_out
+from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices, left_out, shader_notes
 from verdigris.core.bundle.verify import (
     Decoder,
     Verification,
@@ -38,7 +38,7 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
     parts = [(each.name, each.arithmetic, each.bounds) for each in scene.materials]
-    notes = left_out(device, parts) if device else []
+    notes = left_out(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
     return Verification(str(scene.folder), tuple(rows), tuple(notes))
 
 

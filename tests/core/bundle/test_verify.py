@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,9 +11,13 @@ import numpy as np
 import pytest
 
 from verdigris.core import api, cli
+from verdigris.core.bundle.device_eval import device_notes
 from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.reference import choose_points, make_reference
+from verdigris.core.bundle.runtime import slang_files
 from verdigris.core.bundle.verify import numpy_decoder, source_notes, verify
+from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.bundle.write import export_numbers
 from verdigris.core.material.document import load_document
 from verdigris.core.material.provenance import source_facts
@@ -188,6 +193,21 @@ def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
         bundle = make_bundle(tmp_path / "a.vdg", name=material.name, source=source)
         found = source_notes(bundle, SimpleNamespace(document=document, material=material))
         assert found == ([f"the source is not what was baked: {told}"] if told else [])
+
+
+def test_shaders_of_a_bundle_that_are_not_those_that_are_proven_are_told(software, tmp_path):
+    spec = lively_parameters().spec
+    own, others = slang_files(spec), slang_files(replace(spec, activation="relu"))
+    changed = {**own, "neural_decoder.slang": b"#error no", "mine.slang": b"// mine"}
+    told = "not what this Verdigris writes for the network, and proves: "
+    for number, (runtime, names) in enumerate(
+        (({}, ""), (own, ""), (others, "neural_network.slang"), (changed, "neural_decoder.slang"))
+    ):
+        bundle = make_bundle(tmp_path / f"{number}.vdg", runtime=runtime)
+        found = [note for note in device_notes(bundle, software) if told in note]
+        assert found == ([f"{told}runtime/{names}"] if names else [])
+    scene = pack([bundle], tmp_path / "scene.vdg")
+    assert not any(told in note for note in verify_scene(scene, software).notes)
 
 
 def test_cooperative_vectors_that_are_too_coarse_alone_are_advised_against(tmp_path):
