@@ -27,7 +27,7 @@ from verdigris.core.bundle.replace import (
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.outputs import MANIFEST_FILE, check_no_bundle, temporary_name
+from verdigris.core.outputs import MANIFEST_FILE, check_no_bundle, resolved, temporary_name
 from verdigris.core.training.lock import locked
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
 def put_folder(path: Path, files: dict[str, bytes], kind: str = FORMAT) -> Path:
     """Writes a folder of files that manifest.json is one of, in the place of the one before, which
     must be of the same kind; not among the files of another."""
-    path = path.resolve() if path.is_symlink() else path
+    path = resolved(path) if path.is_symlink() else path
     check_no_bundle(path.parent, path)
     with locked(path.parent, path.name):
         clear_leftovers(path)

@@ -98,6 +98,15 @@ def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
     assert open_bundle(tmp_path / "empty.vdg").manifest.name == "through the link"
 
 
+def test_a_link_to_itself_is_refused_and_stays(tmp_path):
+    ring = tmp_path / "ring.vdg"
+    ring.symlink_to("ring.vdg")
+    with pytest.raises(VerdigrisError, match=r"ring.vdg: is there, and is no bundle: move it away"):
+        make_bundle(ring)
+    assert ring.readlink() == Path("ring.vdg")
+    assert list(tmp_path.glob("*")) == [ring]
+
+
 def test_while_a_bundle_is_written_another_writer_is_refused(tmp_path):
     with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is running"):
         write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents())
