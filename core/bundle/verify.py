@@ -111,9 +111,8 @@ def verify(
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
-    if reference.teacher is None and teacher is None and bounds.teacher_log_mae is not None:
-        notes = [*notes, "the graph is not checked: reference.json does not say what it answered"]
-    return Verification(str(bundle.folder), tuple(rows), tuple(notes))
+    unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
+    return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
 
 
 def decoder_rows(
@@ -174,6 +173,13 @@ def teacher_rows(
         found = log_mae(reference.exported, live)
         rows.append(Row("reference against the graph now", count, "mean log", found, limit))
     return rows
+
+
+def teacher_notes(graph: str, reference: Reference, bounds: Bounds) -> list[str]:
+    """Whether there is a bound on the graph, and nothing that was stored of it to hold to that."""
+    if bounds.teacher_log_mae is None or reference.teacher is not None:
+        return []
+    return [f"{graph} is not checked: reference.json does not say what it answered"]
 
 
 def source_notes(bundle: Bundle, teacher: Teacher) -> list[str]:

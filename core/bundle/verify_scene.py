@@ -11,6 +11,7 @@ from verdigris.core.bundle.verify import (
     Verification,
     decoder_rows,
     parameters_decoder,
+    teacher_notes,
     teacher_rows,
 )
 
@@ -29,7 +30,7 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
     """Checks every file, then numpy and every exact decoder of the device, all of whose materials
     lie in one buffer, on each material's reference."""
     scene.check_files()
-    rows = []
+    rows, unchecked = [], []
     on_device = _device_decoders(scene, device) if device else [[] for _ in scene.materials]
     for material, others in zip(scene.materials, on_device, strict=True):
         reference = scene.reference(material)
@@ -37,9 +38,10 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
         found = decoder_rows(decoders, reference, material.bounds)
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
+        unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)
     parts = [(each.name, each.arithmetic, each.bounds) for each in scene.materials]
     notes = left_out(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
-    return Verification(str(scene.folder), tuple(rows), tuple(notes))
+    return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
 
 
 def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decoder]]]:

@@ -167,7 +167,10 @@ def test_a_bound_on_the_graph_that_nothing_is_held_to_is_told(tmp_path):
     (note,) = verify(bounded).notes
     assert note == "the graph is not checked: reference.json does not say what it answered"
     assert verify(bounded, teacher=Graph(bounded, 1.0)).notes == ()
-    assert verify(make_bundle(tmp_path / "b.vdg")).notes == ()
+    free = make_bundle(tmp_path / "b.vdg")
+    assert verify(free).notes == ()
+    scene = pack([bounded, free], tmp_path / "scene.vdg")
+    assert verify_scene(scene).notes == (note.replace("the graph", "the graph of a"),)
 
 
 def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
