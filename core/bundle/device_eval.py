@@ -16,7 +16,6 @@ from verdigris.core.bundle.device_materials import (
     fastest_advised,
     stored_of,
 )
-from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER
 from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants, other_modules
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DeviceError
@@ -112,7 +111,7 @@ def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]
 
 
 def device_notes(bundle: Bundle, device: Device) -> list[str]:
-    """What is left out of the ways to decode it, and why."""
+    """What is left out of the ways to decode it, and why; and shaders of it that are not proven."""
     manifest = bundle.manifest
     notes = left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
     return notes + shader_notes(bundle.spec, manifest.runtime)
@@ -120,10 +119,10 @@ def device_notes(bundle: Bundle, device: Device) -> list[str]:
 
 def shader_notes(spec: NetworkSpec, runtime: Iterable[FileRecord]) -> list[str]:
     """Which of the shaders that engines get from runtime/ are others than those that are proven."""
-    names = [f"{RUNTIME_FOLDER}{name}" for name in other_modules(spec, runtime)]
-    if not names:
+    files = other_modules(spec, runtime)
+    if not files:
         return []
-    return [f"not what this Verdigris writes for the network, and proves: {', '.join(names)}"]
+    return [f"not what this Verdigris writes for the network, and proves: {', '.join(files)}"]
 
 
 def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]) -> list[str]:

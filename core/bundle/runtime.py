@@ -186,11 +186,10 @@ def slang_files(spec: NetworkSpec) -> dict[str, bytes]:
 
 
 def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]:
-    """Of the Slang modules in a folder's runtime/, those that are not what is written for this
+    """Of the Slang modules in a folder's runtime/, the files that are not what is written for this
     network here and now."""
-    given = {record.file.removeprefix(RUNTIME_FOLDER): record.sha256 for record in records}
-    written = {name: digest(data) for name, data in slang_files(spec).items()}
-    return [name for name, wanted in written.items() if given.get(name, wanted) != wanted]
+    written = {f"{RUNTIME_FOLDER}{name}": digest(data) for name, data in slang_files(spec).items()}
+    return [each.file for each in records if written.get(each.file, each.sha256) != each.sha256]
 
 
 def runtime_files(spec: NetworkSpec, advised: str | None = None) -> dict[str, bytes]:
