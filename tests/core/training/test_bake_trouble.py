@@ -93,11 +93,10 @@ def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     mirror = make_teacher(
         "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.03"
     )
-    told = warnings(run([mirror], tmp_path, replace(TINY, iterations=400)))
-    # so short a bake may leave sums, too, that are too large for half floats
-    black = [text for text in told if "nearly a mirror" in text]
-    assert len(black) == 1
-    assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", black[0])
+    # short, since sums that half floats are too coarse for would be told, too
+    told = warnings(run([mirror], tmp_path, replace(TINY, iterations=300)))
+    assert len(told) == 1
+    assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", told[0])
 
 
 @pytest.mark.parametrize(("emission", "is_cut"), [("29000", False), ("70000", True)])
