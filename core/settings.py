@@ -191,7 +191,8 @@ class BakeSettings:
 # have plain Adam, which at a higher rate now and then leaves some with light where there is none.
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
-# pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
+# pairs cost nothing in quality; more, and repeats, cost short bakes more than they save. Directions
+# nearer to the horizon than elsewhere are learnt well here; on a GPU they spoilt some long bakes.
 _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
@@ -199,7 +200,7 @@ _ON_PROCESSOR = BakeSettings(
     encode_from=512,
     small_resolution=128,
     encoded_latent_rate=2e-3,
-    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
+    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4, least_cosine=0.001),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {

@@ -55,7 +55,7 @@ class DrawSettings:
     half_difference_share: float = 0.0
     """Share of pairs with even angles of half and difference vector; the rest are uniform."""
 
-    least_cosine: float = 0.001
+    least_cosine: float = 0.01
     """Directions are not closer to the horizon than this."""
 
     coarse_share: float = 0.3
