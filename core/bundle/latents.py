@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.quantise import BYTE, LatentRange, dequantise, fit_range, quantise
+from verdigris.core.network.quantise import (
+    BYTE,
+    LatentRange,
+    by_parts,
+    dequantise,
+    fit_range,
+    quantise,
+)
 from verdigris.core.network.spec import LatentLayout
 
 UNORM = "R8G8B8A8_UNORM"
@@ -48,12 +55,18 @@ class LatentTexture:
         stored = self._flat_texels()
         if self.is_quantised:
             return dequantise(stored, LatentRange(self.scale, self.offset))
-        return stored.astype(np.float32) * self.scale + self.offset
+        return by_parts(
+            lambda part: part.astype(np.float32) * self.scale + self.offset, stored, np.float32
+        )
 
     def exact_values(self) -> NDArray[np.float64]:
         """The same in double precision."""
-        stored = self._flat_texels().astype(np.float64)
-        return self.offset + self.scale * (stored / BYTE if self.is_quantised else stored)
+        one = float(BYTE if self.is_quantised else 1)
+        return by_parts(
+            lambda part: self.offset + self.scale * (part.astype(np.float64) / one),
+            self._flat_texels(),
+            np.float64,
+        )
 
     def _flat_texels(self) -> NDArray[Any]:
         return np.concatenate([_flat(level) for level in self.levels])

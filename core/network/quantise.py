@@ -9,7 +9,7 @@ numbers where they are, draws the rest towards them, and has a derivative everyw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ BITS = (8, 4)
 # A channel that is the same everywhere still gets a range that fp32 tells apart from its offset.
 _LEAST_SCALE = 1e-6
 _LEAST_SHARE = 1e-3
+# Rows that are changed at a time; what lies between then stays in caches.
+_PART = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,34 @@ def fit_range(latents: FloatArray) -> LatentRange:
 def quantise(latents: FloatArray, latent_range: LatentRange, bits: int = 8) -> NDArray[np.uint8]:
     """The nearest codes as bytes [texels, channels]; what is out of range ends at its border."""
     codes = codes_of(bits)
-    places = (latents - latent_range.offset) / latent_range.scale
-    result = np.rint(np.clip(places, 0, 1) * np.float32(codes)) * (BYTE // codes)
-    return np.asarray(result, np.uint8)
+
+    def rounded(part: NDArray[Any]) -> NDArray[Any]:
+        places = (part - latent_range.offset) / latent_range.scale
+        return np.asarray(np.rint(np.clip(places, 0, 1) * np.float32(codes)) * (BYTE // codes))
+
+    return by_parts(rounded, latents, np.uint8)
 
 
 def dequantise(stored: NDArray[np.uint8], latent_range: LatentRange) -> NDArray[np.float32]:
     """What the bytes mean."""
-    share = stored.astype(np.float32) / np.float32(BYTE)
-    return np.asarray(latent_range.offset + latent_range.scale * share, np.float32)
+
+    def meant(part: NDArray[Any]) -> NDArray[Any]:
+        share = part.astype(np.float32) / np.float32(BYTE)
+        return latent_range.offset + latent_range.scale * share
+
+    return by_parts(meant, stored, np.float32)
+
+
+def by_parts(
+    change: Callable[[NDArray[Any]], NDArray[Any]], rows: NDArray[Any], dtype: Any
+) -> NDArray[Any]:
+    """What a change makes of all rows, some at a time: of a large texture each array that lies
+    between would take a gigabyte."""
+    result = np.empty(rows.shape, dtype)
+    for begin in range(0, len(rows), _PART):
+        part = slice(begin, begin + _PART)
+        result[part] = change(rows[part])
+    return result
 
 
 def codes_of(bits: int) -> int:

@@ -1,6 +1,7 @@
 """Latents as bytes: on the grid, within half a step, and soft rounding as its paper defines it."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -48,6 +49,23 @@ def test_bytes_survive_a_round_trip():
     found = fit_range(random_latents())
     stored = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 8, axis=1)
     np.testing.assert_array_equal(quantise(dequantise(stored, found), found), stored)
+
+
+def test_a_large_texture_takes_little_more_than_its_numbers():
+    texels = 600_000
+    stored = np.random.default_rng(1).integers(0, 256, (texels, 8), dtype=np.uint8)
+    found = LatentRange(np.float32(range(1, 9)), np.float32(range(8)))
+    tracemalloc.start()
+    try:
+        values = dequantise(stored, found)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * values.nbytes
+        tracemalloc.reset_peak()
+        again = quantise(values, found)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * values.nbytes + again.nbytes
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(again, stored)
+    np.testing.assert_allclose(values[-1], np.arange(8) + np.arange(1, 9) * (stored[-1] / 255))
 
 
 def test_a_byte_means_its_share_of_the_scale_above_the_offset():
