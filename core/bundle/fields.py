@@ -141,7 +141,8 @@ class Fields:
     def whole(self, name: str, low: int, high: int) -> int:
         value = self.value(name)
         holds = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        self.require(holds, name, f"it must be a whole number from {low} to {high}")
+        wanted = f"a whole number from {low} to {high}" if low < high else str(low)
+        self.require(holds, name, f"it must be {wanted}")
         return int(value)
 
     def number(self, name: str) -> float:
