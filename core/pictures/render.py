@@ -114,7 +114,8 @@ def draw(
     at_once = lighting.pixels_at_once
     for start in range(0, len(view.pixel), at_once):
         part = slice(start, start + at_once)
-        fine[view.pixel[part]] = shade(material, view, lighting, is_flat, footprint, part)
+        lit = shade(material, view, lighting, is_flat, footprint, part, subpixels)
+        fine[view.pixel[part]] = lit
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
@@ -133,8 +134,10 @@ def shade(
     is_flat: bool = False,
     footprint: Footprint = POINT,
     part: slice = ALL,
+    subpixels: int = 1,
 ) -> Floats:
-    """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them."""
+    """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them, of
+    which `subpixels` a side make one of the picture."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
     uv = view.uv[part]
     count = len(uv)
@@ -147,7 +150,8 @@ def shade(
             "gParameters": {
                 "count": count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "seed": part.start or 0,
+                "width": view.size,
+                "subpixels": subpixels,
                 "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
@@ -156,6 +160,7 @@ def shade(
                 "isFlat": int(is_flat),
                 "footprint": footprint.uniform(),
             },
+            "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
             "gUv": material.buffer(2 * count, uv),
             "gFrames": material.buffer(12 * count, view.frames(part)),
             "gToEye": material.buffer(3 * count, view.to_eye[part]),

@@ -9,7 +9,7 @@ import numpy as np
 
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.render import Lighting, make_view, over_backdrop, shade
+from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
 from verdigris.core.pictures.views import Camera
 
 if TYPE_CHECKING:
@@ -144,11 +144,8 @@ class Viewer:
         )
         subpixels = 1 if is_quick else 2
         view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
-        fine = np.zeros((view.size * view.size, 4), np.float32)
-        if len(view.pixel):
-            fine[view.pixel] = shade(material, view, lighting, True, footprint)
-        picture = fine.reshape(size, subpixels, size, subpixels, 4).mean((1, 3))
-        return over_backdrop(picture.astype(np.float32)) * np.float32(2.0**look.exposure)
+        picture = draw(material, view, lighting, subpixels, is_flat=True, footprint=footprint)
+        return over_backdrop(picture) * np.float32(2.0**look.exposure)
 
 
 def compose(reference: Floats, neural: Floats, look: Look) -> Floats:

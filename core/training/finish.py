@@ -57,8 +57,10 @@ if TYPE_CHECKING:
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
 
-PREVIEW_SIZE, _SOFTWARE_PREVIEW_SIZE = 256, 128
-_PREVIEW_LIGHTING = Lighting(samples=16, emission=0.0)
+# Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
+# bake on a processor gets a picture that takes no longer than the bake.
+_PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 2, 4)
+_SMALL_RESOLUTION = 128
 # Another device, or another driver, may be off by this much more than this one.
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 
@@ -152,7 +154,7 @@ def finish(run: Run) -> Iterator[Event]:
             bounds=bounds,
             arithmetic=arithmetic,
             reference=reference,
-            preview=_preview(teacher, student),
+            preview=_preview(teacher, student, run.settings.resolution),
             emission=None if glow is None else emission_levels(glow),
             opacity=None if coverage is None else opacity_levels(coverage),
             runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
@@ -256,11 +258,13 @@ def _bounds(reference: Reference) -> Bounds:
     return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
 
 
-def _preview(teacher: Teacher, student: Student) -> bytes:
-    size, subpixels = (
-        (_SOFTWARE_PREVIEW_SIZE, 1) if teacher.device.is_software else (PREVIEW_SIZE, 3)
-    )
+def _preview(teacher: Teacher, student: Student, resolution: int) -> bytes:
+    size, subpixels, directions = _PREVIEW
+    if teacher.device.is_software:
+        is_small = resolution < _SMALL_RESOLUTION
+        size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
+    lighting = Lighting(samples=directions, emission=0.0)
     compared = compare_materials(
-        teacher, student, "sphere", size, _PREVIEW_LIGHTING, subpixels, takes_coverage=True
+        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True
     )
     return encode_png(np.asarray(compared.picture, np.float32))

@@ -48,6 +48,23 @@ def test_the_sum_over_the_studio_does_not_depend_on_how_many_directions(diffuse)
     np.testing.assert_allclose(few[:3], many[:3], rtol=0.02)
 
 
+def test_four_times_the_directions_leave_less_than_half_of_the_noise(diffuse):
+    """Which is what directions by chance would leave."""
+    exact, many, few = (
+        render(diffuse, "sphere", 48, lighting=Lighting(samples=n)) for n in (1024, 32, 8)
+    )
+    noise, more_noise = (np.square(each - exact).mean() ** 0.5 for each in (many, few))
+    assert 0 < noise < more_noise / 2.5
+
+
+def test_a_picture_is_the_same_in_however_many_dispatches_it_is_drawn(diffuse, monkeypatch):
+    lighting = Lighting(samples=8)
+    whole = render(diffuse, "sphere", 40, lighting=lighting)
+    monkeypatch.setattr(pictures, "_DIRECTIONS_AT_ONCE", 1 << 12)
+    assert lighting.pixels_at_once < 40 * 40
+    np.testing.assert_array_equal(render(diffuse, "sphere", 40, lighting=lighting), whole)
+
+
 def test_however_many_directions_a_pixel_sums_a_dispatch_takes_about_as_long(diffuse, monkeypatch):
     asked = []
     dispatch = Device.dispatch
