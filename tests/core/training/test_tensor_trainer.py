@@ -201,6 +201,25 @@ def test_given_highlights_beyond_half_floats_when_stepping_then_the_step_is_take
     assert np.abs(state["latents_m"]).max() > 0
 
 
+@pytest.mark.parametrize("activation", ["silu", "leaky_relu"])
+def test_given_sums_beyond_half_floats_when_stepping_then_the_step_is_taken(device, activation):
+    spec = replace(SMALL, activation=activation)
+    parameters = random_parameters(spec)
+    first = parameters.weights(spec.layers[0])
+    first[3], first[7] = 3e4, -3e4
+    source = Samples()
+    columns = (source.draw(0, ODD_BATCH)[name] for name in ("uv", "level", "wi", "wo", "material"))
+    uv, level, wi, wo, material = (np.asarray(each).T for each in columns)
+    _, tape = forward(spec, parameters, uv, level.astype(int), wi, wo, material.astype(int))
+    sums = tape.pre_activations[0]
+    assert (sums > 7e4).any() and (sums < -7e4).any()
+    plan = HalfPlan(False, 32, 2, unrolls=False)
+    trainer = TensorTrainer(parameters, source, frozen(), device, plan)
+    report = trainer.step_many(1)
+    assert report.skipped == 0 and np.isfinite(report.loss)
+    assert np.isfinite(trainer.state()["decoder_m"]).all()
+
+
 @pytest.mark.parametrize("activation", ["silu", "leaky_smelu"])
 def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracles(
     device, activation
