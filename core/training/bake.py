@@ -44,7 +44,13 @@ from verdigris.core.training.measure import (
 )
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.mending import mend
-from verdigris.core.training.notices import notices, unique_names, varying_maps
+from verdigris.core.training.notices import (
+    notices,
+    skipped_steps,
+    unique_names,
+    varying_maps,
+    wasted_steps,
+)
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
@@ -156,6 +162,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
     yield from _train(run)
     run.ended = time.monotonic()
     yield _phase(run, "measuring")
+    yield from wasted_steps(run.skipped, run.step)
     yield from tell_cost(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from varying_maps(teacher, name)
@@ -275,7 +282,8 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
         rate = report.samples / took
         yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
         if report.skipped:
-            yield Warning(f"steps skipped, since their gradients were not finite: {report.skipped}")
+            yield from skipped_steps(run.skipped, run.skipped + report.skipped)
+            run.skipped += report.skipped
         if metrics.is_due:
             with metrics.taken():
                 found = run.measure()

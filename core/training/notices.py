@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LEAST_LIGHT = 0.1
 _LEAST_VARIATION = 0.02
+_MOST_SKIPPED = 0.01
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -48,6 +49,21 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
             f"{name}: reflects {100 * found:.2g}% of the light, and the material "
             f"{100 * wanted:.2g}%: it is nearly a mirror, whose highlight is too narrow to be "
             "learnt: make it rougher, or train longer"
+        )
+
+
+def skipped_steps(before: int, now: int) -> Iterator[Warning]:
+    """A warning of the first steps that were not taken, and whenever there are twice as many."""
+    if now.bit_length() > before.bit_length():
+        yield Warning(f"steps skipped, since their gradients were not finite: {now}")
+
+
+def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
+    """A warning at the end if so many steps were not taken that the result is worse for it."""
+    if skipped > _MOST_SKIPPED * steps:
+        yield Warning(
+            f"{skipped} of {steps} steps taught nothing, since their gradients were not finite: "
+            "the result can be worse for it: bake again with another --seed"
         )
 
 

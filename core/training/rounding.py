@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from verdigris.core.training.run import Run
     from verdigris.core.training.schedule import Quantisation
 
-# A cost that is worth a word: less is not seen.
+# A cost that is worth a word: less is not seen, as a part of the error before or by itself.
 _WORTH_TELLING = 1.02
+_LEAST_TOLD = 1e-5
 
 
 def as_stored(
@@ -59,7 +60,7 @@ def tell_cost(run: Run) -> Iterator[Event]:
     run.rounding["log_mae_after"] = _errors(run, run.stored_parameters())
     for name, facts in zip(run.names, facts_by_material(run), strict=True):
         before, after = facts["log_mae_before"], facts["log_mae_after"]
-        if after > _WORTH_TELLING * before:
+        if after > max(_WORTH_TELLING * before, before + _LEAST_TOLD):
             yield Warning(
                 f"{name}: {quantisation.bits} bits a latent channel cost "
                 f"{100 * (after / before - 1):.0f}% (log error {before:.4f} before, {after:.4f} "

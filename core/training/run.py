@@ -41,6 +41,8 @@ class Run:
     """Which the trainer is in."""
     loss: float = float("nan")
     """Of the last steps."""
+    skipped: int = 0
+    """Steps since the start, or since it went on, that were not taken."""
     checkpoint_step: int | None = None
     is_unkept: bool = False
     """The last checkpoint that was due could not be written."""

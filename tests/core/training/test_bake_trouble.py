@@ -115,6 +115,22 @@ def test_emission_that_is_cut_off_is_told(emission, is_cut, tmp_path):
     )
 
 
+def test_steps_that_are_skipped_are_told_now_and_then_and_summed_up(clay, tmp_path, monkeypatch):
+    step_many = NumpyTrainer.step_many
+
+    def every_second_is_skipped(trainer, steps):
+        report = step_many(trainer, steps)
+        done = range(trainer.step - steps, trainer.step)
+        return replace(report, skipped=sum(step % 2 for step in done))
+
+    monkeypatch.setattr(NumpyTrainer, "step_many", every_second_is_skipped)
+    events = run([clay], tmp_path, replace(TINY, iterations=100), run_seconds=1e-9)
+    *meanwhile, end = [text for text in warnings(events) if "finite" in text]
+    # the first twenty steps are done at once, and the others one by one
+    assert [int(text.split(": ")[1]) for text in meanwhile] == [10, 16, 32]
+    assert end.startswith("50 of 100 steps taught nothing") and "--seed" in end
+
+
 def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(clay, tmp_path):
     events = run([clay], tmp_path / "resumed", resume=True)
     assert events[0].step == 0
