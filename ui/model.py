@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from verdigris.core.worker.protocol import Message
 from verdigris.ui import states
 from verdigris.ui.bake_log import BakeLog
 from verdigris.ui.choices import Choices
-from verdigris.ui.notices import ERROR, INFO, WARNING, Notices
+from verdigris.ui.notices import ERROR, INFO, WARNING, Notices, as_sentence
 from verdigris.ui.pictures import Pictures, Texel
 from verdigris.ui.scene_meshes import SceneMeshes
 from verdigris.ui.scene_paint import ScenePaint
@@ -380,11 +380,12 @@ class PanelModel:
         self.forecast = said
         self.forecast_changed.emit()
 
-    def _take_finished(self, _said: Mapping[str, Any]) -> None:
+    def _take_finished(self, said: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
-            self._attach(self.bake.result)
+            hints = [str(hint) for hint in said.get("hints", ()) if hint]
+            self._attach(self.bake.result, hints)
 
-    def _attach(self, result: BakedResult) -> None:
+    def _attach(self, result: BakedResult, hints: Sequence[str]) -> None:
         """The only thing that changes the scene: one step of undo there."""
         if self.current is None:
             return
@@ -393,12 +394,10 @@ class PanelModel:
         except VerdigrisError as failure:
             what = f"The result is written, and not noted in the scene: {failure}"
             self.notices.tell(WARNING, what)
-        written, warnings = f"Written: {result.bundle}", self.notices.warnings
-        if warnings:
-            # the last notice is the one that is seen
-            self.notices.tell(WARNING, "\n".join((written, *warnings)))
-        else:
-            self.notices.tell(INFO, written)
+        warnings = self.notices.warnings
+        # the last notice is the one that is seen
+        told = (f"Written: {result.bundle}", *warnings, *map(as_sentence, hints))
+        self.notices.tell(WARNING if warnings else INFO, "\n".join(told))
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
         if self.asked:

@@ -21,6 +21,11 @@ class Notice:
     text: str
 
 
+def as_sentence(text: str) -> str:
+    """With a large letter first."""
+    return text[:1].upper() + text[1:]
+
+
 class Notices(Sequence[Notice]):
     """All that was told, the newest last."""
 
@@ -54,7 +59,7 @@ class Notices(Sequence[Notice]):
     def tell_notes(self, notes: Sequence[str]) -> None:
         """What was noted on the way, as sentences."""
         for note in notes:
-            self.tell(INFO, note[:1].upper() + note[1:])
+            self.tell(INFO, as_sentence(note))
 
     def clear(self) -> None:
         self._told.clear()

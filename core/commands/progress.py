@@ -80,12 +80,17 @@ def _step_line(event: Step, phase: str, error: str) -> str:
 def _print_result(event: Finished) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
-    for result, samples, picture in zip(event.results, event.samples, event.pictures, strict=True):
+    hints = event.hints or ("",) * len(event.results)
+    for result, samples, picture, hint in zip(
+        event.results, event.samples, event.pictures, hints, strict=True
+    ):
         print(result)
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
         )
+        if hint:
+            print(f"  {hint}")
 
 
 def _clock(seconds: float) -> str:

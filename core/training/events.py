@@ -113,6 +113,8 @@ class Finished(Event):
     pictures: tuple[PictureMetrics, ...]
     textures: tuple[Mapping[str, str], ...] = ()
     """Files of flattened textures by what they hold, for each material; none by default."""
+    hints: tuple[str, ...] = ()
+    """What would make each material better, or an empty text."""
 
     @property
     def result(self) -> str:

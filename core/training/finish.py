@@ -39,6 +39,7 @@ from verdigris.core.pictures.files import encode_png
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.training import checkpoint
 from verdigris.core.training.events import Event, Finished
+from verdigris.core.training.hints import hint_of
 from verdigris.core.training.measure import (
     draw_held_out,
     draw_sphere,
@@ -175,6 +176,7 @@ def finish(run: Run) -> Iterator[Event]:
         tuple(samples),
         tuple(pictures),
         tuple(textures),
+        tuple(hint_of(teacher, run.settings.resolution) for teacher in run.teachers),
     )
 
 

@@ -1,0 +1,33 @@
+"""What would make a result better, as far as that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verdigris.core.settings import LARGEST_RESOLUTION
+from verdigris.core.training.measure import detail_below_texels
+
+if TYPE_CHECKING:
+    from verdigris.core.material.teacher import Teacher
+
+# Of the light inside of a texel: less is not seen.
+_LEAST_DETAIL = 4e-3
+# What halves of texels must leave of it, if more of them are to be worth their bytes.
+_MOST_LEFT = 0.8
+
+
+def hint_of(teacher: Teacher, resolution: int) -> str:
+    """A line about texels that are coarser than the material, where finer ones help; or nothing."""
+    finer = 2 * resolution
+    if finer > LARGEST_RESOLUTION:
+        return ""
+    detail = detail_below_texels(teacher, resolution)
+    if detail < _LEAST_DETAIL:
+        return ""
+    left = detail_below_texels(teacher, finer)
+    if left > _MOST_LEFT * detail:
+        return ""
+    return (
+        f"detail finer than a texel is averaged: light differs by {100 * detail:.1f}% within one, "
+        f"by {100 * left:.1f}% at a resolution of {finer}"
+    )

@@ -1,0 +1,54 @@
+"""What a bake says of texels that are coarser than the material."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.commands.progress import live_line
+from verdigris.core.settings import LARGEST_RESOLUTION
+from verdigris.core.training.events import Finished
+from verdigris.core.training.hints import hint_of
+from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+
+
+class Stripes:
+    """White and black in turns along u: half of the pairs of places in a coarser texel differ."""
+
+    def __init__(self, count, white=1.0):
+        self._count, self._white = count, white
+
+    def response(self, uv, wi, wo):
+        is_white = np.floor(uv[:, :1] * self._count) % 2 == 0
+        return np.repeat(is_white * np.float32(self._white), 3, axis=1)
+
+
+def test_texels_that_hold_both_stripes_are_told_of_and_finer_ones_that_part_them():
+    told = hint_of(Stripes(64), 32)
+    share, left = (float(word.rstrip("%")) for word in told.split() if "%" in word)
+    # of log(1 + 1) and log(1 + 0), half of the time
+    assert share == pytest.approx(50 * np.log(2), abs=0.7)
+    assert left == 0
+    assert told.endswith("at a resolution of 64")
+
+
+@pytest.mark.parametrize(
+    ("teacher", "resolution"),
+    [
+        pytest.param(Stripes(64), 64, id="nothing is finer"),
+        pytest.param(Stripes(64, white=0.005), 32, id="nobody sees it"),
+        pytest.param(Stripes(1 << 14), 32, id="finer texels hold both, too"),
+        pytest.param(Stripes(2 * LARGEST_RESOLUTION), LARGEST_RESOLUTION, id="there are none"),
+    ],
+)
+def test_nothing_is_told_where_finer_texels_are_no_better(teacher, resolution):
+    assert hint_of(teacher, resolution) == ""
+
+
+def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):
+    samples, picture = SampleMetrics(0.001, 0.01, 0.01), PictureMetrics(40.0, 0.01, 0.02)
+    first = Finished(("a.vdg", "b.vdg"), 9, 1.0, "steps", (samples,) * 2, (picture,) * 2)
+    live_line([replace(first, hints=("", "paint it"))])
+    assert capsys.readouterr().out.splitlines()[-1] == "  paint it"
+    live_line([first])
+    assert "sphere 40.0 dB" in capsys.readouterr().out.splitlines()[-1]
