@@ -139,6 +139,34 @@ def test_a_texture_outside_the_folders_is_refused_unless_allowed(whole, name):
     assert load(inner, name, allow_outside=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("Whole.PNG", "correct the name or add its folder with --search"),
+        ("renamed/whole.png", "correct the name or add its folder with --search"),
+        (r"C:\Users\me\Textures\whole.png", "correct the name"),
+        ("/home/me/maps/whole.png", "correct the name"),
+        (r"\\server\share\whole.png", "correct the name"),
+    ],
+)
+def test_a_name_from_another_machine_is_refused_with_the_file_that_it_may_mean(whole, name, remedy):
+    folder = whole.parent / "maps"
+    folder.mkdir()
+    there = whole.rename(folder / whole.name) if "maps" in name else whole
+    with pytest.raises(TextureError) as refused:
+        load(whole.parent, name)
+    assert str(refused.value).endswith(f": {remedy}; is {there} meant?")
+
+
+@pytest.mark.parametrize("name", ["../Whole.png", "/gone/whole.png", "{folder}/WHOLE.png"])
+def test_a_file_outside_the_folders_is_not_told_of(whole, name):
+    inner = whole.parent / "inner"
+    inner.mkdir()
+    with pytest.raises(TextureError, match="was not found") as refused:
+        load(inner, name.format(folder=whole.parent))
+    assert "meant" not in str(refused.value)
+
+
 def test_a_link_that_leads_outside_is_refused(whole):
     inner = whole.parent / "inner"
     inner.mkdir()
