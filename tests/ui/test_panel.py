@@ -179,6 +179,9 @@ def test_a_material_with_errors_says_which_and_cannot_be_started(
 
     qtbot.waitUntil(told, timeout=WAIT)
     assert not panel.status.transport.start.isEnabled()
+    # whatever page is open
+    qtbot.waitUntil(lambda: panel.status.progress.now.text().startswith("Cannot be baked"))
+    assert panel.viewport.excuse("reference") == "cannot be drawn"
 
 
 @pytest.fixture
