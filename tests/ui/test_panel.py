@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
+from verdigris.core.training.metrics import measure_samples
 from verdigris.core.worker.client import GONE, SILENT
 from verdigris.ui.notices import ERROR
 
@@ -224,6 +226,13 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     assert viewport.wipe == pytest.approx(0.45)
     qtbot.keyClick(viewport, Qt.Key.Key_Home)
     assert (model.view.turn, model.view.zoom) == (0.0, 1.0)
+
+
+def test_a_result_that_reflects_nothing_is_not_said_to_have_all_its_energy(quiet):
+    errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
+    quiet.model.bake.take({"event": "errors", "step": 1, **errors})
+    shown = quiet.learning.figures.others.text()
+    assert "wrong light 100.0%" in shown and "energy" not in shown
 
 
 def test_last_choices_are_there_again(qtbot, quiet, make_panel, document):
