@@ -44,7 +44,7 @@ from verdigris.core.training.measure import (
 )
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.mending import mend
-from verdigris.core.training.notices import notices, unique_names, varying_maps
+from verdigris.core.training.notices import notices, unique_names, unlearnt_places, varying_maps
 from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
@@ -141,6 +141,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from notices(teacher, name)
+    yield from unlearnt_places(run.options.importance)
     footprint = texel_footprint(settings.resolution)
     is_software = run.teachers[0].device.is_software
     quick_samples = _QUICK_SAMPLES_ON_SOFTWARE if is_software else _QUICK_SAMPLES

@@ -89,6 +89,26 @@ def test_a_material_that_reflects_more_than_it_receives_is_told_so(tmp_path):
     assert int(found[1]) == pytest.approx(300, abs=3)
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (3, []),
+        (
+            6,
+            [
+                "nothing is learnt on 75% of the surface, where the importance map is 0 (black): "
+                "weigh those places above 0, unless nobody sees them"
+            ],
+        ),
+    ],
+)
+def test_a_mask_that_leaves_most_of_the_surface_out_is_told(rows, told, clay, tmp_path):
+    mask = np.ones((8, 8), np.float32)
+    mask[:rows] = 0
+    settings = replace(TINY, iterations=20)
+    assert warnings(run([clay], tmp_path, settings, importance=mask)) == told
+
+
 def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     mirror = make_teacher(
         "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.03"
