@@ -167,5 +167,10 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "time": ("time", APPROXIMATED, _TIME),
     "frame": ("frame", APPROXIMATED, _TIME),
     "position": ("place in space", APPROXIMATED, _PLACE),
+    "blur": (
+        "blur",
+        DROPPED,
+        "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
+    ),
     "latlongimage": ("environment image", KEPT, ""),
 }

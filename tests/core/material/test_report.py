@@ -8,11 +8,12 @@ import pytest
 
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.report import describe
+from verdigris.core.material.teacher import Teacher
 
 from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface
 from .furnace import integrated
-from .surfaces import write_image
+from .surfaces import glow, node, probe, write_image
 
 NO_SPECULAR = (
     '<input name="specular" type="float" value="0"/><input name="base" type="float" value="1"/>'
@@ -177,6 +178,19 @@ def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     assert fates(with_surface(base, noise.format("")))["place in space"] == "approximated"
     flat = noise.format("").replace("noise3d", "noise2d")
     assert "place in space" not in fates(with_surface(base, flat))
+
+
+def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
+    texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
+    write_image(tmp_path / "i.png", texels)
+    image = node("image", "i", "color3", {"file": ("filename", "i.png")})
+    ports = {"in": ("color3", "@i"), "size": ("float", "1")}
+    blurred = probe(image + node("blur", "soft", "color3", ports), "soft", search_paths=[tmp_path])
+    uv = np.random.default_rng(6).random((50, 2))
+    sharp = glow(Teacher(probe(image, "i", search_paths=[tmp_path])), uv)
+    np.testing.assert_allclose(glow(Teacher(blurred), uv), sharp, atol=1e-6)
+    parts = describe(blurred, probe=False)[0].parts
+    assert [part.fate for part in parts if part.name == "blur"] == ["dropped"]
 
 
 def test_variants_that_a_look_assigns_are_dropped():
