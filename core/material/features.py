@@ -144,6 +144,10 @@ _GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
 _PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
 _PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
+_FACING = (
+    "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
+    "the same everywhere"
+)
 NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "displacement": ("displacement", DROPPED, _DISPLACEMENT),
     "volume": ("volume", DROPPED, _VOLUME),
@@ -172,5 +176,6 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
         DROPPED,
         "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
     ),
+    "normal": ("direction in space", APPROXIMATED, _FACING),
     "latlongimage": ("environment image", KEPT, ""),
 }

@@ -180,6 +180,31 @@ def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     assert "place in space" not in fates(with_surface(base, flat))
 
 
+SLOPE = node("normal", "n", "vector3", {"space": ("string", "world")})
+UP = {"in1": ("vector3", "@n"), "in2": ("vector3", "0,1,0")}
+VIEW = {"in1": ("vector3", "@n"), "in2": ("vector3", "@v")}
+MASKS = {
+    "y": (node("extract", "m", "float", {"in": ("vector3", "@n")}), True),
+    "up": (node("dotproduct", "m", "float", UP), True),
+    "angle": (
+        node("viewdirection", "v", "vector3", {}) + node("dotproduct", "m", "float", VIEW),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_mask_of_where_a_surface_faces_is_told(mask):
+    nodes, is_told = MASKS[mask]
+    found = fates(with_surface('<input name="base" type="float" nodename="m"/>', SLOPE, nodes))
+    assert found.get("direction in space") == ("approximated" if is_told else None)
+
+
+def test_a_normal_that_is_used_as_one_is_not_told():
+    inputs = '<input name="coat_normal" type="vector3" nodename="n"/>'
+    assert "direction in space" not in fates(with_surface(inputs, SLOPE))
+
+
 def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
     texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
     write_image(tmp_path / "i.png", texels)
