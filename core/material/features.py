@@ -143,7 +143,9 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 _GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
 _PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
-_PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
+_PLACE = (
+    "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
+)
 _FACING = (
     "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
     "the same everywhere"

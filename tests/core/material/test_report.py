@@ -176,6 +176,10 @@ def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     place = '<position name="p" type="vector3"/>'
     assert fates(with_surface(base, given, place))["place in space"] == "approximated"
     assert fates(with_surface(base, noise.format("")))["place in space"] == "approximated"
+    parts = report(with_surface(base, given, place)).parts
+    [told] = [part.how for part in parts if part.name == "place in space"]
+    # no bake takes a mesh
+    assert "a flat unit square, whatever the mesh" in told
     flat = noise.format("").replace("noise3d", "noise2d")
     assert "place in space" not in fates(with_surface(base, flat))
 
