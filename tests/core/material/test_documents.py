@@ -503,6 +503,21 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
         ('<input name="base" type="color3"/>', "", "its input 'base' takes float, not color3"),
         ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
         ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
+        (
+            '<input name="thin_walled" type="boolean" value="1"/>',
+            "",
+            "input 'thin_walled': the value '1' is not of the type boolean: write true or false",
+        ),
+        (
+            '<input name="base_color" type="color3" value="#ff8800"/>',
+            "",
+            "'#ff8800' is not of the type color3: write 3 numbers with commas between",
+        ),
+        (
+            '<input name="base_color" type="color3" value="0.5"/>',
+            "",
+            "'0.5' is not of the type color3: write 3 numbers with commas between",
+        ),
         ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which is not there"),
         (
             '<input name="base" type="float" nodename="a"/>',
