@@ -228,6 +228,15 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     assert (model.view.turn, model.view.zoom) == (0.0, 1.0)
 
 
+def test_what_a_mask_leaves_out_is_written_under_the_texture(quiet):
+    mask = np.zeros((4, 4), np.float32)
+    mask[0] = 1
+    quiet.model.weights.replace(mask)
+    assert quiet.paint.legend.text().endswith("Violet: less; 75% not at all.")
+    quiet.model.weights.undo()
+    assert quiet.paint.legend.text().endswith("Violet: less.")
+
+
 def test_a_result_that_reflects_nothing_is_not_said_to_have_all_its_energy(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
     quiet.model.bake.take({"event": "errors", "step": 1, **errors})
