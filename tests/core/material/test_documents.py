@@ -1,5 +1,7 @@
 """Documents: what is found in them, what they may refer to, and what is refused."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -453,6 +455,28 @@ def test_a_stage_is_refused_with_the_command_that_takes_it(tmp_path, suffix):
     pytest.importorskip("pxr.Usd").Stage.CreateNew(str(path)).Save()
     with pytest.raises(DocumentError, match=rf"is a USD stage.*'verdigris scene run .*{suffix}'"):
         load_document(path)
+
+
+def test_a_stage_in_a_package_is_refused_with_the_command_that_takes_it(tmp_path):
+    path = tmp_path / "set.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("set.usda", "#usda 1.0")
+    with pytest.raises(DocumentError, match=r"is a USD stage.*'verdigris scene run .*set\.usdz'"):
+        load_document(path)
+
+
+def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path):
+    with zipfile.ZipFile(tmp_path / "library.zip", "w") as archive:
+        archive.writestr("main.mtlx", with_surface())
+    write_image(tmp_path / "wood.png", np.zeros((2, 2, 3), np.uint8))
+    (tmp_path / "textures").mkdir()
+    for name, message in (
+        ("library.zip", r"library\.zip: is an archive .*: unpack it with its textures"),
+        ("wood.png", r"wood\.png: is no text, .*: name one \(\.mtlx\)"),
+        ("textures", r"textures: is a folder: name a MaterialX document \(\.mtlx\) in it"),
+    ):
+        with pytest.raises(DocumentError, match=message):
+            load_document(tmp_path / name)
 
 
 def test_documents_that_include_each_other_are_refused(tmp_path):
