@@ -186,6 +186,13 @@ def test_a_material_with_errors_says_which_and_cannot_be_started(
     assert panel.viewport.excuse("reference") == "cannot be drawn"
 
 
+def test_a_document_without_a_material_leaves_nothing_ready(make_panel, document):
+    document.write_text('<materialx version="1.39"></materialx>')
+    panel = make_panel(document)
+    assert panel.status.progress.now.text() == "No material"
+    assert not panel.status.transport.start.isEnabled()
+
+
 @pytest.fixture
 def quiet(make_panel, document):
     """A panel whose worker says nothing: for looking at widgets."""

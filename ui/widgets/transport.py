@@ -115,6 +115,7 @@ class ProgressView(QWidget):
         follow(self, model.bake.progress_changed, self._show)
         follow(self, model.state_changed, self._show)
         follow(self, model.report_changed, self._show)
+        follow(self, model.materials_changed, self._show)
 
     def _show(self) -> None:
         model, progress = self._model, self._model.bake.progress
@@ -132,6 +133,8 @@ class ProgressView(QWidget):
         text = text[:1].upper() + text[1:]
         if model.state == IDLE and progress.step and model.bake.result is None:
             text = "Cancelled"
+        elif model.state == IDLE and model.current is None:
+            text = "No material"
         elif model.state == IDLE and model.is_refused:
             text = "Cannot be baked: the page Material says why"
         if model.state == DONE and model.bake.stopped_by != "steps":
