@@ -209,6 +209,21 @@ def test_a_normal_that_is_used_as_one_is_not_told():
     assert "direction in space" not in fates(with_surface(inputs, SLOPE))
 
 
+@pytest.mark.parametrize("kind", ["float", "vector3", "color3"])
+def test_the_colour_space_of_an_image_is_told_where_it_counts(kind, tmp_path):
+    write_image(tmp_path / "i.exr", np.full((2, 2, 3), 0.5, np.float32))
+    file = '<input name="file" type="filename" value="i.exr" colorspace="srgb_texture"/>'
+    shown = node("convert", "shown", "color3", {"in": (kind, "@i")})
+    shown = shown.replace("convert", "dot") if kind == "color3" else shown
+    text = f'<image name="i" type="{kind}">{file}</image>{shown}'
+    made = probe(text, "shown", search_paths=[tmp_path])
+    is_decoded = glow(Teacher(made), [[0.5, 0.5]])[0, 0] < 0.4
+    told = describe(made, probe=False)[0].textures[0].colour_space
+    assert (told, is_decoded) == (
+        ("srgb_texture", True) if kind == "color3" else ("numbers as stored", False)
+    )
+
+
 def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
     texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
     write_image(tmp_path / "i.png", texels)
