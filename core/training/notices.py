@@ -9,7 +9,7 @@ from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
 from verdigris.core.importance.fill import masked_of
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
-from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo, told_excess
+from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo, probe, told_excess
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.training.events import Warning
@@ -35,9 +35,10 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = max(mean_albedo(teacher))
     if albedo < NEARLY_NOTHING:
+        glows = max(probe(teacher).emission) > 0
         yield Warning(
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
-            "to learn, and the result is black"
+            f"to learn, and the result is black{' but for its emission' if glows else ''}"
         )
     elif excess := told_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
