@@ -111,7 +111,9 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
                 search.require(str(tile.path), None, asker, TextureError)
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
-    raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
+    raise TextureError(
+        f"{asker}: no tile of {file!r} was found in {folders}: {search.remedy(file)}"
+    )
 
 
 def _require_file(file: str, asker: str, search: SearchPath) -> Path:

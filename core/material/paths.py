@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
@@ -65,23 +66,31 @@ class SearchPath:
         folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
         if folder:
             raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
-        # a whole path is not looked for in other folders
-        remedy = "" if _is_absolute(name) else " or add its folder with --search"
-        meant = self._find_meant(name, start)
         raise error(
             f"{asker}: {name!r} was not found in {self.described(start)}: "
-            f"correct the name{remedy}" + (f"; is {meant} meant?" if meant else "")
+            f"{self.remedy(name, start)}"
         )
+
+    def remedy(self, name: str, start: Path | None = None) -> str:
+        """What to do where no file of this name was found."""
+        # a whole path is not looked for in other folders
+        where = "" if _is_absolute(name) else " or add its folder with --search"
+        meant = self._find_meant(name, start)
+        return f"correct the name{where}" + (f"; is {meant} meant?" if meant else "")
 
     def _find_meant(self, name: str, start: Path | None) -> Path | None:
         """A file that the name may mean: in a folder of another machine, or with other capitals."""
         path = PureWindowsPath(name)
         *parts, last = path.relative_to(path.anchor).parts or ("",)
+        pattern = re.escape(last)
+        for token, digits in TILE_TOKENS.items():
+            pattern = pattern.replace(re.escape(token), digits, 1)
         for outer in dict.fromkeys([*([resolved(start)] if start else []), *self.folders]):
             for first in range(len(parts) + 1):
                 folder = resolved(outer.joinpath(*parts[first:]))
                 for found in _files_in(folder) if self.allows(folder) else ():
-                    if found.name.lower() == last.lower() and self.allows(resolved(found)):
+                    is_alike = re.fullmatch(pattern, found.name, re.IGNORECASE)
+                    if is_alike and self.allows(resolved(found)):
                         return found
         return None
 

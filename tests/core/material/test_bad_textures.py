@@ -158,6 +158,27 @@ def test_a_name_from_another_machine_is_refused_with_the_file_that_it_may_mean(w
     assert str(refused.value).endswith(f": {remedy}; is {there} meant?")
 
 
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("SKIN.&lt;UDIM&gt;.png", "add its folder with --search; is {there} meant?"),
+        (r"D:\maps\skin.&lt;UDIM&gt;.png", ": correct the name; is {there} meant?"),
+        ("gone.&lt;UDIM&gt;.png", ": correct the name or add its folder with --search"),
+    ],
+)
+def test_tiles_that_are_not_there_are_refused_with_those_that_may_be_meant(whole, name, ending):
+    there = whole.rename(whole.with_name("skin.1001.png"))
+    with pytest.raises(TextureError, match="no tile of") as refused:
+        load(whole.parent, name)
+    assert str(refused.value).endswith(ending.format(there=there))
+
+
+def test_a_document_of_two_tokens_is_not_found_by_that_name(tmp_path):
+    text = '<materialx version="1.39"><xi:include href="{0}.{0}.mtlx"/></materialx>'
+    with pytest.raises(VerdigrisError, match=r"'<UDIM>\.<UDIM>\.mtlx' was not found in"):
+        parse_document(text.format("&lt;UDIM&gt;"), [tmp_path])
+
+
 @pytest.mark.parametrize("name", ["../Whole.png", "/gone/whole.png", "{folder}/WHOLE.png"])
 def test_a_file_outside_the_folders_is_not_told_of(whole, name):
     inner = whole.parent / "inner"
