@@ -224,6 +224,20 @@ def test_the_colour_space_of_an_image_is_told_where_it_counts(kind, tmp_path):
     )
 
 
+@pytest.mark.parametrize(("has_bsdf", "fate"), [(True, "kept"), (False, "dropped")])
+def test_the_opacity_of_a_surface_that_only_glows_is_dropped(has_bsdf, fate):
+    ports = {"edf": ("EDF", "@glow"), "opacity": ("float", "0.5")}
+    ports |= {"bsdf": ("BSDF", "@dark")} if has_bsdf else {}
+    body = node("uniform_edf", "glow", "EDF", {})
+    body += node("oren_nayar_diffuse_bsdf", "dark", "BSDF", {"weight": ("float", "0")})
+    body += node("surface", "shader", "surfaceshader", ports)
+    text = document(body, material())
+    assert fates(text)["opacity"] == fate
+    up = np.float32([[0, 0, 1]])
+    coverage = Teacher(parse_document(text)).unlit(np.float32([[0.5, 0.5]]), up)[0, 3]
+    assert coverage == pytest.approx(0.5 if has_bsdf else 1.0, abs=1e-3)
+
+
 def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
     texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
     write_image(tmp_path / "i.png", texels)
