@@ -193,6 +193,25 @@ def test_an_image_of_any_type_gives_its_first_channels(tmp_path, uv, kind):
     np.testing.assert_allclose(got[:, :channels], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("fourth", "alpha"), [("A", 0.25), ("Z", 1.0), ("diffuse.R", 1.0), ("W", 0.25)]
+)
+def test_depth_or_another_layer_is_no_alpha_of_a_colour(tmp_path, fourth, alpha):
+    spec = oiio.ImageSpec(2, 2, 4, "float")
+    spec.channelnames = ("R", "G", "B", fourth)
+    spec.alpha_channel = 3 if fourth == "A" else -1
+    out = oiio.ImageOutput.create(str(tmp_path / "i.exr"))
+    assert out.open(str(tmp_path / "i.exr"), spec), out.geterror()
+    assert out.write_image(np.full((2, 2, 4), [0.1, 0.2, 0.2, 0.25], np.float32))
+    out.close()
+    text = node("image", "i", "color4", {"file": ("filename", "i.exr")})
+    text += node("separate4", "parts", "multioutput", {"in": ("color4", "@i")})
+    port = '<input name="in" type="float" nodename="parts" output="outa"/>'
+    text += f'<convert name="shown" type="color3">{port}</convert>'
+    got = glow(Teacher(probe(text, "shown", search_paths=[tmp_path])), [[0.5, 0.5]])
+    np.testing.assert_allclose(got, alpha, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["flow.exr", "flow.tif"])
 def test_two_channels_without_alpha_are_a_vector(tmp_path, uv, name):
     texels = np.random.default_rng(9).random((HEIGHT, WIDTH, 2)).astype(np.float32)
