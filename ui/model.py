@@ -180,9 +180,14 @@ class PanelModel:
         if self.asked or not states.allows(self.state, action):
             return False
         if action == states.START:
-            report = self.report
-            return report is not None and not report.get("problem") and self.health.state != GONE
+            is_fit = self.report is not None and not self.is_refused
+            return is_fit and self.health.state != GONE
         return self.health.state != GONE
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the material cannot be baked; its report says why."""
+        return self.report is not None and bool(self.report.get("problem"))
 
     @property
     def is_busy(self) -> bool:

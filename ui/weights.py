@@ -68,6 +68,11 @@ class WeightMap:
         return bool((self.values == self.values.flat[0]).all())
 
     @property
+    def left_out(self) -> float:
+        """The share of the texture that is not trained."""
+        return 1.0 - np.count_nonzero(self.values) / self.values.size
+
+    @property
     def can_undo(self) -> bool:
         return bool(self._undo)
 

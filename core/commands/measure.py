@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +62,7 @@ def measure(
     can hold; `point_…` are errors against single points, where finer detail counts too.
     """
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.bundle.verify import source_notes
     from verdigris.core.device import open_device
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
@@ -77,6 +79,8 @@ def measure(
     student = open_student(opened, chosen)
     name = material or opened.source_name
     teacher = open_teacher(source, name, search, allow_outside, chosen)
+    for note in source_notes(opened, teacher):
+        print(f"verdigris: {note}", file=sys.stderr)
     sphere = measures.draw_sphere(teacher, size)
     footprint = measures.texel_footprint(opened.layout.width)
     held_out = measures.draw_held_out(teacher, samples, seed, footprint)

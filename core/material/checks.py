@@ -22,6 +22,14 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
 # Of these the index becomes a part of the code: a component, or the end of a name.
 _INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
+_HOW_VALUES_ARE_WRITTEN = {
+    "boolean": "true or false",
+    "integer": "one whole number",
+    "float": "one number",
+    "vector2": "2 numbers with a comma between",
+    **{f"{kind}3": "3 numbers with commas between" for kind in ("vector", "color")},
+    **{f"{kind}4": "4 numbers with commas between" for kind in ("vector", "color")},
+}
 _NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
 
 
@@ -183,7 +191,8 @@ def _unreadable(port: mx.Input) -> str | None:
     if not text or port.getType() not in (*_NUMERIC, "boolean"):
         return None
     if port.getValue() is None:
-        return f"the value {text!r} is not of the type {port.getType()}"
+        how = _HOW_VALUES_ARE_WRITTEN[port.getType()]
+        return f"the value {text!r} is not of the type {port.getType()}: write {how}"
     # MaterialX reads what is before it
     if port.getType() in ("float", "integer") and "," in text:
         return f"the value {text!r} is not one number: decimals are written with a point"

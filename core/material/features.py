@@ -45,6 +45,10 @@ _VOLUME = "absorption and scattering inside the body need a renderer that traces
 _DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
 _EMISSION = "as a map of its own, since it needs no light"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
+_OF_GLOW_ALONE = (
+    "MaterialX reads none of a surface that only glows: connect a BSDF of weight 0, or use "
+    "surface_unlit"
+)
 _BACK = "what is seen from behind is left out: bake the material of the back by itself"
 _OCCLUSION = "occlusion dims light from surroundings, which a single light is not"
 
@@ -126,7 +130,10 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("transmission", ("specTrans",), DROPPED, _TRANSMISSION),
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
     ),
-    "surface": (Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),),
+    "surface": (
+        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="bsdf"),
+        Feature("opacity", ("opacity",), DROPPED, _OF_GLOW_ALONE, off=1.0, unless=("bsdf",)),
+    ),
     "LamaSurface": (
         Feature("opacity", ("presence",), KEPT, _OPACITY, off=1.0),
         Feature("back", ("materialBack",), DROPPED, _BACK),
@@ -143,7 +150,13 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 _GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
 _PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
-_PLACE = "places are those of the surface baked on: a unit square, unless a mesh is given"
+_PLACE = (
+    "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
+)
+_FACING = (
+    "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
+    "the same everywhere"
+)
 NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "displacement": ("displacement", DROPPED, _DISPLACEMENT),
     "volume": ("volume", DROPPED, _VOLUME),
@@ -167,5 +180,11 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "time": ("time", APPROXIMATED, _TIME),
     "frame": ("frame", APPROXIMATED, _TIME),
     "position": ("place in space", APPROXIMATED, _PLACE),
+    "blur": (
+        "blur",
+        DROPPED,
+        "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
+    ),
+    "normal": ("direction in space", APPROXIMATED, _FACING),
     "latlongimage": ("environment image", KEPT, ""),
 }

@@ -21,6 +21,7 @@ _TRANSMISSION = re.compile(
     r"\n\1\w+\.color \+= \w+\.response;\n",
     re.DOTALL,
 )
+_OPACITY = re.compile(r"(float surfaceOpacity = )([^;]+);")
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
 _VALUES = {
@@ -76,6 +77,15 @@ def drop_unlit_passes(code: str) -> str:
     then they add nothing, and take most of the time that compilers need.
     """
     return _TRANSMISSION.sub("\n", _ENVIRONMENT.sub("\n", code))
+
+
+def limit_opacity(code: str) -> str:
+    """Keeps the opacity of surfaces from 0 to 1.
+
+    The generator multiplies what a surface reflects and gives off by its opacity as it is: one of
+    2, out of a texture or a noise, returns twice the light.
+    """
+    return _OPACITY.sub(r"\1saturate(\2);", code)
 
 
 def _static(kind: str, name: str) -> str:

@@ -13,6 +13,7 @@ from verdigris.core.material.coordinates import TEXTURE_COORDINATES
 from verdigris.core.material.fixes import (
     drop_unlit_passes,
     lift_private_uniforms,
+    limit_opacity,
     rename_mix_variables,
 )
 from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
@@ -86,9 +87,8 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
         ) from None
     stage = shader.getStage("pixel")
-    code = drop_unlit_passes(
-        rename_mix_variables(lift_private_uniforms(shader.getSourceCode("pixel")))
-    )
+    code = lift_private_uniforms(shader.getSourceCode("pixel"))
+    code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
     textures, uniforms = _bindings(stage, document.name, nodes)

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document
 
 
+# MaterialX decodes what is given as a colour alone, whatever is said of the file.
+AS_STORED = "numbers as stored"
+_NUMBERS = ("float", "vector")
+
+
 @dataclass(frozen=True)
 class TextureFacts:
     """One image that the material reads."""
@@ -25,6 +30,7 @@ class TextureFacts:
     node: str
     file: str
     colour_space: str
+    """That its texels are decoded from; AS_STORED where the node gives no colour."""
     width: int = 0
     height: int = 0
     channels: int = 0
@@ -41,7 +47,8 @@ def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[Textur
     for node in nodes:
         for port in image_inputs(node):
             file = port.getResolvedValueString()
-            space = port.getActiveColorSpace() or "none"
+            is_number = node.getType().startswith(_NUMBERS)
+            space = AS_STORED if is_number else port.getActiveColorSpace() or "none"
             asker = f"{document.name}: {node.getNamePath()}"
             if not file:
                 continue

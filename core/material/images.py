@@ -16,6 +16,7 @@ from verdigris.core.material.windows import shown_size, shown_texels
 from verdigris.core.outputs import require_unicode, resolved
 
 if TYPE_CHECKING:
+    import OpenImageIO as oiio
     from numpy.typing import NDArray
 
     from verdigris.core.material.paths import SearchPath
@@ -111,7 +112,9 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
                 search.require(str(tile.path), None, asker, TextureError)
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
-    raise TextureError(f"{asker}: no tile of {file!r} was found in {folders}")
+    raise TextureError(
+        f"{asker}: no tile of {file!r} was found in {folders}: {search.remedy(file)}"
+    )
 
 
 def _require_file(file: str, asker: str, search: SearchPath) -> Path:
@@ -252,7 +255,7 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
         raise TextureError(
             f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
         )
-    channels = min(source.spec().nchannels, 4)
+    channels = _first_channels(source.spec())
     texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
     problem = source.geterror()
     source.close()
@@ -262,6 +265,15 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     texels = shown_texels(source, np.asarray(texels))
     # a copy, because of one row numpy takes any stride for contiguous
     return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
+
+
+def _first_channels(spec: oiio.ImageSpec) -> int:
+    """How many are read. Depth, or another layer of an OpenEXR file, is no alpha of a colour."""
+    count = min(int(spec.nchannels), 4)
+    if count < 4 or spec.alpha_channel >= 0:
+        return count
+    layers = [name.rpartition(".")[0] for name in spec.channelnames[:4]]
+    return 3 if layers[3] != layers[2] or spec.channelnames[3].endswith("Z") else 4
 
 
 def _one_line(text: str) -> str:

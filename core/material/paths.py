@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
@@ -67,8 +68,31 @@ class SearchPath:
             raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
         raise error(
             f"{asker}: {name!r} was not found in {self.described(start)}: "
-            "correct the name or add its folder with --search"
+            f"{self.remedy(name, start)}"
         )
+
+    def remedy(self, name: str, start: Path | None = None) -> str:
+        """What to do where no file of this name was found."""
+        # a whole path is not looked for in other folders
+        where = "" if _is_absolute(name) else " or add its folder with --search"
+        meant = self._find_meant(name, start)
+        return f"correct the name{where}" + (f"; is {meant} meant?" if meant else "")
+
+    def _find_meant(self, name: str, start: Path | None) -> Path | None:
+        """A file that the name may mean: in a folder of another machine, or with other capitals."""
+        path = PureWindowsPath(name)
+        *parts, last = path.relative_to(path.anchor).parts or ("",)
+        pattern = re.escape(last)
+        for token, digits in TILE_TOKENS.items():
+            pattern = pattern.replace(re.escape(token), digits, 1)
+        for outer in dict.fromkeys([*([resolved(start)] if start else []), *self.folders]):
+            for first in range(len(parts) + 1):
+                folder = resolved(outer.joinpath(*parts[first:]))
+                for found in _files_in(folder) if self.allows(folder) else ():
+                    is_alike = re.fullmatch(pattern, found.name, re.IGNORECASE)
+                    if is_alike and self.allows(resolved(found)):
+                        return found
+        return None
 
     def described(self, start: Path | None = None) -> str:
         folders = dict.fromkeys(([resolved(start)] if start else []) + list(self.folders))
@@ -78,6 +102,18 @@ class SearchPath:
 def _to_path(name: str) -> Path:
     windows = PureWindowsPath(name)
     return Path(windows.as_posix()) if "\\" in name else Path(name)
+
+
+def _is_absolute(name: str) -> bool:
+    """Whether a name starts at a root, be it of another system."""
+    return Path(name).is_absolute() or PureWindowsPath(name).is_absolute()
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_file())
+    except (OSError, ValueError):
+        return []
 
 
 def _is_file(path: Path) -> bool:

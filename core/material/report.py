@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
 
 _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
+_NORMAL, _ANGLE = "normal", "dotproduct"
+# What makes a mask of a direction.
+_TAKES_APART = ("extract", "separate3", "convert", _ANGLE)
 _LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
 _IN_COLOUR_SPACES = ("filename", "color3", "color4")
@@ -217,7 +220,7 @@ def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
         if category == VALUE and stands_for_texture_coordinates(node):
             part = _further_coordinates(repr(property_of(node)))
             parts.setdefault(part.name, part)
-        elif category in NODE_FEATURES and not reads_texture_coordinates(node):
+        elif category in NODE_FEATURES and not _is_harmless(node, nodes):
             part = Part(*NODE_FEATURES[category])
             parts.setdefault(part.name, part)
         elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
@@ -233,6 +236,24 @@ def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _is_harmless(node: mx.Node, nodes: Sequence[mx.Node]) -> bool:
+    """Whether a flat sample has what a node reads: its texture coordinates, or a normal that is
+    only used as one."""
+    if node.getCategory() != _NORMAL:
+        return reads_texture_coordinates(node)
+    readers = [
+        reader
+        for reader in nodes
+        for port in reader.getInputs()
+        if reader.getCategory() in _TAKES_APART and port.getConnectedNode() == node
+    ]
+    # with the view it makes an angle, which a flat sample has
+    return all(
+        reader.getCategory() == _ANGLE and all(map(is_connected, reader.getInputs()))
+        for reader in readers
+    )
 
 
 def _is_lama_closure(node: mx.Node) -> bool:

@@ -15,6 +15,8 @@ DEEPEST_NESTING = 64
 MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
+_START_OF_ARCHIVES = b"PK\x03\x04"
+_STARTS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,11 @@ def read_text(path: Path) -> str:
                 f"{path}: {size / 1e6:.0f} MB is more than a MaterialX document may have "
                 f"({LARGEST_BYTES >> 20} MB)"
             )
+        if path.is_dir():
+            raise DocumentError(f"{path}: is a folder: name a MaterialX document (.mtlx) in it")
         content = path.read_bytes()
-        if content.startswith(_STARTS_OF_STAGES):
-            raise DocumentError(
-                f"{path}: is a USD stage, not a MaterialX document: bake its materials with "
-                f"'verdigris scene run {path}'"
-            )
+        if what := _other_kind(path, content):
+            raise DocumentError(f"{path}: is {what}")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise DocumentError(f"{path}: there is no such file") from None
@@ -61,6 +62,25 @@ def read_text(path: Path) -> str:
         ) from None
     except OSError as failure:
         raise DocumentError(f"{path}: cannot be read: {failure.strerror}") from None
+
+
+def _other_kind(path: Path, content: bytes) -> str:
+    """What else a file is, and what to do then; empty for what may be a document."""
+    is_archive = content.startswith(_START_OF_ARCHIVES)
+    is_package = is_archive and path.suffix.lower() == ".usdz"
+    if content.startswith(_STARTS_OF_STAGES) or is_package:
+        return (
+            "a USD stage, not a MaterialX document: bake its materials with "
+            f"'verdigris scene run {path}'"
+        )
+    if is_archive:
+        return (
+            "an archive (zip), not a MaterialX document: unpack it with its textures, and name the "
+            "document (.mtlx) in it"
+        )
+    if b"\0" in content and not content.startswith(_STARTS_OF_UTF_16):
+        return "no text, so it is no MaterialX document: name one (.mtlx)"
+    return ""
 
 
 def check_xml(text: str, name: str) -> XmlFacts:

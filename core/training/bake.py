@@ -48,6 +48,7 @@ from verdigris.core.training.notices import (
     notices,
     skipped_steps,
     unique_names,
+    unlearnt_places,
     varying_maps,
     wasted_steps,
 )
@@ -147,6 +148,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from notices(teacher, name)
+    yield from unlearnt_places(run.options.importance)
     footprint = texel_footprint(settings.resolution)
     is_software = run.teachers[0].device.is_software
     quick_samples = _QUICK_SAMPLES_ON_SOFTWARE if is_software else _QUICK_SAMPLES

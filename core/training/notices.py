@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.arithmetic import PORTABLE, let_pass
+from verdigris.core.importance.fill import masked_of
 from verdigris.core.material.features import KEPT
 from verdigris.core.material.maps import view_dependence
-from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo, told_excess
+from verdigris.core.material.probe import NEARLY_NOTHING, mean_albedo, probe, told_excess
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.training.events import Warning
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
 
 _LEAST_LIGHT = 0.1
+# An atlas may well leave half of its square empty.
+_MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
 
@@ -33,12 +36,23 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = max(mean_albedo(teacher))
     if albedo < NEARLY_NOTHING:
+        glows = max(probe(teacher).emission) > 0
         yield Warning(
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
-            "to learn, and the result is black"
+            f"to learn, and the result is black{' but for its emission' if glows else ''}"
         )
     elif excess := told_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
+
+
+def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
+    """A warning if a map leaves out most of the surface, as a black and white mask does."""
+    masked = masked_of(importance)
+    if masked is not None and masked.mean() > _MOST_LEFT_OUT:
+        yield Warning(
+            f"nothing is learnt on {100 * masked.mean():.0f}% of the surface, where the importance "
+            "map is 0 (black): weigh those places above 0, unless nobody sees them"
+        )
 
 
 def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:

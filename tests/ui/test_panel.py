@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
+from verdigris.core.training.metrics import measure_samples
 from verdigris.core.worker.client import GONE, SILENT
 from verdigris.ui.notices import ERROR
 
@@ -179,6 +181,16 @@ def test_a_material_with_errors_says_which_and_cannot_be_started(
 
     qtbot.waitUntil(told, timeout=WAIT)
     assert not panel.status.transport.start.isEnabled()
+    # whatever page is open
+    qtbot.waitUntil(lambda: panel.status.progress.now.text().startswith("Cannot be baked"))
+    assert panel.viewport.excuse("reference") == "cannot be drawn"
+
+
+def test_a_document_without_a_material_leaves_nothing_ready(make_panel, document):
+    document.write_text('<materialx version="1.39"></materialx>')
+    panel = make_panel(document)
+    assert panel.status.progress.now.text() == "No material"
+    assert not panel.status.transport.start.isEnabled()
 
 
 @pytest.fixture
@@ -221,6 +233,22 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     assert viewport.wipe == pytest.approx(0.45)
     qtbot.keyClick(viewport, Qt.Key.Key_Home)
     assert (model.view.turn, model.view.zoom) == (0.0, 1.0)
+
+
+def test_what_a_mask_leaves_out_is_written_under_the_texture(quiet):
+    mask = np.zeros((4, 4), np.float32)
+    mask[0] = 1
+    quiet.model.weights.replace(mask)
+    assert quiet.paint.legend.text().endswith("Violet: less; 75% not at all.")
+    quiet.model.weights.undo()
+    assert quiet.paint.legend.text().endswith("Violet: less.")
+
+
+def test_a_result_that_reflects_nothing_is_not_said_to_have_all_its_energy(quiet):
+    errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
+    quiet.model.bake.take({"event": "errors", "step": 1, **errors})
+    shown = quiet.learning.figures.others.text()
+    assert "wrong light 100.0%" in shown and "energy" not in shown
 
 
 def test_last_choices_are_there_again(qtbot, quiet, make_panel, document):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.training.metrics import SampleMetrics
 from verdigris.ui.binding import follow
 from verdigris.ui.docs import field_docs
 from verdigris.ui.look import colours_for
@@ -13,7 +13,7 @@ from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.loss_plot import LossPlot
 from verdigris.ui.words import nanoseconds, size_of
 
-_DOCS = {**field_docs(SampleMetrics), **field_docs(PictureMetrics)}
+_DOCS = field_docs(SampleMetrics)
 
 
 class Figures(QWidget):
@@ -22,9 +22,14 @@ class Figures(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.error = self._line("Log error on held-out samples. " + _DOCS.get("log_mae", ""))
+        self.error = self._line(
+            "On samples that were not trained, less is better. " + _DOCS.get("log_mae", "")
+        )
         self.others = self._line(
-            "SMAPE: " + _DOCS.get("smape", "") + " Energy: " + _DOCS.get("relative_l1", "")
+            "SMAPE: the mean relative error, from 0 to 2. Wrong light: the share of the reflected "
+            "light that is too much or too little. Less of both is better.\n"
+            "Of the picture of a sphere: its likeness in dB, where more is better and 40 is hardly "
+            "told apart; and FLIP, the difference that is seen, from 0 to 1."
         )
         self.size = self._line("What the game loads: the latent texture and the decoder")
         self.verdict = self._line("Whether it is worth baking")
@@ -69,7 +74,7 @@ class Figures(QWidget):
         if errors.get("smape") is not None:
             parts.append(f"SMAPE {errors['smape']:.3f}")
         if errors.get("relative_l1") is not None:
-            parts.append(f"energy {100 * errors['relative_l1']:.1f}%")
+            parts.append(f"wrong light {100 * errors['relative_l1']:.1f}%")
         if errors.get("psnr") is not None:
             parts.append(f"sphere {errors['psnr']:.1f} dB")
         if errors.get("ldr_flip") is not None:

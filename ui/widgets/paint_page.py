@@ -228,5 +228,8 @@ class PaintPage(QWidget):
             top = self.texture.largest_error
             text = f"Bright: log error of {top:.3g} or more" if top else "Bright: large error"
         else:
-            text = "Green: trained more than the rest. Violet: less."
+            left_out = self._model.weights.left_out
+            text = "Green: trained more than the rest. Violet: less" + (
+                f"; {100 * left_out:.0f}% not at all." if left_out else "."
+            )
         self.legend.setText(text)

@@ -114,6 +114,8 @@ class ProgressView(QWidget):
         grid.setColumnStretch(0, 1)
         follow(self, model.bake.progress_changed, self._show)
         follow(self, model.state_changed, self._show)
+        follow(self, model.report_changed, self._show)
+        follow(self, model.materials_changed, self._show)
 
     def _show(self) -> None:
         model, progress = self._model, self._model.bake.progress
@@ -131,6 +133,10 @@ class ProgressView(QWidget):
         text = text[:1].upper() + text[1:]
         if model.state == IDLE and progress.step and model.bake.result is None:
             text = "Cancelled"
+        elif model.state == IDLE and model.current is None:
+            text = "No material"
+        elif model.state == IDLE and model.is_refused:
+            text = "Cannot be baked: the page Material says why"
         if model.state == DONE and model.bake.stopped_by != "steps":
             text += f", ended by {model.bake.stopped_by}"
         if progress.steps:

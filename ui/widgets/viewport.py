@@ -60,6 +60,7 @@ class Viewport(QWidget):
         )
         follow(self, model.pictures.changed, self._take)
         follow(self, model.view_changed, self.update)
+        follow(self, model.report_changed, self.update)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(640, 420)
@@ -124,9 +125,14 @@ class Viewport(QWidget):
             painter.drawImage(cell, found[1])
             return
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
-        waits = "comes with the training" if part != "reference" else "is not there yet"
-        text = f"{NAMES[part]}\n{waits}"
-        painter.drawText(cell, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, text)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(cell, flags, f"{NAMES[part]}\n{self.excuse(part)}")
+
+    def excuse(self, part: str) -> str:
+        """Why there is no picture of a part."""
+        if self._model.is_refused:
+            return "cannot be drawn"
+        return "is not there yet" if part == "reference" else "comes with the training"
 
     def _draw_wiped(self, painter: QPainter, cell: QRectF) -> None:
         if "neural" not in self._images:

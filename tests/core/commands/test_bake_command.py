@@ -145,6 +145,19 @@ def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result
     assert (found["material"], found["samples"], found["seed"]) == ("pane", 5000, 3)
 
 
+def test_measuring_against_what_was_not_baked_is_told(source, result, tmp_path, command):
+    options = ("--samples", 500, "--size", 16, "--device", "software")
+    code, _, told = command("measure", result, "--source", source, *options)
+    assert (code, told) == (0, "")
+    edited = tmp_path / "edited.mtlx"
+    edited.write_text(TEXT.replace("0.1, 0.2, 0.6", "0.1, 0.2, 0.5"))
+    code, out, told = command("measure", result, "--source", edited, *options)
+    assert code == 0 and "log_mae" in out
+    assert told == "verdigris: the source is not what was baked: edited.mtlx has changed"
+    _, _, told = command("measure", result, "--source", source, "-m", "clay", *options)
+    assert told.endswith("is not what was baked: its material is 'clay', not 'pane'")
+
+
 def test_materials_of_one_name_are_measured_each_by_its_own(tmp_path, command):
     source, twin = tmp_path / "red.mtlx", tmp_path / "green.mtlx"
     source.write_text(CHALK.format(colour="0.7, 0.3, 0.1"))

@@ -139,6 +139,55 @@ def test_a_texture_outside_the_folders_is_refused_unless_allowed(whole, name):
     assert load(inner, name, allow_outside=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("Whole.PNG", "correct the name or add its folder with --search"),
+        ("renamed/whole.png", "correct the name or add its folder with --search"),
+        (r"C:\Users\me\Textures\whole.png", "correct the name"),
+        ("/home/me/maps/whole.png", "correct the name"),
+        (r"\\server\share\whole.png", "correct the name"),
+    ],
+)
+def test_a_name_from_another_machine_is_refused_with_the_file_that_it_may_mean(whole, name, remedy):
+    folder = whole.parent / "maps"
+    folder.mkdir()
+    there = whole.rename(folder / whole.name) if "maps" in name else whole
+    with pytest.raises(TextureError) as refused:
+        load(whole.parent, name)
+    assert str(refused.value).endswith(f": {remedy}; is {there} meant?")
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("SKIN.&lt;UDIM&gt;.png", "add its folder with --search; is {there} meant?"),
+        (r"D:\maps\skin.&lt;UDIM&gt;.png", ": correct the name; is {there} meant?"),
+        ("gone.&lt;UDIM&gt;.png", ": correct the name or add its folder with --search"),
+    ],
+)
+def test_tiles_that_are_not_there_are_refused_with_those_that_may_be_meant(whole, name, ending):
+    there = whole.rename(whole.with_name("skin.1001.png"))
+    with pytest.raises(TextureError, match="no tile of") as refused:
+        load(whole.parent, name)
+    assert str(refused.value).endswith(ending.format(there=there))
+
+
+def test_a_document_of_two_tokens_is_not_found_by_that_name(tmp_path):
+    text = '<materialx version="1.39"><xi:include href="{0}.{0}.mtlx"/></materialx>'
+    with pytest.raises(VerdigrisError, match=r"'<UDIM>\.<UDIM>\.mtlx' was not found in"):
+        parse_document(text.format("&lt;UDIM&gt;"), [tmp_path])
+
+
+@pytest.mark.parametrize("name", ["../Whole.png", "/gone/whole.png", "{folder}/WHOLE.png"])
+def test_a_file_outside_the_folders_is_not_told_of(whole, name):
+    inner = whole.parent / "inner"
+    inner.mkdir()
+    with pytest.raises(TextureError, match="was not found") as refused:
+        load(inner, name.format(folder=whole.parent))
+    assert "meant" not in str(refused.value)
+
+
 def test_a_link_that_leads_outside_is_refused(whole):
     inner = whole.parent / "inner"
     inner.mkdir()

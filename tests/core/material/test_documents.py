@@ -1,5 +1,7 @@
 """Documents: what is found in them, what they may refer to, and what is refused."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -455,6 +457,28 @@ def test_a_stage_is_refused_with_the_command_that_takes_it(tmp_path, suffix):
         load_document(path)
 
 
+def test_a_stage_in_a_package_is_refused_with_the_command_that_takes_it(tmp_path):
+    path = tmp_path / "set.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("set.usda", "#usda 1.0")
+    with pytest.raises(DocumentError, match=r"is a USD stage.*'verdigris scene run .*set\.usdz'"):
+        load_document(path)
+
+
+def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path):
+    with zipfile.ZipFile(tmp_path / "library.zip", "w") as archive:
+        archive.writestr("main.mtlx", with_surface())
+    write_image(tmp_path / "wood.png", np.zeros((2, 2, 3), np.uint8))
+    (tmp_path / "textures").mkdir()
+    for name, message in (
+        ("library.zip", r"library\.zip: is an archive .*: unpack it with its textures"),
+        ("wood.png", r"wood\.png: is no text, .*: name one \(\.mtlx\)"),
+        ("textures", r"textures: is a folder: name a MaterialX document \(\.mtlx\) in it"),
+    ):
+        with pytest.raises(DocumentError, match=message):
+            load_document(tmp_path / name)
+
+
 def test_documents_that_include_each_other_are_refused(tmp_path):
     for name, other in (("a", "b"), ("b", "a")):
         text = document(f'<xi:include href="{other}.mtlx"/>')
@@ -503,6 +527,21 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
         ('<input name="base" type="color3"/>', "", "its input 'base' takes float, not color3"),
         ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
         ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
+        (
+            '<input name="thin_walled" type="boolean" value="1"/>',
+            "",
+            "input 'thin_walled': the value '1' is not of the type boolean: write true or false",
+        ),
+        (
+            '<input name="base_color" type="color3" value="#ff8800"/>',
+            "",
+            "'#ff8800' is not of the type color3: write 3 numbers with commas between",
+        ),
+        (
+            '<input name="base_color" type="color3" value="0.5"/>',
+            "",
+            "'0.5' is not of the type color3: write 3 numbers with commas between",
+        ),
         ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which is not there"),
         (
             '<input name="base" type="float" nodename="a"/>',

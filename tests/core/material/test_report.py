@@ -8,11 +8,12 @@ import pytest
 
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.report import describe
+from verdigris.core.material.teacher import Teacher
 
 from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface
 from .furnace import integrated
-from .surfaces import write_image
+from .surfaces import glow, node, probe, write_image
 
 NO_SPECULAR = (
     '<input name="specular" type="float" value="0"/><input name="base" type="float" value="1"/>'
@@ -175,8 +176,79 @@ def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     place = '<position name="p" type="vector3"/>'
     assert fates(with_surface(base, given, place))["place in space"] == "approximated"
     assert fates(with_surface(base, noise.format("")))["place in space"] == "approximated"
+    parts = report(with_surface(base, given, place)).parts
+    [told] = [part.how for part in parts if part.name == "place in space"]
+    # no bake takes a mesh
+    assert "a flat unit square, whatever the mesh" in told
     flat = noise.format("").replace("noise3d", "noise2d")
     assert "place in space" not in fates(with_surface(base, flat))
+
+
+SLOPE = node("normal", "n", "vector3", {"space": ("string", "world")})
+UP = {"in1": ("vector3", "@n"), "in2": ("vector3", "0,1,0")}
+VIEW = {"in1": ("vector3", "@n"), "in2": ("vector3", "@v")}
+MASKS = {
+    "y": (node("extract", "m", "float", {"in": ("vector3", "@n")}), True),
+    "up": (node("dotproduct", "m", "float", UP), True),
+    "angle": (
+        node("viewdirection", "v", "vector3", {}) + node("dotproduct", "m", "float", VIEW),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_mask_of_where_a_surface_faces_is_told(mask):
+    nodes, is_told = MASKS[mask]
+    found = fates(with_surface('<input name="base" type="float" nodename="m"/>', SLOPE, nodes))
+    assert found.get("direction in space") == ("approximated" if is_told else None)
+
+
+def test_a_normal_that_is_used_as_one_is_not_told():
+    inputs = '<input name="coat_normal" type="vector3" nodename="n"/>'
+    assert "direction in space" not in fates(with_surface(inputs, SLOPE))
+
+
+@pytest.mark.parametrize("kind", ["float", "vector3", "color3"])
+def test_the_colour_space_of_an_image_is_told_where_it_counts(kind, tmp_path):
+    write_image(tmp_path / "i.exr", np.full((2, 2, 3), 0.5, np.float32))
+    file = '<input name="file" type="filename" value="i.exr" colorspace="srgb_texture"/>'
+    shown = node("convert", "shown", "color3", {"in": (kind, "@i")})
+    shown = shown.replace("convert", "dot") if kind == "color3" else shown
+    text = f'<image name="i" type="{kind}">{file}</image>{shown}'
+    made = probe(text, "shown", search_paths=[tmp_path])
+    is_decoded = glow(Teacher(made), [[0.5, 0.5]])[0, 0] < 0.4
+    told = describe(made, probe=False)[0].textures[0].colour_space
+    assert (told, is_decoded) == (
+        ("srgb_texture", True) if kind == "color3" else ("numbers as stored", False)
+    )
+
+
+@pytest.mark.parametrize(("has_bsdf", "fate"), [(True, "kept"), (False, "dropped")])
+def test_the_opacity_of_a_surface_that_only_glows_is_dropped(has_bsdf, fate):
+    ports = {"edf": ("EDF", "@glow"), "opacity": ("float", "0.5")}
+    ports |= {"bsdf": ("BSDF", "@dark")} if has_bsdf else {}
+    body = node("uniform_edf", "glow", "EDF", {})
+    body += node("oren_nayar_diffuse_bsdf", "dark", "BSDF", {"weight": ("float", "0")})
+    body += node("surface", "shader", "surfaceshader", ports)
+    text = document(body, material())
+    assert fates(text)["opacity"] == fate
+    up = np.float32([[0, 0, 1]])
+    coverage = Teacher(parse_document(text)).unlit(np.float32([[0.5, 0.5]]), up)[0, 3]
+    assert coverage == pytest.approx(0.5 if has_bsdf else 1.0, abs=1e-3)
+
+
+def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
+    texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
+    write_image(tmp_path / "i.png", texels)
+    image = node("image", "i", "color3", {"file": ("filename", "i.png")})
+    ports = {"in": ("color3", "@i"), "size": ("float", "1")}
+    blurred = probe(image + node("blur", "soft", "color3", ports), "soft", search_paths=[tmp_path])
+    uv = np.random.default_rng(6).random((50, 2))
+    sharp = glow(Teacher(probe(image, "i", search_paths=[tmp_path])), uv)
+    np.testing.assert_allclose(glow(Teacher(blurred), uv), sharp, atol=1e-6)
+    parts = describe(blurred, probe=False)[0].parts
+    assert [part.fate for part in parts if part.name == "blur"] == ["dropped"]
 
 
 def test_variants_that_a_look_assigns_are_dropped():

@@ -143,6 +143,33 @@ def test_coverage_multiplies_the_response(samples, category):
     )
 
 
+# From -1 to 2: out of a noise, or a texture of floats.
+BEYOND = node("remap", "wide", "float", {"in": ("float", "@u"), "outlow": ("float", "-1")})
+BEYOND = BEYOND.replace("</remap>", '<input name="outhigh" type="float" value="2"/></remap>')
+BEYOND += node("convert", "wide_grey", "color3", {"in": ("float", "@wide")})
+
+
+@pytest.mark.parametrize("category", OPACITY)
+def test_opacity_beyond_its_range_neither_brightens_nor_darkens(samples, category):
+    names = {"@u": "@wide", "@grey": "@wide_grey"}
+    inputs = {
+        port: (kind, names.get(value, value)) for port, (kind, value) in OPACITY[category].items()
+    }
+    teacher = Teacher(shader(category, inputs, BEYOND))
+    uv, wi, wo = samples
+    covered = np.clip(3 * uv[:, :1] - 1, 0, 1)
+    solid = respond(teacher, np.full((COUNT, 2), 2 / 3), wi, wo)
+    np.testing.assert_allclose(respond(teacher, uv, wi, wo), solid * covered, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(cover(teacher, samples), covered[:, 0], atol=COVERAGE_ERROR)
+
+
+def test_an_unlit_surface_glows_no_brighter_than_its_colour_where_it_is_more_than_solid(samples):
+    inputs = {"emission_color": COLOUR, "opacity": ("float", "@wide")}
+    got = emit(Teacher(shader("surface_unlit", inputs, BEYOND)), samples)
+    expected = np.clip(3 * samples[0][:, :1] - 1, 0, 1) * COLOUR_VALUE
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
 def test_an_alpha_mask_is_solid_or_a_hole(samples):
     inputs = {
         "alpha": ("float", "@u"),

@@ -11,6 +11,7 @@ import pytest
 
 from verdigris.core.errors import TextureError
 from verdigris.core.importance.maps import read_importance
+from verdigris.core.material.colour_spaces import name_in_materialx
 from verdigris.core.material.generate import TextureSlot, generate
 from verdigris.core.material.images import build_levels
 from verdigris.core.material.library import COLOUR_SPACE_ALIASES, known_colour_spaces
@@ -192,6 +193,25 @@ def test_an_image_of_any_type_gives_its_first_channels(tmp_path, uv, kind):
     np.testing.assert_allclose(got[:, :channels], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("fourth", "alpha"), [("A", 0.25), ("Z", 1.0), ("diffuse.R", 1.0), ("W", 0.25)]
+)
+def test_depth_or_another_layer_is_no_alpha_of_a_colour(tmp_path, fourth, alpha):
+    spec = oiio.ImageSpec(2, 2, 4, "float")
+    spec.channelnames = ("R", "G", "B", fourth)
+    spec.alpha_channel = 3 if fourth == "A" else -1
+    out = oiio.ImageOutput.create(str(tmp_path / "i.exr"))
+    assert out.open(str(tmp_path / "i.exr"), spec), out.geterror()
+    assert out.write_image(np.full((2, 2, 4), [0.1, 0.2, 0.2, 0.25], np.float32))
+    out.close()
+    text = node("image", "i", "color4", {"file": ("filename", "i.exr")})
+    text += node("separate4", "parts", "multioutput", {"in": ("color4", "@i")})
+    port = '<input name="in" type="float" nodename="parts" output="outa"/>'
+    text += f'<convert name="shown" type="color3">{port}</convert>'
+    got = glow(Teacher(probe(text, "shown", search_paths=[tmp_path])), [[0.5, 0.5]])
+    np.testing.assert_allclose(got, alpha, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["flow.exr", "flow.tif"])
 def test_two_channels_without_alpha_are_a_vector(tmp_path, uv, name):
     texels = np.random.default_rng(9).random((HEIGHT, WIDTH, 2)).astype(np.float32)
@@ -300,6 +320,49 @@ def test_a_colour_space_may_have_the_name_that_applications_give_it(name, decode
     assert "colour space" not in " ".join(part.name for part in report.parts)
     expected = np.maximum(decode(np.array([0.5, 0.25, 0.1])), 0)
     np.testing.assert_allclose(glow(Teacher(document), [[0.5, 0.5]])[0], expected, atol=1e-4)
+
+
+# Spaces for textures in OpenColorIO's configurations whose primaries MaterialX has nothing for.
+NOT_IN_MATERIALX = {"Linear Rec.2020", "sRGB Encoded AP1", "CIE XYZ-D65 - Scene-referred"}
+OCIO_CONFIGURATIONS = (
+    "cg-config-v1.0.0_aces-v1.3_ocio-v2.1",
+    "cg-config-v4.0.0_aces-v2.0_ocio-v2.5",
+)
+
+
+@pytest.mark.parametrize("name", OCIO_CONFIGURATIONS)
+def test_a_space_for_textures_of_opencolorio_is_known_by_all_its_names(name):
+    config = oiio.ColorConfig(f"ocio://{name}")
+    spaces = [each for each in config.getColorSpaceNames() if is_for_textures(config, each)]
+    assert len(spaces) > 8
+    for space in spaces:
+        known = {name_in_materialx(each) for each in (space, *config.getAliases(space))}
+        assert known <= known_colour_spaces(), space
+        source = oiio.ImageBuf(np.full((1, 1, 3), [0.5, 0.25, 0.1], np.float32))
+        linear = oiio.ImageBufAlgo.colorconvert(
+            source, space, "lin_rec709", colorconfig=f"ocio://{name}"
+        )
+        expected = np.maximum(linear.get_pixels()[0, 0], 0)
+        got = glow(Teacher(constant(space)), [[0.5, 0.5]])[0]
+        np.testing.assert_allclose(got, expected, atol=1e-3, err_msg=space)
+
+
+def is_for_textures(config, space):
+    if space.removesuffix(" - Texture") in NOT_IN_MATERIALX:
+        return False
+    return space == "ACEScg" or config.getColorSpaceFamilyByName(space) == "Utility"
+
+
+@pytest.mark.parametrize(
+    ("name", "space"),
+    [
+        ("Non-Color", "none"),
+        ("Linear Rec.709", "lin_rec709"),
+        ("scene-linear Rec 709/sRGB", "lin_rec709"),
+    ],
+)
+def test_names_of_blender_and_maya_stand_for_what_they_mean(name, space):
+    assert name_in_materialx(name) == space
 
 
 def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colours):

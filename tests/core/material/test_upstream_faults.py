@@ -71,6 +71,15 @@ def test_closures_are_there_again_for_surroundings_that_are_left_out(lambert):
     assert "float3 mx_environment_irradiance(float3 N)\n{\n    return float3(0.0);" in lambert
 
 
+def test_the_opacity_of_a_surface_is_taken_as_it_is():
+    """fixes.limit_opacity, and overrides/nodes/mx_surface_unlit.slang"""
+    code = raw(shader("standard_surface", {"opacity": ("color3", "2,2,2")}))
+    assert re.search(r"float surfaceOpacity = \w+;", code)
+    assert "color *= surfaceOpacity;" in code
+    unlit = source("stdlib/genglsl/mx_surface_unlit.glsl")
+    assert "result.color = emission * emission_color * opacity;" in unlit
+
+
 def test_the_function_of_a_surface_is_an_entry_point(lambert):
     """prelude.slang, `shader`: an entry point that is called as a function brings lavapipe down."""
     assert '[shader("fragment")]\nfloat4 fragmentMain(' in lambert

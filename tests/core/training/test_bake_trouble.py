@@ -76,6 +76,16 @@ def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
     told = warnings(run([clay, soot], tmp_path))
     assert len(told) == 1
     assert re.match(r"soot: reflects almost nothing \(0% of the light\)", told[0])
+    assert told[0].endswith("the result is black")
+
+
+def test_a_lamp_that_reflects_nothing_is_not_called_black(tmp_path):
+    lamp = make_teacher("lamp", base="0", specular="0", emission="1")
+    settings = replace(TINY, iterations=20)
+    [told] = warnings(run([lamp], tmp_path, settings))
+    assert told.endswith("there is nothing to learn, and the result is black but for its emission")
+    [bundle] = tmp_path.glob("*.vdg")
+    assert open_bundle(bundle).manifest.emission
 
 
 def test_a_material_that_reflects_more_than_it_receives_is_told_so(tmp_path):
@@ -87,6 +97,26 @@ def test_a_material_that_reflects_more_than_it_receives_is_told_so(tmp_path):
     )
     assert len(told) == 1
     assert int(found[1]) == pytest.approx(300, abs=3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (3, []),
+        (
+            6,
+            [
+                "nothing is learnt on 75% of the surface, where the importance map is 0 (black): "
+                "weigh those places above 0, unless nobody sees them"
+            ],
+        ),
+    ],
+)
+def test_a_mask_that_leaves_most_of_the_surface_out_is_told(rows, told, clay, tmp_path):
+    mask = np.ones((8, 8), np.float32)
+    mask[:rows] = 0
+    settings = replace(TINY, iterations=20)
+    assert warnings(run([clay], tmp_path, settings, importance=mask)) == told
 
 
 def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
