@@ -1,8 +1,10 @@
 """`bake`, `measure` and `compare` as their user meets them: output, messages, exit codes."""
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -17,6 +19,7 @@ from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.training import bake as bake_of_training
 from verdigris.core.training import finish
 from verdigris.core.training.measure import (
     draw_held_out,
@@ -372,3 +375,16 @@ def test_a_damaged_bundle_is_refused_naming_file_and_field(
         assert f"verdigris: {bundle}/" in errors
         assert message in errors
     assert not picture.exists()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path, sent):
+    def drawn(*arguments, **named):
+        os.kill(os.getpid(), sent)
+        return draw_held_out(*arguments, **named)
+
+    arguments = ("bake", source, *QUICK, "-m", "clay", "-o", tmp_path, "-q")
+    code, out, told = run_command(arguments, (bake_of_training, "draw_held_out", drawn))
+    assert (code, out) == (128 + sent, "")
+    assert told.startswith("verdigris: the bake was ended before its first step: ")
+    assert list(tmp_path.iterdir()) == []
