@@ -24,7 +24,7 @@ from verdigris.core.commands.selftest import selftest
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
 from verdigris.core.commands.weights import app as weights
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import EndedError, VerdigrisError
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -72,7 +72,7 @@ app.add_typer(farm)
 
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
-    it was interrupted."""
+    it was interrupted, 143 when SIGTERM has ended a bake."""
     for stream in (sys.stdout, sys.stderr):
         # a name that the terminal's encoding does not have stops nothing
         if isinstance(stream, io.TextIOWrapper):
@@ -86,7 +86,7 @@ def main() -> None:
                 sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
-        sys.exit(EXIT_FAILURE)
+        sys.exit(failure.exit_code if isinstance(failure, EndedError) else EXIT_FAILURE)
     except (KeyboardInterrupt, SystemExit) as ending:
         # typer makes an exit of an interruption, and says nothing
         if isinstance(ending, SystemExit) and ending.code != EXIT_INTERRUPTED:

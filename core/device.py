@@ -188,7 +188,7 @@ def _open_once(choice: str) -> Device:
     failures: list[str] = []
     for candidate, adapter in _candidates(backend, int(index) if index else None):
         try:
-            return _create(candidate, adapter)
+            return _create_with_cache_if_possible(candidate, adapter)
         except RuntimeError as failure:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
     tried = "; ".join(failures) or "none was found"
@@ -230,7 +230,7 @@ def _is_software(adapter: slangpy.AdapterInfo) -> bool:
     return any(word in adapter.name.lower() for word in _SOFTWARE_NAMES)
 
 
-def _create(backend: str, adapter: slangpy.AdapterInfo) -> Device:
+def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | None) -> Device:
     import slangpy
 
     slangpy.Logger.get().level = slangpy.LogLevel.error
@@ -241,9 +241,20 @@ def _create(backend: str, adapter: slangpy.AdapterInfo) -> Device:
         compiler_options=options,
         enable_hot_reload=False,
         shader_cache_size=_SHADER_CACHE_BYTES,
-        shader_cache_path=_subfolder("shaders"),
+        shader_cache_path=shader_cache,
     )
     return Device(gpu, backend, adapter.name, _is_software(adapter), options)
+
+
+def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
+    """A cache that cannot be opened, as on a disk that is full, is no fault of the device."""
+    cache = _subfolder("shaders")
+    try:
+        return _create(backend, adapter, cache)
+    except RuntimeError as failure:
+        if cache is None or str(cache) not in str(failure):
+            raise
+        return _create(backend, adapter, None)
 
 
 def _last_line(failure: Exception) -> str:

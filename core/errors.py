@@ -42,5 +42,17 @@ class BundleError(VerdigrisError):
     """A bundle, or a file in one, that cannot be read or written, or that does not hold."""
 
 
+class NothingLearntError(VerdigrisError):
+    """A bake was asked to end when there was nothing yet to keep."""
+
+
+class EndedError(VerdigrisError):
+    """A signal has ended the command before its work was done."""
+
+    def __init__(self, text: str, number: int) -> None:
+        super().__init__(text)
+        self.exit_code = 128 + number
+
+
 class HostError(VerdigrisError):
     """What an application's scene lacks or does not allow."""

@@ -128,13 +128,13 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
 def bake_or_wait(
     teachers: list[Teacher], settings: BakeSettings, options: BakeOptions, post: Any
 ) -> Iterator[Event]:
-    """The events of a bake: from its checkpoint, or afresh if that is of something else; and after
-    whoever is at the same bake has ended."""
+    """The events of a bake: from its checkpoint, or afresh if that is of something else. None where
+    another process is at the same bake: once that has ended, it may have done all of it."""
     from verdigris.core.network.parameters import CheckpointError
     from verdigris.core.training.bake import bake
     from verdigris.core.training.lock import HeldError
 
-    deadline = time.monotonic() + LOCK_SECONDS
+    deadline, has_waited = time.monotonic() + LOCK_SECONDS, False
     while True:
         events = bake(teachers, settings, options)
         try:
@@ -147,8 +147,13 @@ def bake_or_wait(
         except HeldError:
             if time.monotonic() > deadline:
                 raise
+            has_waited = True
             time.sleep(_LOCK_POLL)
         else:
+            if has_waited:
+                events.close()
+                post({"event": "waited"})
+                return
             yield first
             yield from events
             return

@@ -50,6 +50,8 @@ class Outcome:
     """That a checkpoint had."""
     seconds: float = 0.0
     """From start to end, all of it."""
+    has_waited: bool = False
+    """Nothing was baked: another process was at the same bake, and has ended."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -139,6 +141,9 @@ def _note(event: dict[str, Any], outcome: Outcome) -> None:
         outcome.refused[str(event.get("member"))] = str(event.get("text"))
     elif kind == "error":
         outcome.text, outcome.can_retry = str(event.get("text")), bool(event.get("can_retry"))
+    elif kind == "waited":
+        outcome.has_waited = outcome.can_retry = True
+        outcome.text = "another process was at the same bake"
     elif kind == "finished":
         outcome.status = BAKED
 

@@ -107,13 +107,25 @@ class Drive:
             return
         work = self._running.pop(message.task)
         outcome = message.outcome
-        if outcome.refused and len(work.materials) > 1:
+        if outcome.has_waited:
+            self._look_again(work)
+        elif outcome.refused and len(work.materials) > 1:
             self._part(work, outcome)
         elif outcome.status == FAILED and outcome.can_retry and self._may_retry(work):
             self._view.retried(work, outcome)
             self._waiting.append(work)
         else:
             self._end(work, outcome)
+
+    def _look_again(self, work: Work) -> None:
+        """Another process was at this bake: what it has left to do is done now."""
+        materials = tuple(judge(each, self._choices) for each in work.materials)
+        work = replace(work, materials=materials)
+        if any(each.is_to_do for each in materials):
+            self._attempts[work.task.name] -= 1
+            self._waiting.appendleft(work)
+        else:
+            self._end(work, Outcome(UP_TO_DATE))
 
     def _may_retry(self, work: Work) -> bool:
         return not self.is_stopping and self._attempts[work.task.name] <= self._manner.retry

@@ -12,7 +12,7 @@ from typing import Any
 
 from verdigris.core.batch import openjd
 from verdigris.core.batch.child import BAKED, FAILED, STOPPED, Outcome
-from verdigris.core.batch.drive import Drive, Manner, Result
+from verdigris.core.batch.drive import UP_TO_DATE, Drive, Manner, Result
 from verdigris.core.batch.engine import LocalEngine
 from verdigris.core.batch.fields import SceneError
 from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, bake_name
@@ -82,6 +82,9 @@ def run_task(plan: Plan, name: str, choices: Choices, retry: int, say: Say) -> b
     finally:
         engine.close()
     for each in results:
+        if each.status == UP_TO_DATE:
+            # whoever has baked it meanwhile has noted more
+            continue
         write_json(_outcome_file(out, each.material.entry.name), _as_json(each))
     done = all(each.status not in (FAILED, STOPPED) for each in results)
     if done:

@@ -69,16 +69,27 @@ def put_in_place(new: Path, target: Path) -> None:
 def check_replaceable(target: Path, kind: str) -> None:
     """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
     folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged."""
-    if target.is_dir():
-        manifest = target / MANIFEST_FILE
-        is_ours = manifest.is_file() and kind_of(manifest) in (kind, None)
-        if is_ours or not any(target.iterdir()):
+    try:
+        if _is_empty_or_ours(target, kind):
             return
+    except OSError as failure:
+        raise BundleError(
+            f"{target}: is there, and cannot be looked into ({failure.strerror}): let it be read, "
+            "or choose another name"
+        ) from None
     if target.exists() or target.is_symlink():
         what = "bundle" if kind == FORMAT else "bundle that pack has written"
         raise BundleError(
             f"{target}: is there, and is no {what}: move it away or choose another name"
         )
+
+
+def _is_empty_or_ours(target: Path, kind: str) -> bool:
+    if not target.is_dir():
+        return False
+    manifest = target / MANIFEST_FILE
+    is_ours = manifest.is_file() and kind_of(manifest) in (kind, None)
+    return is_ours or not any(target.iterdir())
 
 
 def _exchange(first: Path, second: Path) -> bool:

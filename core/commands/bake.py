@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +19,7 @@ from verdigris.core.commands.options import (
 
 if TYPE_CHECKING:
     from verdigris.core.settings import BakeSettings
-    from verdigris.core.training.bake import BakeControl
+    from verdigris.core.training.events import Event
 
 
 def bake(
@@ -83,7 +81,9 @@ def bake(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Trains a neural material. Ctrl-C ends it early and keeps what there is."""
+    """Trains a neural material. Ctrl-C ends it early and keeps what there is, with exit code 0.
+    SIGTERM does so, too, with exit code 143: --resume then does the rest."""
+    from verdigris.core.commands.ending import Ending
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.document import load_document
@@ -130,13 +130,18 @@ def bake(
     from verdigris.core.commands.progress import json_lines, live_line, result_only
 
     show = json_lines if as_json else result_only if quiet else live_line
-    with _interruptible(control):
+    ending = Ending(control)
+
+    def shown(events: Iterable[Event]) -> None:
+        show(ending.noting(events))
+
+    with ending.listening():
         if compare_uniform:
             from verdigris.core.commands.compared import bake_both
 
-            bake_both(teachers, settings, options, control, show, as_json)
+            bake_both(teachers, settings, options, control, shown, as_json)
         else:
-            show(run(teachers, settings, options, control))
+            shown(run(teachers, settings, options, control))
 
 
 def _changed(settings: BakeSettings, changes: dict[str, Any]) -> BakeSettings:
@@ -159,19 +164,3 @@ def _asked(importance: Path | None, materials: int) -> tuple[dict[str, Any], ...
     from verdigris.core.material.provenance import file_facts
 
     return ({"importance": file_facts(importance)},) * materials if importance else ()
-
-
-@contextmanager
-def _interruptible(control: BakeControl) -> Iterator[None]:
-    """The first Ctrl-C asks the bake to end, the second ends the program."""
-
-    def handle(_signal: int, _frame: object) -> None:
-        if control.stop_requested:
-            raise KeyboardInterrupt
-        control.stop()
-
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

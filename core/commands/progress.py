@@ -61,20 +61,22 @@ def live_line(events: Iterable[Event]) -> None:
             elif isinstance(event, Warning):
                 console.print(f"warning: {event.text}", markup=False, soft_wrap=True)
             elif isinstance(event, Step):
-                live.update(Text(_step_line(event, phase, error)))
+                live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
                 _print_result(event)
 
 
-def _step_line(event: Step, phase: str, error: str) -> str:
+def _step_line(event: Step, phase: str, error: str, width: int) -> str:
+    """One line of a terminal of this width: without the speed, which is missed least, where all of
+    it would take two."""
     share = event.step / max(event.steps, 1)
     filled = round(20 * share)
     bar = "━" * filled + "╺" + "─" * (20 - filled)
-    return (
-        f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}  "
-        f"{event.samples_per_second / 1e6:.2f} M samples/s  {_clock(event.seconds_left)} left"
-    )
+    learnt = f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    left = f"  {_clock(event.seconds_left)} left"
+    whole = f"{learnt}  {event.samples_per_second / 1e6:.2f} M samples/s{left}"
+    return whole if len(whole) < width else learnt + left
 
 
 def _print_result(event: Finished) -> None:

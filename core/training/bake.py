@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from verdigris.core.errors import DeviceError, SettingsError, VerdigrisError
+from verdigris.core.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
@@ -276,7 +276,7 @@ def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step of the stage, or until something ends the bake sooner."""
-    settings, options = run.settings, run.options
+    settings, options, begun = run.settings, run.options, run.trainer.step
     metrics, checkpoints = Pace(options.metrics_seconds), Pace(options.checkpoint_seconds)
     previews = Pace(options.preview_seconds or 0.0)
     for steps, report, took in in_runs(run, end - run.trainer.step):
@@ -306,8 +306,10 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
             yield from written
     if run.trainer.step < end:
         if not run.step:
-            raise VerdigrisError(
+            raise NothingLearntError(
                 "the bake was ended before its first step: nothing has been learnt, and nothing "
                 "was written"
             )
+        if run.trainer.step > begun:
+            yield from keep_state(run)
         run.stopped_by = "request"

@@ -63,3 +63,6 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
             with checkpoints.taken():
                 written = [*keep_state(run)]
             yield from written
+    if 0 < run.trainer.step < share:
+        # asked to stop: what goes on from here tries the rest
+        yield from keep_state(run)

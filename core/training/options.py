@@ -106,8 +106,8 @@ class BakeControl:
 
 def make_folder(folder: Path) -> None:
     """Makes the folder of the result, or says why it cannot be."""
-    check_no_bundle(folder)
     try:
+        check_no_bundle(folder)
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.pictures.mesh import Mesh
 from verdigris.core.pictures.render import VIEWS
-from verdigris.core.worker.protocol import Message, ProtocolError
+from verdigris.core.worker.protocol import COMMAND, Message, ProtocolError
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
@@ -25,7 +25,6 @@ LARGEST_ZOOM = 4096.0
 PIXELATED_FROM = 8.0
 # Three corners of a place, a normal and a uv.
 BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
-_COMMAND = "command"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Command:
             for item in fields(self)
             if item.name != "payload" and (value := getattr(self, item.name)) != item.default
         }
-        return {_COMMAND: NAMES[type(self)], **said}
+        return {COMMAND: NAMES[type(self)], **said}
 
 
 @dataclass(frozen=True)
@@ -269,7 +268,7 @@ _KINDS = {name: kind for kind, name in NAMES.items()}
 def parse(message: Message) -> Command:
     """The command that a message says, or an error that names the field at fault."""
     header = dict(message.header)
-    name = header.pop(_COMMAND, None)
+    name = header.pop(COMMAND, None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ProtocolError(f"command {name!r} is not known: use one of {', '.join(_KINDS)}")

@@ -7,7 +7,7 @@ from collections import deque
 from typing import BinaryIO
 
 from verdigris.core.worker.commands import Command, Quit, SetImportance, View, parse
-from verdigris.core.worker.protocol import Decoder, Fault, Message, ProtocolError
+from verdigris.core.worker.protocol import Decoder, Fault, Message, ProtocolError, command_named
 
 _CHUNK = 1 << 16
 # Of these only the newest of those that follow each other is worth doing.
@@ -58,5 +58,4 @@ def _parsed(message: Message) -> Command | Fault:
     try:
         return parse(message)
     except ProtocolError as failure:
-        name = message.header.get("command")
-        return Fault(str(failure), command=name if isinstance(name, str) else "")
+        return Fault(str(failure), command=command_named(message.header))

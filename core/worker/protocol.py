@@ -16,7 +16,7 @@ from verdigris.core.errors import VerdigrisError
 VERSION = 2
 LONGEST_LINE = 1 << 20
 LARGEST_PAYLOAD = 1 << 28
-BYTES = "bytes"
+COMMAND, BYTES = "command", "bytes"
 _SHOWN = 80
 
 
@@ -41,6 +41,12 @@ class Fault:
     """Nothing after it can be read either."""
     command: str = ""
     """That the message names."""
+
+
+def command_named(header: dict[str, Any]) -> str:
+    """Which command a message says it is, whether there is such a command or not."""
+    name = header.get(COMMAND)
+    return name if isinstance(name, str) else ""
 
 
 def encode(header: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -123,11 +129,13 @@ class Decoder:
             return Fault(f"not a line of JSON: {_shown(line)}")
         if not isinstance(header, dict):
             return Fault(f"not an object of JSON: {_shown(line)}")
-        count = header.pop(BYTES, 0)
+        count, command = header.pop(BYTES, 0), command_named(header)
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            return Fault(f"{BYTES} is {str(count)[:_SHOWN]!r}: use a whole number from 0 up")
+            text = f"{BYTES} is {str(count)[:_SHOWN]!r}: use a whole number from 0 up"
+            return Fault(text, command=command)
         if count > LARGEST_PAYLOAD:
-            return Fault(f"{BYTES} is {str(count)[:_SHOWN]}: at most {LARGEST_PAYLOAD}", True)
+            text = f"{BYTES} is {str(count)[:_SHOWN]}: at most {LARGEST_PAYLOAD}"
+            return Fault(text, is_fatal=True, command=command)
         if not count:
             return Message(header)
         self._header, self._wanted = header, count

@@ -48,6 +48,17 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     assert cache_folder() is None
 
 
+def test_a_cache_that_cannot_be_opened_is_no_fault_of_the_device(tmp_path):
+    # as on a full disk: the folder can be written to, and no cache can be made in it
+    (tmp_path / "shaders").write_text("in the way")
+    script = "from verdigris.core.device import open_device; print(open_device('software').backend)"
+    environment = {**os.environ, CACHE_VARIABLE: str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout.split()) == (0, ["vulkan"]), ran.stderr
+
+
 def test_a_relative_cache_is_where_the_command_was_called(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(CACHE_VARIABLE, "below/cache")

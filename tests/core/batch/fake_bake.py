@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY = range(7)
+FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE = range(8)
 
 
 def say(**event):
@@ -29,6 +29,9 @@ def main():
         if bad:
             sys.exit(1)
     say(event="started", device="a fake", step=0, materials=names)
+    if what == WAIT_ONCE and len(starts.read_text().split()) == 1:
+        say(event="waited")
+        return
     if what == CRASH_ONCE and len(starts.read_text().split()) == 1:
         print("the driver has gone", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

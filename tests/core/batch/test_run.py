@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.batch import child
+from verdigris.core.batch.bake_task import bake_or_wait
 from verdigris.core.batch.child import bake_in_child
 from verdigris.core.batch.drive import Drive, Manner
 from verdigris.core.batch.engine import LocalEngine
@@ -20,7 +21,10 @@ from verdigris.core.batch.plan import Choices, make_plan
 from verdigris.core.batch.rules import Rule
 from verdigris.core.batch.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.state_folder import run_lock
+from verdigris.core.training.lock import locked
+from verdigris.core.training.options import BakeOptions
 
+from ..training.bakes import TINY, plain_teacher
 from . import fake_bake as kinds
 from .scenes import read, write_baked, write_documents
 
@@ -127,6 +131,37 @@ def test_without_retry_a_crash_is_a_failure_that_says_how(tmp_path):
     summary, _ = run(scene_of(tmp_path, "a", "b", seeds={"a": kinds.CRASH_ONCE}))
     assert statuses(summary) == {"a": "failed", "b": "baked"}
     assert "ended by signal 9: the driver has gone" in summary.rows[0].error
+
+
+def test_what_another_process_has_baked_meanwhile_is_not_baked_again(tmp_path):
+    plan = scene_of(tmp_path, "clay", "slate", seeds={"*": kinds.WAIT_ONCE})
+    write_baked(plan.materials[0])
+    summary, told = run(plan)
+    assert summary.exit_code == 0
+    assert statuses(summary) == {"clay": "up to date", "slate": "baked"}
+    starts = {name: (tmp_path / "out" / f"{name}.starts").read_text() for name in statuses(summary)}
+    assert {name: len(text.split()) for name, text in starts.items()} == {"clay": 1, "slate": 2}
+    # that it waited for another is no attempt that failed
+    assert not [each for each in told if each[0] == "retried"]
+    assert {row.name: row.attempts for row in summary.rows}["slate"] == 1
+
+
+def test_a_bake_that_has_waited_for_another_says_so_and_leaves_its_bundle(tmp_path):
+    told, held = [], threading.Event()
+
+    def hold():
+        with locked(tmp_path, "clay"):
+            held.set()
+            time.sleep(0.5)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait()
+    options = BakeOptions("clay", tmp_path, "numpy")
+    assert list(bake_or_wait([plain_teacher()], TINY, options, told.append)) == []
+    other.join()
+    assert told == [{"event": "waited"}]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_wrong_with_a_document_is_not_tried_again(tmp_path):

@@ -1,8 +1,11 @@
 """`bake`, `measure` and `compare` as their user meets them: output, messages, exit codes."""
 
+import io
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -13,17 +16,21 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.read import open_bundle
+from verdigris.core.commands.progress import live_line
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.training import bake as bake_of_training
 from verdigris.core.training import finish
+from verdigris.core.training.events import Metrics, Phase, Step
 from verdigris.core.training.measure import (
     draw_held_out,
     draw_sphere,
     measure_student,
     texel_footprint,
 )
+from verdigris.core.training.metrics import SampleMetrics
 
 from ..in_process import run_command
 
@@ -49,6 +56,11 @@ nodename="s"/></surfacematerial></materialx>"""
 SMALL = ("--device", "software", "--network", "2x16", "--resolution", 16, "--batch", 256)
 QUICK = (*SMALL, "--iterations", 60)
 CONTROL = "\x1b"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
 
 def verdigris(*arguments):
@@ -385,3 +397,30 @@ def test_a_damaged_bundle_is_refused_naming_file_and_field(
         assert f"verdigris: {bundle}/" in errors
         assert message in errors
     assert not picture.exists()
+
+
+@pytest.mark.parametrize(("width", "is_whole"), [(80, False), (120, True)])
+def test_the_live_line_is_one_line_of_a_terminal(width, is_whole, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    found = Metrics(20, (SampleMetrics(0.0107, 0.1, 0.2),))
+    live_line([Phase("small texture", 2, 6), found, Step(20, 2000, 0.1169, 9.7e5, 1.0, 3661.0)])
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sys.stderr.getvalue()).splitlines()
+    told = next(line for line in lines if "loss" in line)
+    assert "loss 0.1169  error 0.0107" in told and told.rstrip().endswith("61:01 left")
+    assert ("0.97 M samples/s" in told) == is_whole
+    assert len(told) < width
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path, sent):
+    def drawn(*arguments, **named):
+        os.kill(os.getpid(), sent)
+        return draw_held_out(*arguments, **named)
+
+    arguments = ("bake", source, *QUICK, "-m", "clay", "-o", tmp_path, "-q")
+    code, out, told = run_command(arguments, (bake_of_training, "draw_held_out", drawn))
+    assert (code, out) == (128 + sent, "")
+    assert told.startswith("verdigris: the bake was ended before its first step: ")
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """The bake as its callers meet it: events, files, and what happens when it is cut short."""
 
+import json
 import os
 import shutil
 import signal
@@ -252,6 +253,52 @@ def test_ctrl_c_ends_the_command_with_a_result(chalk, tmp_path):
     assert process.wait(60) == 0
     assert '"stopped_by": "request"' in rest
     assert (tmp_path / "chalk.vdg" / "manifest.json").exists()
+
+
+def test_a_request_to_stop_leaves_a_checkpoint_of_the_step_that_it_ended_at(clay, tmp_path):
+    settings = replace(TINY, iterations=400)
+    run([clay], tmp_path / "whole", settings)
+    control = BakeControl()
+    options = BakeOptions("out", tmp_path, "numpy", run_seconds=0.0)
+    for event in bake([clay], settings, options, control):
+        if isinstance(event, Step):
+            control.stop()
+    assert event.stopped_by == "request"
+    events = run([clay], tmp_path, settings, resume=True)
+    assert events[0].step == event.step > 0
+    assert events[-1].stopped_by == "steps"
+    whole, cut = (open_bundle(folder / "out.vdg") for folder in (tmp_path / "whole", tmp_path))
+    np.testing.assert_array_equal(whole.parameters().latents, cut.parameters().latents)
+    assert not (tmp_path / "out.bake.npz").exists()
+
+
+def _begun(chalk, folder, until):
+    """A bake of the command that goes on for ever, at the first event of this kind."""
+    command = [
+        *(sys.executable, "-m", "verdigris.core", "bake", chalk),
+        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", folder),
+        *("--iterations", "1000000", "--json"),
+    ]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(list(map(str, command)), stdout=pipe, stderr=pipe, text=True)
+    next(line for line in process.stdout if f'"event": "{until}"' in line)
+    return process
+
+
+def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chalk, tmp_path):
+    process = _begun(chalk, tmp_path, "step")
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)
+    out, told = process.communicate(timeout=60)
+    last = json.loads(out.splitlines()[-1])
+    assert (process.returncode, last["stopped_by"]) == (128 + signal.SIGTERM, "request")
+    assert open_bundle(tmp_path / "chalk.vdg").manifest.source["step"] == last["step"]
+    saved = checkpoint.load(tmp_path / "chalk.bake.npz")
+    assert saved.facts["step"] == last["step"] > 0
+    assert told == (
+        f"verdigris: SIGTERM ended the bake at step {last['step']}: {tmp_path / 'chalk.vdg'} is "
+        "what it had learnt by then; start it again with --resume to go on from there\n"
+    )
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypatch):

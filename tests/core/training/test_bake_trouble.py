@@ -1,5 +1,6 @@
 """What a bake says of its materials, and how it fails."""
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Step, Warning
 from verdigris.core.training.notices import unique_names
 from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.training.options import make_folder
 
 from .bakes import TINY
 
@@ -375,3 +377,12 @@ def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, mo
     with pytest.raises(DeviceError, match="no checkpoint was written yet: start the bake again"):
         run([clay], tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
+def test_a_folder_that_has_vanished_under_the_command_is_told(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(SettingsError, match=re.escape("baked: the folder cannot be made (No such")):
+        make_folder(Path("baked"))

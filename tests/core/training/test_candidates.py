@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Phase, Preview, Step
 
 from .bakes import TINY, run
@@ -50,6 +50,18 @@ def test_a_bake_cut_off_while_it_tries_starts_ends_as_an_uninterrupted_one(
     cut = open_bundle(tmp_path / "out.vdg").parameters()
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
     np.testing.assert_array_equal(whole.latents, cut.latents)
+
+
+def test_a_bake_asked_to_stop_while_it_tries_starts_goes_on_trying_them(clay, whole, tmp_path):
+    control = BakeControl()
+    for event in bake([clay], SETTINGS, BakeOptions("out", tmp_path, "numpy"), control):
+        if isinstance(event, Step):
+            control.stop()
+    assert event.stopped_by == "request"
+    started = run([clay], tmp_path, SETTINGS, resume=True)[0]
+    assert started.step == event.step > 0
+    resumed = open_bundle(tmp_path / "out.vdg").parameters()
+    np.testing.assert_array_equal(whole.latents, resumed.latents)
 
 
 def test_each_start_is_seen_once_it_was_tried(clay, tmp_path):

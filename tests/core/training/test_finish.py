@@ -1,6 +1,7 @@
 """What a bake leaves behind: a bundle that says what it is, and holds."""
 
 import hashlib
+import os
 import re
 from dataclasses import asdict, replace
 from functools import partial
@@ -171,6 +172,21 @@ def test_what_is_no_bundle_is_refused_before_any_work(lamp, tmp_path):
     (tmp_path / "lamp.vdg").mkdir()
     (tmp_path / "lamp.vdg" / "notes.txt").write_text("mine")
     with pytest.raises(VerdigrisError, match=re.escape("lamp.vdg: is there, and is no bundle")):
+        next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
+
+
+def test_a_bundle_that_may_not_be_looked_into_is_refused_by_name(lamp, tmp_path, monkeypatch):
+    (tmp_path / "lamp.vdg").mkdir()
+    look = os.stat
+
+    def denied(path, *arguments, **named):
+        if Path(path).name == "manifest.json":
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *arguments, **named)
+
+    monkeypatch.setattr(os, "stat", denied)
+    told = re.escape("lamp.vdg: is there, and cannot be looked into (Permission denied)")
+    with pytest.raises(VerdigrisError, match=told):
         next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
 
 

@@ -105,6 +105,13 @@ def test_what_cannot_be_read_is_told_and_the_next_line_is_read(line, message):
     assert left is None
 
 
+@pytest.mark.parametrize("count", [-1, 1.5, None, LARGEST_PAYLOAD + 1])
+@pytest.mark.parametrize(("name", "told"), [("importance", "importance"), (7, "")])
+def test_a_command_whose_count_of_bytes_is_refused_is_named(count, name, told):
+    found, _ = read(json.dumps({"command": name, "bytes": count}).encode() + b"\n")
+    assert [item.command for item in found] == [told]
+
+
 def test_a_line_without_end_is_dropped_and_not_kept_in_memory():
     decoder = Decoder()
     found = [item for _ in range(40) for item in decoder.feed(b"x" * (LONGEST_LINE // 8))]
