@@ -16,6 +16,8 @@ from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSet
 
 TRAINERS = ("tensor", "numpy")
 LARGEST_RESOLUTION = 8192
+# Starts of a bake: each is a bake of its own for a while.
+MOST_CANDIDATES = 64
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class BakeSettings:
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
+        if self.candidates > MOST_CANDIDATES:
+            raise SettingsError(f"candidates is {self.candidates}: use 1 to {MOST_CANDIDATES}")
         if self.seed < 0:
             raise SettingsError(f"seed is {self.seed}: use 0 or more")
         if not 0 < self.candidate_share <= 0.5:

@@ -29,7 +29,7 @@ def bake(
     ],
     preset: Annotated[str, typer.Option("--preset", "-p", help=PRESETS_IN_WORDS)] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),
-    name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the result, NAME.vdg.")] = None,
     network: Annotated[str | None, typer.Option(help="Decoder: 2x16, 2x32 or 3x64.")] = None,
     resolution: Annotated[int | None, typer.Option(help="Latent texels a side.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
@@ -83,6 +83,7 @@ def bake(
 ) -> None:
     """Trains a neural material. Ctrl-C ends it early and keeps what there is, with exit code 0.
     SIGTERM does so, too, with exit code 143: --resume then does the rest."""
+    from verdigris.core.bundle.read import SUFFIX
     from verdigris.core.commands.ending import Ending
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance
@@ -115,7 +116,7 @@ def bake(
     chosen = select_materials(documents, material or ())
     teachers = [Teacher(document, each, opened) for document, each in chosen]
     options = BakeOptions(
-        name=name or teachers[0].material.file_name,
+        name=name.removesuffix(SUFFIX) if name else teachers[0].material.file_name,
         folder=out,
         trainer=kind,
         resume=resume,

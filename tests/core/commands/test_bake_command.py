@@ -300,11 +300,13 @@ def test_an_importance_map_that_is_no_image_is_refused(source, tmp_path, command
         assert f"{file}: " in errors and message in errors
 
 
-def test_an_importance_map_of_another_size_works(source, tmp_path, command):
+def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a_bundles(
+    source, tmp_path, command
+):
     path = write_map(tmp_path / "map.exr", np.linspace(0, 1, 7 * 3).reshape(3, 7))
-    options = ("-m", "clay", "-o", tmp_path, "--importance", path, "-q")
+    options = ("-m", "clay", "-o", tmp_path, "--importance", path, "--name", "pot.vdg", "-q")
     code, out, _ = command("bake", source, *QUICK, *options)
-    assert (code, out) == (0, f"{tmp_path / 'clay.vdg'}\n")
+    assert (code, out) == (0, f"{tmp_path / 'pot.vdg'}\n")
 
 
 @pytest.mark.parametrize(
@@ -320,6 +322,8 @@ def test_an_importance_map_of_another_size_works(source, tmp_path, command):
         ("--seed", "-1", 1, "seed is -1: use 0 or more"),
         ("--time-limit", "0", 1, "time_limit is 0.0: use more than 0"),
         ("--target-error", "-1", 1, "target_error is -1.0: use more than 0"),
+        ("--candidates", "1000000", 1, "candidates is 1000000: use 1 to 64"),
+        ("--name", ".vdg", 1, "'' is no name of a file"),
         ("--name", "a/b", 1, "'a/b' is no name of a file"),
         ("--material", "slate", 1, "no material 'slate'; there are: clay, pane"),
         ("--device", "abacus", 1, "'abacus' is not known"),
