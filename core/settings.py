@@ -192,11 +192,10 @@ class BakeSettings:
 
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
 # A fifth of its small texture's steps tell a poor start of standard from a good one. Wide decoders
-# have plain Adam, which at a higher rate now and then leaves some with light where there is none.
+# have plain Adam, which at higher rates or with directions nearer to the horizon spoils some bakes.
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
-# pairs cost nothing in quality; more, and repeats, cost short bakes more than they save. Directions
-# nearer to the horizon than elsewhere are learnt well here; on a GPU they spoilt some long bakes.
+# pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
 _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
@@ -204,7 +203,7 @@ _ON_PROCESSOR = BakeSettings(
     encode_from=512,
     small_resolution=128,
     encoded_latent_rate=2e-3,
-    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4, least_cosine=0.001),
+    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
@@ -224,6 +223,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             resolution=1024,
             iterations=120_000,
             decoder_rate=5e-3,
+            draw=DrawSettings(finest_width=0.7, least_cosine=0.01),
             candidates=4,
             candidate_share=0.1,
         ),

@@ -17,6 +17,16 @@ from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT
 Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
+def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """cbrt_l1 where the prediction is too bright, and its tangent in e, r^(1/3) (log r - e), where
+    it is too dark. So what is far too dark is pulled up as strongly as what is a little."""
+    root, target = np.exp(exponent / 3), np.cbrt(response)
+    is_dark = root < target
+    below = target * (np.log(np.where(is_dark, response, 1)) - exponent)
+    loss = np.where(is_dark, below, 3 * (root - target)).mean(0)
+    return loss, np.where(is_dark, -target, np.where(root > target, root, 0)) / CHANNELS
+
+
 def cbrt_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """|3 p^(1/3) - 3 r^(1/3)|"""
     root = np.exp(exponent / 3)
@@ -40,7 +50,12 @@ def l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 # Keys as in spec.LOSSES.
-FUNCTIONS: dict[str, Loss] = {"cbrt_l1": cbrt_l1, "log_l1": log_l1, "l1": l1}
+FUNCTIONS: dict[str, Loss] = {
+    "cbrt_log": cbrt_log,
+    "cbrt_l1": cbrt_l1,
+    "log_l1": log_l1,
+    "l1": l1,
+}
 
 
 def limited_response(response: FloatArray) -> FloatArray:

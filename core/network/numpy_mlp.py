@@ -159,7 +159,7 @@ def evaluate(
 
 
 def loss_and_gradients(
-    spec: NetworkSpec, parameters: Parameters, batch: NDArray[np.void], loss: str = "cbrt_l1"
+    spec: NetworkSpec, parameters: Parameters, batch: NDArray[np.void], loss: str = "cbrt_log"
 ) -> Gradients:
     """Mean over a batch of TRAINING_SAMPLE of each sample's weight times its loss."""
     dtype = parameters.decoder.dtype

@@ -24,6 +24,7 @@ ACTIVATIONS = {
     "relu": "Relu",
 }
 LOSSES = {
+    "cbrt_log": "CbrtLog",
     "cbrt_l1": "CbrtL1",
     "log_l1": "LogL1",
     "l1": "L1",

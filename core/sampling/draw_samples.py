@@ -55,7 +55,7 @@ class DrawSettings:
     half_difference_share: float = 0.0
     """Share of pairs with even angles of half and difference vector; the rest are uniform."""
 
-    least_cosine: float = 0.01
+    least_cosine: float = 0.001
     """Directions are not closer to the horizon than this."""
 
     coarse_share: float = 0.3
@@ -68,6 +68,10 @@ class DrawSettings:
     finest_places: int = 0
     """The same on the finest level. More than 1 keeps detail that is smaller than a texel, and that
     the student cannot hold, from becoming noise; 0 lets the bake choose."""
+
+    finest_width: float = 0.85
+    """The width, in texels, of the patch that a sample of the finest level is the mean over.
+    Filtering between texels blurs once more, so that narrower is sharper, and noisier."""
 
     slope_step: float = 1.0 / 1024.0
     """The width in uv over which a material takes slopes of its own patterns."""
@@ -97,6 +101,8 @@ class DrawSettings:
             value = getattr(self, name)
             if not 0 <= value < 1:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
+        if not 0 <= self.finest_width <= 1:
+            raise SettingsError(f"finest_width is {self.finest_width}: use 0 to 1")
         if self.finest_places < 0:
             raise SettingsError(f"finest_places is {self.finest_places}: use 0 or more")
         for name in ("coarse_places", "pairs"):
@@ -244,6 +250,7 @@ class DrawnSamples:
             "coarseShare": settings.coarse_share,
             "coarsePlaces": settings.coarse_places,
             "finestPlaces": max(1, settings.finest_places),
+            "finestWidth": settings.finest_width,
             "slopeStep": settings.slope_step,
             "shares": {
                 "mirror": settings.mirror_share,

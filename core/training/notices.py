@@ -61,8 +61,8 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
     if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
         yield Warning(
             f"{name}: reflects {100 * found:.2g}% of the light, and the material "
-            f"{100 * wanted:.2g}%: it is nearly a mirror, whose highlight is too narrow to be "
-            "learnt: make it rougher, or train longer"
+            f"{100 * wanted:.2g}%: train longer or with another --seed, and make it rougher if it "
+            "is nearly a mirror, whose highlight is too narrow to be learnt"
         )
 
 

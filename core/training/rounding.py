@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A cost that is worth a word: less is not seen, as a part of the error before or by itself.
 _WORTH_TELLING = 1.02
-_LEAST_TOLD = 1e-5
+_LEAST_TOLD = 5e-5
 
 
 def as_stored(

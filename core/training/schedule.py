@@ -124,7 +124,7 @@ class TrainingSettings:
     batch: int = 4096
     """Samples a step."""
 
-    loss: str = "cbrt_l1"
+    loss: str = "cbrt_log"
     """A key of LOSSES."""
 
     schedule: Schedule = field(default_factory=Schedule)

@@ -32,7 +32,7 @@ _POINTS = 512
 # A smooth normal can look away from the eye; shade_view.slang holds the same number.
 _LEAST_COSINE = 1e-3
 # The kernel prepares for training, too; what it would be trained by does not matter here.
-_ANY_LOSS = "cbrt_l1"
+_ANY_LOSS = "cbrt_log"
 
 
 class Places:

@@ -95,12 +95,21 @@ def test_an_activation_has_its_closed_form(name, x, expected):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("cbrt_l1", 3.0), ("log_l1", np.log(4.5)), ("l1", 7.0)]
+    ("name", "expected"),
+    [("cbrt_log", 3.0), ("cbrt_l1", 3.0), ("log_l1", np.log(4.5)), ("l1", 7.0)],
 )
 def test_a_loss_has_its_closed_form(name, expected):
     """Output 8 against response 1 in every channel: cube roots 2 and 1, logarithms of 9 and 2."""
     loss, _ = losses.FUNCTIONS[name](np.full((CHANNELS, 1), np.log(8.0)), np.ones((CHANNELS, 1)))
     np.testing.assert_allclose(loss, [expected], rtol=1e-12)
+
+
+def test_what_is_too_dark_is_pulled_up_with_the_cube_root_of_the_response_however_dark_it_is():
+    """Response 8 and outputs of 1 and of e^-50: the tangent 2 (log 8 - e), and its slope of 2."""
+    response = np.full((CHANNELS, 2), 8.0)
+    loss, gradient = losses.FUNCTIONS["cbrt_log"](np.array([[0.0, -50.0]] * CHANNELS), response)
+    np.testing.assert_allclose(loss, [2 * np.log(8), 2 * (np.log(8) + 50)], rtol=1e-12)
+    np.testing.assert_allclose(gradient, np.full((CHANNELS, 2), -2 / CHANNELS), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", LOSSES)

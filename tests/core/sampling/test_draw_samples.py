@@ -86,6 +86,28 @@ def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_tex
     assert error < 0.1 * np.abs(middle - expected).mean()
 
 
+@pytest.mark.parametrize("width", [0.5, 1.0])
+def test_given_a_width_when_drawn_then_the_finest_level_is_the_mean_over_that_much_of_a_texel(
+    teacher, width
+):
+    layout = LatentLayout(8, 8, levels=2)
+    batch = draw(teacher, layout=layout, coarse_share=0, finest_places=256, finest_width=width)[
+        :200
+    ]
+    parts = (np.arange(24) + 0.5) / 24 - 0.5
+    grid = np.stack(np.meshgrid(parts, parts), -1).reshape(-1, 2)
+    wi, wo = batch["wi"].astype("f8"), batch["wo"].astype("f8")
+
+    def mean_over(texels):
+        places = [batch["uv"] + part * texels / 8 for part in grid]
+        return np.mean([respond(place.astype("f8"), wi, wo) for place in places], axis=0)
+
+    errors = {
+        texels: np.abs(batch["response"] - mean_over(texels)).mean() for texels in (0.5, 0.75, 1.0)
+    }
+    assert errors[width] < 0.2 * min(errors[other] for other in errors if other != width)
+
+
 def test_given_no_importance_when_drawn_then_every_part_of_the_square_gets_its_share(teacher):
     uv = draw(teacher)["uv"]
     counts, _, _ = np.histogram2d(*uv.T, bins=10, range=[[0, 1], [0, 1]])

@@ -39,7 +39,7 @@ def random_parameters(spec, layout, seed=0):
     return parameters
 
 
-def run_kernel(spec, parameters, batch, loss="cbrt_l1", pairs=1):
+def run_kernel(spec, parameters, batch, loss="cbrt_log", pairs=1):
     kernel = Kernel(spec, parameters.layout, loss, len(batch), pairs)
     packed = PackedDecoder(spec)
     packed.pack(parameters)
@@ -63,8 +63,8 @@ def assert_near(value, expected, tolerance=2e-5):
 
 
 CASES = [
-    *(pytest.param(spec, "cbrt_l1", id=name) for name, spec in PRESETS.items()),
-    *(pytest.param(NetworkSpec(16, 2, name), "cbrt_l1", id=name) for name in ACTIVATIONS),
+    *(pytest.param(spec, "cbrt_log", id=name) for name, spec in PRESETS.items()),
+    *(pytest.param(NetworkSpec(16, 2, name), "cbrt_log", id=name) for name in ACTIVATIONS),
     *(pytest.param(NetworkSpec(16, 1, frame_count=3), name, id=name) for name in LOSSES),
 ]
 

@@ -93,7 +93,7 @@ def random_parameters(spec, seed=0):
     return parameters
 
 
-def frozen(batch=ODD_BATCH, loss="cbrt_l1"):
+def frozen(batch=ODD_BATCH, loss="cbrt_log"):
     """Settings under which gradients reach the moments but nothing moves."""
     return TrainingSettings(batch, loss, Schedule(decoder_rate=0, latent_rate=0))
 
@@ -125,7 +125,7 @@ def relative_error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
-def assert_gradients(device, uses_tensor, spec, loss="cbrt_l1"):
+def assert_gradients(device, uses_tensor, spec, loss="cbrt_log"):
     parameters = random_parameters(spec)
     change = without_kinks(spec, parameters) if uses_tensor else lambda batch: None
     source = Samples(change)
@@ -148,12 +148,12 @@ def assert_gradients(device, uses_tensor, spec, loss="cbrt_l1"):
 
 
 CASES = {
-    **{preset: (spec, "cbrt_l1") for preset, spec in PRESETS.items()},
-    "relu": (replace(SMALL, activation="relu"), "cbrt_l1"),
+    **{preset: (spec, "cbrt_log") for preset, spec in PRESETS.items()},
+    "relu": (replace(SMALL, activation="relu"), "cbrt_log"),
     "silu-log_l1": (replace(SMALL, activation="silu"), "log_l1"),
     "leaky_smelu-l1": (replace(SMALL, activation="leaky_smelu"), "l1"),
-    "one-layer": (NetworkSpec(24, 1, "silu", latent_channels=4, frame_count=1), "cbrt_l1"),
-    "three-frames": (NetworkSpec(16, 2, "silu", latent_channels=16, frame_count=3), "cbrt_l1"),
+    "one-layer": (NetworkSpec(24, 1, "silu", latent_channels=4, frame_count=1), "cbrt_log"),
+    "three-frames": (NetworkSpec(16, 2, "silu", latent_channels=16, frame_count=3), "cbrt_log"),
 }
 
 
