@@ -46,6 +46,7 @@ from verdigris.core.training.memory import check_memory
 from verdigris.core.training.mending import mend
 from verdigris.core.training.notices import (
     notices,
+    risen_loss,
     skipped_steps,
     unique_names,
     unlearnt_places,
@@ -165,6 +166,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
     run.ended = time.monotonic()
     yield _phase(run, "measuring")
     yield from wasted_steps(run.skipped, run.step)
+    yield from risen_loss(run.watch.rise)
     yield from tell_cost(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from varying_maps(teacher, name)
@@ -283,6 +285,8 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
         left = (settings.iterations - run.step) * took / steps
         rate = report.samples / took
         yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
+        if run.trainer.latent_ranges() is None:
+            run.watch.add(report.loss, steps)
         if report.skipped:
             yield from skipped_steps(run.skipped, run.skipped + report.skipped)
             run.skipped += report.skipped

@@ -27,6 +27,7 @@ _LEAST_LIGHT = 0.1
 _MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
+_MOST_RISE = 1.15
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -78,6 +79,15 @@ def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
         yield Warning(
             f"{skipped} of {steps} steps taught nothing, since their gradients were not finite: "
             "the result can be worse for it: bake again with another --seed"
+        )
+
+
+def risen_loss(rise: float) -> Iterator[Warning]:
+    """A warning at the end if training went astray: its loss falls to the end otherwise."""
+    if rise > _MOST_RISE:
+        yield Warning(
+            f"the loss ended {rise:.2g} times as high as it had been before: training went astray, "
+            "and the result is worse for it: bake again with another --seed"
         )
 
 

@@ -15,6 +15,7 @@ from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import Event, Metrics, Preview
+from verdigris.core.training.loss_watch import LossWatch
 from verdigris.core.training.measure import HeldOut, measure_student
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.protocols import Lender, Trainer
@@ -64,6 +65,11 @@ class Run:
     """There was no time left to encode all of the texture: coarser levels stand in for finer."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
+    watch: LossWatch = field(init=False)
+    """Of the stage, until latents are rounded."""
+
+    def __post_init__(self) -> None:
+        self.watch = LossWatch(self.stage.settings.iterations)
 
     @property
     def step(self) -> int:
@@ -72,7 +78,7 @@ class Run:
 
     def begin_stage(self, stage: Stage) -> None:
         """The trainer holds textures of another size from now on."""
-        self.stage = stage
+        self.stage, self.watch = stage, LossWatch(stage.settings.iterations)
         self.student = self.live = None
 
     @property
@@ -99,6 +105,8 @@ class Run:
         if wanted is not None:
             self.options = replace(self.options, importance=wanted[0])
             self.source.set_importance(wanted[0])
+            # other places, of another loss
+            self.watch = LossWatch(self.stage.settings.iterations)
             self.digest = source_digest(self.teachers, wanted[0])
 
     def stored_parameters(self) -> Parameters:

@@ -15,7 +15,7 @@ from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.training import stepping
-from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Step, Warning
 from verdigris.core.training.notices import unique_names
 from verdigris.core.training.numpy_trainer import NumpyTrainer
@@ -129,6 +129,26 @@ def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     told = warnings(run([mirror], tmp_path, replace(TINY, iterations=300)))
     assert len(told) == 1
     assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", told[0])
+
+
+def forget_at(step, events, held):
+    """The events of a bake whose decoder forgets all that it has learnt from a step on."""
+    for event in events:
+        if isinstance(event, Step) and event.step >= step and not held[1:]:
+            parameters, state = held[0].trainer.parameters(), held[0].trainer.state()
+            parameters.decoder[:] = 0
+            held[0].trainer.restore(parameters, state)
+            held.append("forgotten")
+        yield event
+
+
+@pytest.mark.parametrize(("step", "is_told"), [(300, True), (10_000, False)])
+def test_a_loss_that_rises_again_is_told(step, is_told, clay, tmp_path):
+    held = []
+    options = BakeOptions(name="out", folder=tmp_path, trainer="numpy", run_seconds=0.01)
+    events = bake([clay], replace(TINY, iterations=600), options, BakeControl(watch=held.append))
+    told = " ".join(warnings(forget_at(step, events, held)))
+    assert bool(re.match(r"the loss ended \S+ times as high as it had been", told)) == is_told
 
 
 @pytest.mark.parametrize(("emission", "is_cut"), [("29000", False), ("70000", True)])
