@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -94,6 +95,12 @@ def main() -> None:
         print("verdigris: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     except OSError as failure:
+        if _has_lost_folder():
+            print(
+                "verdigris: the working folder is gone: change to one that is there",
+                file=sys.stderr,
+            )
+            sys.exit(EXIT_FAILURE)
         if failure.errno not in _CANNOT_TAKE_MORE:
             raise
         # what is still to be written would fail again when the program ends
@@ -101,6 +108,15 @@ def main() -> None:
         if failure.errno != errno.EPIPE:
             print(f"verdigris: cannot write its output: {failure.strerror}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
+
+
+def _has_lost_folder() -> bool:
+    """Whether the folder that the program was started in was removed since then, or before."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 if __name__ == "__main__":

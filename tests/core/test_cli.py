@@ -178,3 +178,16 @@ def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("\\u6728  cannot be baked")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
+@pytest.mark.parametrize(
+    "arguments", [("render", PRISM, "-o", "x.png"), ("farm", "template", PRISM)]
+)
+def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    code, output, errors = run_command(arguments)
+    assert (code, output) == (1, "")
+    assert errors == "verdigris: the working folder is gone: change to one that is there\n"
