@@ -42,13 +42,17 @@ def _dilate(weights: Floats, covered: Bools, reach: int) -> tuple[Floats, Bools]
     along = np.minimum(np.abs(away), _FAR // 512) ** 2
     best = along.copy()
     row_step = np.zeros(covered.shape, np.int32)
-    for step in (sign * size for size in range(1, reach + 1) for sign in (1, -1)):
-        there = slice(max(0, step), min(len(best), len(best) + step))
-        here = slice(max(0, -step), min(len(best), len(best) - step))
-        distance = along[there] + step * step
-        nearer = distance < best[here]
-        np.copyto(best[here], distance, where=nearer)
-        np.copyto(row_step[here], step, where=nearer)
+    for size in range(1, reach + 1):
+        # nothing further away can be nearer
+        if size * size >= best.max():
+            break
+        for step in (size, -size):
+            there = slice(max(0, step), min(len(best), len(best) + step))
+            here = slice(max(0, -step), min(len(best), len(best) - step))
+            distance = along[there] + step * step
+            nearer = distance < best[here]
+            np.copyto(best[here], distance, where=nearer)
+            np.copyto(row_step[here], step, where=nearer)
     found = np.flatnonzero((best <= reach * reach) & ~covered)
     row = found // covered.shape[1] + row_step.ravel()[found]
     source = row * covered.shape[1] + column[row, found % covered.shape[1]]
