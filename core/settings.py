@@ -78,6 +78,10 @@ class BakeSettings:
     """After which parts of the steps, or of those after an encoder, texels that have gone astray
     begin again as one of their neighbours. In a short bake many are on their way yet."""
 
+    average_at: float = 0.0
+    """After which part of them coarse levels that are worse than halved finer ones begin again as
+    these; 0 never. Where few samples are coarse, short bakes gain by it."""
+
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are drawn."""
 
@@ -124,6 +128,8 @@ class BakeSettings:
                 f"mend_at is {self.mend_at!r}: use numbers between 0 and 1, such as (0.5, 0.8)"
             )
         object.__setattr__(self, "mend_at", shares)
+        if not 0 <= self.average_at < 1:
+            raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         if self.batch % self.draw.pairs:
             raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
 
@@ -203,6 +209,7 @@ _ON_PROCESSOR = BakeSettings(
     encode_from=512,
     small_resolution=128,
     encoded_latent_rate=2e-3,
+    average_at=0.6,
     draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
 )
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.

@@ -17,6 +17,7 @@ from verdigris.core.flatten.model import (
 )
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.texels import box_halved
 
 
 @dataclass
@@ -74,12 +75,3 @@ def _halved(texels: FloatArray) -> FloatArray:
     normals = means[..., NORMAL.start :]
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     return means[..., :CHANNELS]
-
-
-def box_halved(texels: FloatArray) -> FloatArray:
-    """Means of 2 x 2 texels of [height, width, channels]; a side of one stays."""
-    height, width, channels = texels.shape
-    rows, columns = min(height, 2), min(width, 2)
-    blocks = texels.reshape(height // rows, rows, width // columns, columns, channels)
-    result: FloatArray = blocks.mean((1, 3))
-    return result

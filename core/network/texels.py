@@ -61,3 +61,12 @@ def scatter(
     result = np.zeros((texel_count, len(gradient)), gradient.dtype)
     np.add.at(result, indices, np.einsum("cn,kn->knc", gradient, weights))
     return result
+
+
+def box_halved(texels: FloatArray) -> FloatArray:
+    """Means of 2 x 2 texels of [height, width, channels]; a side of one stays."""
+    height, width, channels = texels.shape
+    rows, columns = min(height, 2), min(width, 2)
+    blocks = texels.reshape(height // rows, rows, width // columns, columns, channels)
+    result: FloatArray = blocks.mean((1, 3))
+    return result

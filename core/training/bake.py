@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
 from verdigris.core.training.checkpoint import clear_leftovers
+from verdigris.core.training.coarse_levels import average_levels
 from verdigris.core.training.events import (
     ENCODING,
     SMALL_TEXTURE,
@@ -263,16 +265,20 @@ def _train(run: Run) -> Iterator[Event]:
 
 
 def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
-    """Trains up to a step, and replaces stray texels at those that the settings say, unless time is
-    short. A checkpoint of such a step is always from before."""
+    """Trains up to a step, and replaces stray texels and poor levels at those that the settings
+    say, unless time is short. A checkpoint of such a step is always from before."""
     settings = run.stage.settings
-    for share in () if run.is_limited else settings.mend_at:
+    repairs: list[tuple[float, Callable[[Run], object]]]
+    repairs = [(share, mend) for share in settings.mend_at]
+    if settings.average_at:
+        repairs.append((settings.average_at, average_levels))
+    for share, repair in () if run.is_limited else sorted(repairs, key=itemgetter(0)):
         step = round(share * settings.iterations)
         if run.trainer.step <= step < end:
             yield from _train_to(run, step)
             if run.stopped_by:
                 return
-            mend(run)
+            repair(run)
     yield from _train_to(run, end)
 
 

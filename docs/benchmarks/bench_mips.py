@@ -23,12 +23,12 @@ from runs import EXAMPLES, add_settings, bake_and_load, chosen_settings
 from verdigris.core.device import Device, open_device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
-from verdigris.core.flatten.textures import box_halved
 from verdigris.core.material.document import load_document
 from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
+from verdigris.core.network.texels import box_halved
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.measure import HeldOut, draw_held_out, measure_student
 from verdigris.core.training.metrics import measure_samples
