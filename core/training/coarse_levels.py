@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verdigris.core.importance.fill import masked_of
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import box_halved
 from verdigris.core.training.measure import PLACES, draw_held_out, measure_student
@@ -26,7 +27,10 @@ _SEED = 1
 
 
 def average_levels(run: Run) -> list[int]:
-    """Replaces coarse levels in the trainer by halved finer ones that have less error; which."""
+    """Replaces coarse levels in the trainer by halved finer ones that have less error; which.
+    None where a map leaves places out, whose texels are as they began and would mix with others."""
+    if masked_of(run.options.importance) is not None:
+        return []
     parameters, state = run.trainer.parameters(), run.trainer.state()
     replaced = []
     for level in range(1, min(_LEVELS + 1, parameters.layout.levels)):

@@ -71,6 +71,15 @@ def test_given_a_finer_level_that_is_lost_when_averaged_then_the_coarse_one_stay
     np.testing.assert_array_equal(found[: offsets[2]], latents[: offsets[2]])
 
 
+def test_given_places_that_are_left_out_when_averaged_then_every_level_stays(trained):
+    latents, _ = spoil(trained, 1)
+    importance = np.ones((8, 8), np.float32)
+    importance[0, 0] = 0
+    trained.options = replace(trained.options, importance=importance)
+    assert average_levels(trained) == []
+    np.testing.assert_array_equal(trained.trainer.parameters().latents, latents)
+
+
 @pytest.mark.parametrize("after", [0.5, 0.61])
 def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, after, monkeypatch):
     from verdigris.core.training import bake as module
