@@ -291,7 +291,7 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
         left = (settings.iterations - run.step) * took / steps
         rate = report.samples / took
         yield Step(run.step, settings.iterations, report.loss, rate, run.seconds, left)
-        if run.trainer.latent_ranges() is None:
+        if not run.rounding:
             run.watch.add(report.loss, steps)
         if report.skipped:
             yield from skipped_steps(run.skipped, run.skipped + report.skipped)
