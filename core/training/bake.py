@@ -168,7 +168,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
     run.ended = time.monotonic()
     yield _phase(run, "measuring")
     yield from wasted_steps(run.skipped, run.step)
-    yield from risen_loss(run.watch.rise)
+    yield from risen_loss(run.watch)
     yield from tell_cost(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from varying_maps(teacher, name)

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.manifest_parts import Bounds
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.training.loss_watch import LossWatch
 
 _LEAST_LIGHT = 0.1
 # An atlas may well leave half of its square empty.
 _MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
-_MOST_RISE = 1.15
+_MOST_RISE, _LEAST_RISE = 1.15, 0.004
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -82,12 +83,13 @@ def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
         )
 
 
-def risen_loss(rise: float) -> Iterator[Warning]:
-    """A warning at the end if training went astray: its loss falls to the end otherwise."""
-    if rise > _MOST_RISE:
+def risen_loss(watch: LossWatch) -> Iterator[Warning]:
+    """A warning at the end if training went astray: its loss falls to the end otherwise, but for
+    one that is next to nothing."""
+    if watch.rise > _MOST_RISE and watch.last - watch.lowest > _LEAST_RISE:
         yield Warning(
-            f"the loss ended {rise:.2g} times as high as it had been before: training went astray, "
-            "and the result is worse for it: bake again with another --seed"
+            f"the loss ended {watch.rise:.2g} times as high as it had been before: training went "
+            "astray, and the result is worse for it: bake again with another --seed"
         )
 
 

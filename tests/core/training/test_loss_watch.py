@@ -5,14 +5,19 @@ import math
 import pytest
 
 from verdigris.core.training.loss_watch import LossWatch
+from verdigris.core.training.notices import risen_loss
 
 
-def rise_of(losses):
+def watched(losses):
     """Each of 50 steps: a window has two."""
     watch = LossWatch(1000)
     for loss in losses:
         watch.add(loss, 50)
-    return watch.rise
+    return watch
+
+
+def rise_of(losses):
+    return watched(losses).rise
 
 
 def test_given_a_loss_that_falls_when_it_ends_then_it_has_not_risen():
@@ -41,3 +46,15 @@ def test_given_too_little_to_go_by_when_asked_then_it_has_not_risen(losses):
 
 def test_steps_that_were_all_skipped_do_not_count():
     assert rise_of([2, 2, math.nan, math.nan, 1, 1, math.inf, 3, 3]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("last", "is_told"), [(0.025, True), (0.0115, False), (0.0205, True), (0.01, False)]
+)
+def test_a_rise_is_told_where_it_can_be_seen(last, is_told):
+    told = list(risen_loss(watched([0.02, 0.02, 0.01, 0.01, last, last])))
+    assert bool(told) == is_told
+
+
+def test_a_black_material_of_which_nothing_is_to_be_learnt_goes_not_astray():
+    assert not list(risen_loss(watched([1e-3, 1e-3, 1e-6, 1e-6, 5e-6, 5e-6])))
