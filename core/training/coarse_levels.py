@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.importance.fill import masked_of
-from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import box_halved
-from verdigris.core.training.measure import PLACES, draw_held_out, measure_student
+from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
@@ -36,7 +35,7 @@ def average_levels(run: Run) -> list[int]:
     for level in range(1, min(_LEVELS + 1, parameters.layout.levels)):
         width = parameters.layout.level_size(level)[1]
         held_out = [
-            draw_held_out(teacher, _SAMPLES, _SEED, Footprint(1 / width, PLACES))
+            draw_held_out(teacher, _SAMPLES, _SEED, texel_footprint(width))
             for teacher in run.teachers
         ]
         learnt = parameters.level(level).copy()

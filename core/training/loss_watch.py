@@ -15,7 +15,7 @@ class LossWatch:
         """`steps` of the stage that is watched."""
         self._window = max(_LEAST_STEPS, round(_WINDOW_SHARE * steps))
         self._sum, self._steps = 0.0, 0
-        self.lowest = self.last = math.nan
+        self.lowest = self.last = math.inf
 
     def add(self, loss: float, steps: int) -> None:
         """`loss` is the mean over so many steps; not a number where all of them were skipped."""
@@ -25,10 +25,10 @@ class LossWatch:
         self._steps += steps
         if self._steps >= self._window:
             self.last = self._sum / self._steps
-            self.lowest = min(self.last, self.lowest) if self.lowest >= 0 else self.last
+            self.lowest = min(self.last, self.lowest)
             self._sum, self._steps = 0.0, 0
 
     @property
     def rise(self) -> float:
         """How many times its lowest mean the last one is; 1 where too little was seen."""
-        return self.last / self.lowest if self.lowest > 0 else 1.0
+        return self.last / self.lowest if 0 < self.lowest < math.inf else 1.0

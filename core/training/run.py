@@ -69,7 +69,7 @@ class Run:
     """Of the stage, until latents are rounded."""
 
     def __post_init__(self) -> None:
-        self.watch = LossWatch(self.stage.settings.iterations)
+        self._watch_anew()
 
     @property
     def step(self) -> int:
@@ -78,8 +78,9 @@ class Run:
 
     def begin_stage(self, stage: Stage) -> None:
         """The trainer holds textures of another size from now on."""
-        self.stage, self.watch = stage, LossWatch(stage.settings.iterations)
+        self.stage = stage
         self.student = self.live = None
+        self._watch_anew()
 
     @property
     def seconds(self) -> float:
@@ -105,9 +106,12 @@ class Run:
         if wanted is not None:
             self.options = replace(self.options, importance=wanted[0])
             self.source.set_importance(wanted[0])
-            # other places, of another loss
-            self.watch = LossWatch(self.stage.settings.iterations)
             self.digest = source_digest(self.teachers, wanted[0])
+            # other places, of another loss
+            self._watch_anew()
+
+    def _watch_anew(self) -> None:
+        self.watch = LossWatch(self.stage.settings.iterations)
 
     def stored_parameters(self) -> Parameters:
         """What bundles would hold of the parameters as they are."""

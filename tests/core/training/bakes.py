@@ -1,10 +1,12 @@
 """Bakes that take a moment."""
 
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
+from verdigris.core.training.events import Checkpointed
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
@@ -22,3 +24,20 @@ def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
 def run(teachers, folder, settings=TINY, control=None, **options):
     options = {"name": "out", "folder": folder, "trainer": "numpy", **options}
     return list(bake(teachers, settings, BakeOptions(**options), control))
+
+
+def baked(folder):
+    """The parameters in the bundle that `run` has written there."""
+    return open_bundle(folder / "out.vdg").parameters()
+
+
+def cut_off_and_resumed(teacher, folder, settings, after):
+    """Those of a bake that is cut off behind a part of its steps, and gone on with."""
+    options = BakeOptions("out", folder, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
+    events = bake([teacher], settings, options)
+    for event in events:
+        if isinstance(event, Checkpointed) and event.step >= after * settings.iterations:
+            break
+    events.close()
+    run([teacher], folder, settings, resume=True)
+    return baked(folder)

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import SettingsError
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.coarse_levels import average_levels
-from verdigris.core.training.events import Checkpointed, Phase
+from verdigris.core.training.events import Phase
 
-from .bakes import TINY, plain_teacher, run
+from .bakes import TINY, baked, cut_off_and_resumed, plain_teacher, run
 
 SETTINGS = replace(TINY, iterations=300, average_at=0.6)
 
@@ -93,14 +92,8 @@ def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, a
     monkeypatch.setattr(module, "average_levels", spoilt_and_averaged)
     run([clay], tmp_path / "whole", SETTINGS)
     assert len(averaged) == 1 and 1 in averaged[0]
-    options = BakeOptions("out", tmp_path / "cut", "numpy", checkpoint_seconds=0, run_seconds=1e-6)
-    events = bake([clay], SETTINGS, options)
-    for event in events:
-        if isinstance(event, Checkpointed) and event.step >= after * SETTINGS.iterations:
-            break
-    events.close()
-    run([clay], tmp_path / "cut", SETTINGS, resume=True)
-    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    cut = cut_off_and_resumed(clay, tmp_path / "cut", SETTINGS, after)
+    whole = baked(tmp_path / "whole")
     np.testing.assert_array_equal(whole.latents, cut.latents)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.network.numpy_mlp import evaluate
@@ -14,10 +13,10 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Phase
+from verdigris.core.training.events import Phase
 from verdigris.core.training.mending import Judge, mend
 
-from .bakes import TINY, run
+from .bakes import TINY, baked, cut_off_and_resumed, run
 
 SETTINGS = replace(TINY, resolution=32, iterations=600, mend_at=(0.5, 0.8))
 STRAYS = {(3, 4), (0, 31), (20, 20), (20, 21)}
@@ -109,14 +108,8 @@ def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, a
     monkeypatch.setattr(module, "mend", led_astray_and_mended)
     run([clay], tmp_path / "whole", SETTINGS)
     assert len(found) == 2 and min(found) > 0
-    options = BakeOptions("out", tmp_path / "cut", "numpy", checkpoint_seconds=0, run_seconds=1e-6)
-    events = bake([clay], SETTINGS, options)
-    for event in events:
-        if isinstance(event, Checkpointed) and event.step >= after * SETTINGS.iterations:
-            break
-    events.close()
-    run([clay], tmp_path / "cut", SETTINGS, resume=True)
-    whole, cut = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("whole", "cut"))
+    cut = cut_off_and_resumed(clay, tmp_path / "cut", SETTINGS, after)
+    whole = baked(tmp_path / "whole")
     np.testing.assert_array_equal(whole.latents, cut.latents)
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
 
