@@ -37,7 +37,12 @@ def adam(
 
 
 def adam_change(
-    m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float, beta_2: float
+    m: FloatArray,
+    v: FloatArray,
+    gradient: FloatArray,
+    rate: float,
+    beta_2: float,
+    epsilon: float | FloatArray = EPSILON,
 ) -> None:
     """Replaces the gradient by what is to be taken off the values."""
     dtype = gradient.dtype.type
@@ -49,7 +54,7 @@ def adam_change(
     gradient *= dtype(1 - BETA_1)
     m += gradient
     np.sqrt(v, out=square)
-    square += dtype(EPSILON)
+    square += np.asarray(epsilon, gradient.dtype)
     np.divide(m, square, out=gradient)
     gradient *= dtype(rate)
 

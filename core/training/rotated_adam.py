@@ -15,7 +15,7 @@ import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import NetworkSpec
-from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change
+from verdigris.core.training.optimiser import DECODER_BETA_2, EPSILON, adam_change
 from verdigris.core.training.packed_decoder import PackedDecoder
 
 # Of the running means of G G^T and G^T G.
@@ -24,6 +24,10 @@ BASIS_BETA = 0.98
 BASIS_STEPS = 20
 # Keeps directions with hardly a gradient apart: a part of the mean eigenvalue, added to each.
 BASIS_FLOOR = 1e-4
+# Of a decoder that is not turned: numbers whose gradients are this part of the root mean square of
+# their matrix, or smaller, move by less than the rate. Otherwise what hardly matters wanders, and
+# weights that have wandered far make every step a larger one.
+MOMENT_FLOOR = 0.03
 # The largest side of a matrix that is turned, and of the square that holds it on a GPU: there, more
 # takes longer than it gains.
 MOST_TURNED = 32
@@ -68,7 +72,7 @@ class RotatedAdam:
             _follow(part.left_mean, weights @ weights.T)
             _follow(part.right_mean, weights.T @ weights)
             weights[:] = part.left.T @ weights @ part.right
-        adam_change(self.m, self.v, gradients.vector, rate, DECODER_BETA_2)
+        adam_change(self.m, self.v, gradients.vector, rate, DECODER_BETA_2, self._epsilon())
         for part, change in zip(self._parts, gradients.matrices, strict=False):
             change[:, 1:] = part.left @ change[:, 1:] @ part.right.T
         self._decoder.vector -= gradients.vector
@@ -76,6 +80,19 @@ class RotatedAdam:
             for part in self._parts:
                 turn(part.left, part.left_mean)
                 turn(part.right, part.right_mean)
+
+    def _epsilon(self) -> float | FloatArray:
+        """Of each number, by the moments before the step."""
+        if self._parts:
+            return EPSILON
+        matrices = self._decoder.matrices
+        sizes = [matrix.size for matrix in matrices]
+        trained = np.array(sizes, np.float32)
+        # the constant column of the frames is not
+        trained[0] -= len(matrices[0])
+        squares = np.add.reduceat(self.v, [0, *np.cumsum(sizes[:-1])])
+        floors = np.float32(MOMENT_FLOOR) * np.sqrt(squares / trained)
+        return np.repeat(np.float32(EPSILON) + floors, sizes)
 
 
 def turn(basis: FloatArray, mean: FloatArray) -> None:

@@ -37,6 +37,7 @@ class TensorMemory:
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
+    floors: slangpy.Buffer
     gradients: slangpy.Buffer
     bases: slangpy.Buffer
     weights: slangpy.Buffer
@@ -97,6 +98,7 @@ def buffer_sizes(
     return {
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
+        "floors": 4 * (1 + len(spec.layers)),
         "gradients": 4 * spec.parameter_count,
         "bases": first_bases(spec).nbytes,
         "weights": plan.element_bytes * slots,

@@ -13,6 +13,7 @@ from verdigris.core.training.rotated_adam import (
     BASIS_BETA,
     BASIS_FLOOR,
     BASIS_STEPS,
+    MOMENT_FLOOR,
     turned_side,
 )
 from verdigris.core.training.schedule import TrainingSettings
@@ -81,6 +82,7 @@ class StepKernels:
             "samples": memory.samples,
         }
         gradients = {"moments": memory.moments, "gradients": memory.gradients}
+        matrices = 1 + len(spec.layers)
         train = programs.bind(_TRAIN, "trainStep", {**shared, **texels})
         update = programs.bind(
             _UPDATE,
@@ -89,6 +91,7 @@ class StepKernels:
                 **shared,
                 **texels,
                 **gradients,
+                "floors": memory.floors,
                 "decoderAdam": _adam(DECODER_BETA_2),
                 "latentAdam": _adam(BETA_2),
                 "visits": memory.visits,
@@ -100,7 +103,10 @@ class StepKernels:
         step = [_Launch(train, plan.group_count(batch)), _Launch(update, update_groups)]
         if turned_side(spec):
             rotate = _bind_rotation(programs, {**shared, **gradients, "bases": memory.bases})
-            step.append(_Launch(rotate, 1 + len(spec.layers)))
+            step.append(_Launch(rotate, matrices))
+        else:
+            floors = {"floor": MOMENT_FLOOR, "moments": memory.moments, "floors": memory.floors}
+            step.insert(0, _Launch(programs.bind(_UPDATE, "findFloors", floors), matrices))
         copies = programs.bind(_UPDATE, "copyDecoder", network)
         return cls(tuple(step), _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
