@@ -198,7 +198,7 @@ class BakeSettings:
 
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
 # A fifth of its small texture's steps tell a poor start of standard from a good one. Wide decoders
-# have plain Adam, which at higher rates or with directions nearer to the horizon spoils some bakes.
+# have plain Adam, which at higher rates makes worse ones.
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
