@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from verdigris.core.errors import BundleError
 
 # Plain names only: no folders, no drives, nothing hidden, nothing that a system treats specially.
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}[A-Za-z0-9_]")
+LONGEST_FILE_NAME = 128
+_FILE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{LONGEST_FILE_NAME - 2}}}[A-Za-z0-9_]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LONGEST_TEXT = 4096
@@ -65,9 +66,11 @@ def parse_json(data: bytes, file: str) -> Fields:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)
         if len(found) != len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"{shortened(twice)} is given twice")
+            seen: set[str] = set()
+            for name, _ in items:
+                if name in seen:
+                    raise ValueError(f"{shortened(name)} is given twice")
+                seen.add(name)
         return found
 
     try:

@@ -22,13 +22,10 @@ def record_of(name: str, data: bytes) -> FileRecord:
 def read_whole(folder: Path, name: str, most: int) -> bytes:
     """A file of at most so many bytes; its length is looked at before anything is read."""
     path = folder / name
-    descriptor = _open_inside(folder, name)
-    with os.fdopen(descriptor, "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            raise BundleError(f"{path}: is no plain file")
-        if state.st_size > most:
-            raise BundleError(f"{path}: has {state.st_size} bytes: at most {most} are read")
+    with os.fdopen(_open_inside(folder, name), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise BundleError(f"{path}: has {size} bytes: at most {most} are read")
         try:
             # one more, to see a file that grows meanwhile
             data = file.read(most + 1)
@@ -57,17 +54,22 @@ def read_recorded(folder: Path, record: FileRecord) -> bytes:
 def size_inside(folder: Path, name: str) -> int:
     descriptor = _open_inside(folder, name)
     try:
-        state = os.fstat(descriptor)
+        return os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
-    if not stat.S_ISREG(state.st_mode):
-        raise BundleError(f"{folder / name}: is no plain file")
-    return state.st_size
 
 
 def _open_inside(folder: Path, name: str) -> int:
-    """Opens what the name stands for, unless a link leads out of the folder."""
+    """Opens the plain file that the name stands for, unless a link leads out of the folder."""
     path = folder / name
+    descriptor = _open(path, folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BundleError(f"{path}: is no plain file")
+    return descriptor
+
+
+def _open(path: Path, folder: Path) -> int:
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(folder.resolve(strict=True)):

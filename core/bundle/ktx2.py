@@ -246,7 +246,8 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         field = f"level {number}"
         at, size, plain = _LEVEL.unpack_from(data, _HEADER.size + _LEVEL.size * number)
         wanted = expected.level_bytes(number)
-        _require(size == wanted == plain, file, f"{field} byteLength", size, f"not {wanted}")
+        for what, given in (("byteLength", size), ("uncompressedByteLength", plain)):
+            _require(given == wanted, file, f"{field} {what}", given, f"it must be {wanted}")
         _require(at % texel.alignment == 0, file, f"{field} byteOffset", at, "is not aligned")
         beyond = f"the level ends at {at + size}, beyond the file's end at {len(data)}"
         _require(at + size <= len(data), file, f"{field} byteOffset", at, beyond)

@@ -16,6 +16,8 @@ from verdigris.core.network.spec import (
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
+    is_within_halves,
+    limit_remedy,
 )
 
 FRAMES = "frames"
@@ -109,6 +111,9 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     for name in ("shift", "limit"):
         fits = abs(output.number(name)) < LARGEST_SINGLE
         output.require(fits, name, "it must fit single floats")
+    lobes = output.whole("lobes", 1, 4)
+    fits = is_within_halves(output.number("limit"), lobes)
+    output.require(fits, "limit", limit_remedy(lobes))
     directions = fields.table("directions")
     directions.chosen("parameterisation", (PARAMETERISATION,))
     _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
@@ -123,7 +128,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         # two layers of four channels in the file
         latent_channels=fields.whole("latent_channels", 8, 8),
         frame_count=fields.whole("frame_count", 1, 4),
-        lobes=output.whole("lobes", 1, 4),
+        lobes=lobes,
         output_shift=output.number("shift"),
         output_limit=output.number("limit"),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.bundle.arithmetic import judge, most_careful
 from verdigris.core.bundle.device_materials import stored_of
-from verdigris.core.bundle.fields import is_plain_file_name
+from verdigris.core.bundle.fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.bundle.files import read_recorded, record_of
 from verdigris.core.bundle.manifest import SCENE_FORMAT
 from verdigris.core.bundle.manifest_parts import (
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
+# The file of a material whose name is longest.
+_REFERENCE = "reference.json"
+_LONGEST_NAME = LONGEST_FILE_NAME - len(_REFERENCE) - 1
 
 
 def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
@@ -67,12 +70,12 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 name,
                 place,
                 replace(manifest.latents, record=latents),
-                take(manifest.reference, "reference.json"),
+                take(manifest.reference, _REFERENCE),
                 manifest.reference_count,
                 bounds=manifest.bounds,
                 # unknown, where another writer did not look
                 arithmetic=manifest.arithmetic
-                or judge(bundle.parameters(), reference, manifest.bounds),
+                or judge(bundle.exact_parameters(), reference, manifest.bounds),
                 **maps,
             )
         )
@@ -125,7 +128,12 @@ def _require_names(bundles: Sequence[Bundle]) -> list[str]:
     names = [_PLAIN.sub("_", bundle.folder.resolve().stem).strip("._-") for bundle in bundles]
     for index, name in enumerate(names):
         folder = bundles[index].folder
-        if not is_plain_file_name(f"{name}.x"):
+        if len(name) > _LONGEST_NAME:
+            raise BundleError(
+                f"{folder}: its name has {len(name)} letters: rename it to {_LONGEST_NAME} or "
+                "less, which its files in a scene are called by"
+            )
+        if not is_plain_file_name(f"{name}.{_REFERENCE}"):
             raise BundleError(f"{folder}: has no name that every file system takes: rename it")
         same = [other.lower() for other in names].index(name.lower())
         if same != index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,10 @@ class Bundle:
         file = str(self.folder / manifest.weights.file)
         decoder = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
         return Parameters(manifest.spec, self.layout, decoder, self.latents().values())
+
+    def exact_parameters(self) -> Parameters:
+        """What they mean to a decoder in double precision."""
+        return replace(self.parameters(), latents=self.latents().exact_values())
 
     def reference(self) -> Reference:
         """The values to check a decoder against."""

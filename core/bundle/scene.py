@@ -7,6 +7,7 @@ textures and references, and the shaders. docs/FORMAT.md describes it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -145,14 +146,14 @@ class Scene:
             for material in self.materials
         ]
 
-    def parameters(self, material: SceneMaterial) -> Parameters:
-        """What a material's stored numbers mean, in single floats."""
-        data = self._decoder(material, read_recorded(self.folder, self.weights))
-        decoder = unpack_weights(
-            self.spec, self.tensors, data, str(self.folder / self.weights.file)
-        )
-        values = self._latents(material).values()
-        return Parameters(self.spec, material.latents.layout, decoder, values)
+    def parameters(self) -> Iterator[Parameters]:
+        """What each material's stored numbers mean, in single floats."""
+        file = str(self.folder / self.weights.file)
+        data = read_recorded(self.folder, self.weights)
+        for material in self.materials:
+            decoder = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
+            values = self._latents(material).values()
+            yield Parameters(self.spec, material.latents.layout, decoder, values)
 
     def check_files(self) -> None:
         """Every file that the manifest names is there and is the one that was written with it, and
@@ -258,8 +259,11 @@ def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
     weights = fields.table("weights")
     record = parse_record(weights, LARGEST_SCENE_WEIGHTS)
     size = weights.whole("decoder_bytes", FILE_ALIGNMENT, LARGEST_WEIGHTS)
-    whole = size % FILE_ALIGNMENT == 0
-    weights.require(whole, "decoder_bytes", f"it must be a multiple of {FILE_ALIGNMENT}")
+    for name, length in (("bytes", record.bytes), ("decoder_bytes", size)):
+        whole = length % FILE_ALIGNMENT == 0
+        weights.require(whole, name, f"it must be a multiple of {FILE_ALIGNMENT}")
+    holds = size <= record.bytes
+    weights.require(holds, "decoder_bytes", f"weights.bytes is {record.bytes}, less than a decoder")
     tensors = parse_tensors(weights, spec)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
@@ -275,7 +279,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
 
 
 def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
-    place = fields.whole("weights_offset", 0, max(last, 0))
+    place = fields.whole("weights_offset", 0, last)
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", "it must be a multiple of 128")
     reference = fields.table("reference")
     # scenes had none at first

@@ -32,9 +32,11 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
     scene.check_files()
     rows, unchecked = [], []
     on_device = _device_decoders(scene, device) if device else [[] for _ in scene.materials]
-    for material, others in zip(scene.materials, on_device, strict=True):
+    for material, parameters, others in zip(
+        scene.materials, scene.parameters(), on_device, strict=True
+    ):
         reference = scene.reference(material)
-        decoders = [("numpy", parameters_decoder(scene.parameters(material))), *others]
+        decoders = [("numpy", parameters_decoder(parameters)), *others]
         found = decoder_rows(decoders, reference, material.bounds)
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]

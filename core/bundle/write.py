@@ -115,6 +115,8 @@ def put_folder(path: Path, files: dict[str, bytes], kind: str = FORMAT) -> Path:
     """Writes a folder of files that manifest.json is one of, in the place of the one before, which
     must be of the same kind; not among the files of another."""
     path = resolved(path) if path.is_symlink() else path
+    if path.name in ("", ".."):
+        raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
     check_no_bundle(path.parent, path)
     with locked(path.parent, path.name):
         clear_leftovers(path)

@@ -97,6 +97,15 @@ class LayerSpec:
         return pad_to_tile(self.outputs)
 
 
+def is_within_halves(output_limit: float, lobes: int) -> bool:
+    """Whether a half float holds the sum of so many lobes."""
+    return lobes * math.exp(min(output_limit, 100.0)) < LARGEST_HALF
+
+
+def limit_remedy(lobes: int) -> str:
+    return f"use at most {math.floor(100 * math.log(LARGEST_HALF / lobes)) / 100}"
+
+
 @dataclass(frozen=True)
 class NetworkSpec:
     """The decoder's shape and constants; everything else about it is derived here."""
@@ -144,9 +153,8 @@ class NetworkSpec:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             _require(is_number and math.isfinite(value), name, value, "use a finite number")
-        most = math.floor(100 * math.log(LARGEST_HALF / self.lobes)) / 100
-        fits = self.lobes * math.exp(min(self.output_limit, 100.0)) < LARGEST_HALF
-        _require(fits, "output_limit", self.output_limit, f"use at most {most}")
+        fits = is_within_halves(self.output_limit, self.lobes)
+        _require(fits, "output_limit", self.output_limit, limit_remedy(self.lobes))
 
     # The decoder's inputs: latents, then FRAME_INPUTS of each frame.
 

@@ -138,7 +138,7 @@ def finish(run: Run) -> Iterator[Event]:
         pictures.append(on_sphere)
         reference = make_reference(exported.exact, teacher)
         bounds = _bounds(reference)
-        arithmetic = judge(exported.parameters, reference, bounds)
+        arithmetic = judge(exported.exact, reference, bounds)
         yield from coarse_halves(arithmetic, bounds, name)
         unlit = unlit_maps(teacher, run.settings.resolution)
         glow, coverage = unlit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -38,8 +39,10 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
         try:
             file = path.open("a+b")
         except OSError as failure:
+            is_name = failure.errno == errno.ENAMETOOLONG
+            remedy = f"choose a shorter name than {name!r}" if is_name else "choose another folder"
             raise SettingsError(
-                f"{path.parent}: cannot be written to ({failure.strerror}): choose another folder"
+                f"{path.parent}: cannot be written to ({failure.strerror}): {remedy}"
             ) from None
         if not _try_lock(file):
             file.seek(0)

@@ -169,6 +169,7 @@ FIELDS = {
     "level 0 byteOffset": 80,
     "level 1 byteOffset": 104,
     "level 2 byteLength": 136,
+    "level 2 uncompressedByteLength": 144,
     "the data format descriptor": 180,
 }
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
     """The bundles of the other tests say nothing and are judged here."""
     found = [material.arithmetic for material in scene.materials]
     assert found == [
-        judge(bundle.parameters(), bundle.reference(), bundle.manifest.bounds) for bundle in bundles
+        judge(bundle.exact_parameters(), bundle.reference(), bundle.manifest.bounds)
+        for bundle in bundles
     ]
     assert scene.advised == most_careful(each.advised for each in found)
     mixed = [
@@ -181,6 +183,29 @@ def test_a_name_that_not_every_file_system_takes_is_refused_with_its_bundle(
     assert not (tmp_path / "all.vdg").exists()
 
 
+def test_a_name_that_is_too_long_for_a_scene_is_refused_with_what_would_fit(bundles, tmp_path):
+    fits, long = (
+        open_bundle(shutil.copytree(bundles[0].folder, tmp_path / f"{'n' * length}.vdg"))
+        for length in (113, 114)
+    )
+    packed = pack([fits], tmp_path / "all.vdg")
+    assert {len(record.file) for record in packed.records if "reference" in record.file} == {128}
+    with pytest.raises(VerdigrisError, match=r"n.vdg: its name has 114 letters: rename it to 113"):
+        pack([long], tmp_path / "more.vdg")
+    with pytest.raises(
+        VerdigrisError, match=r"File name too long\): choose a shorter name than .ss"
+    ):
+        pack([fits], tmp_path / f"{'s' * 250}.vdg")
+
+
+@pytest.mark.parametrize("target", [".", "..", "/"])
+def test_a_scene_without_a_name_is_refused(bundles, target, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VerdigrisError, match=f"'{target}': names no folder to write: use a name"):
+        pack(bundles, Path(target))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
     with pytest.raises(VerdigrisError) as failure:
         open_bundle(scene.folder)
@@ -235,6 +260,12 @@ def test_nothing_is_packed_into_a_bundle_or_a_scene(bundles, tmp_path):
         (("materials", 0, "reference", "count"), 255, r"materials\[0\].reference.count is 255"),
         (("materials", 1, "bounds", "floor"), 0, r"materials\[1\].bounds.floor is 0: .* above 0"),
         (("weights", "decoder_bytes"), 100, "weights.decoder_bytes is 100"),
+        (
+            ("weights", "decoder_bytes"),
+            1 << 20,
+            r"weights.decoder_bytes is 1048576: weights.bytes is \d+, less than a decoder",
+        ),
+        (("weights", "bytes"), 8000, "weights.bytes is 8000: it must be a multiple of 128"),
         (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
         (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
