@@ -74,6 +74,9 @@ app.add_typer(farm)
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
     it was interrupted, 143 when SIGTERM has ended a bake."""
+    if sys.stderr is None:
+        # print would take the standard output for it
+        sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         # a name that the terminal's encoding does not have stops nothing
         if isinstance(stream, io.TextIOWrapper):

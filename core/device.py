@@ -31,6 +31,9 @@ _HOW_TO_GET_ONE = (
     "processor (python3 packaging/bootstrap.py setup does that on Debian)"
 )
 
+# Whether a process that had a device open was copied to make this one.
+_is_forked = False
+
 
 @dataclass(frozen=True)
 class Source:
@@ -142,7 +145,21 @@ def open_device(choice: str | None = None) -> Device:
     without it the environment variable VERDIGRIS_DEVICE decides, then `auto`: the first hardware
     adapter of Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
     """
+    if _is_forked:
+        raise DeviceError(
+            "this process was forked from one that has a device open, and would wait for it for "
+            "ever: start it afresh, as with multiprocessing.get_context('spawn')"
+        )
     return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+
+
+def _note_fork() -> None:
+    global _is_forked
+    _is_forked = _is_forked or bool(_open_once.cache_info().currsize)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def close_device(choice: str | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,22 +105,23 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
                 f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
                 "folder"
             )
-        temporary.chmod(0o644)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _temporary_file(path: Path) -> Path:
-    """An empty file beside the path, with its suffix, for what is then renamed to it."""
+    """An empty file beside the path, with its suffix, for what is then renamed to it: of the rights
+    that any new file has, which those of `tempfile` have not."""
+    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{path.suffix}")
     try:
-        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}", path.parent)
-    except OSError as failure:
+        temporary.open("xb").close()
+    except (OSError, ValueError) as failure:
+        reason = getattr(failure, "strerror", None) or failure
         raise VerdigrisError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+            f"{path}: cannot be written ({reason}): choose another folder or name"
         ) from None
-    os.close(handle)
-    return Path(name)
+    return temporary
 
 
 def _is_whole(file: Path) -> bool:

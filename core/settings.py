@@ -102,6 +102,10 @@ class BakeSettings:
                 f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
                 f"{self.small_resolution}"
             )
+        for name in ("decoder_rate", "latent_rate", "encoded_latent_rate"):
+            rate = getattr(self, name)
+            if not 0 <= rate <= 1:
+                raise SettingsError(f"{name} is {rate}: use 0 to 1")
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
@@ -183,17 +187,24 @@ class BakeSettings:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> BakeSettings:
         """The inverse of `to_json`; unknown names are an error that lists the known ones."""
-        known = {entry.name for entry in fields(cls)}
-        unknown = sorted(set(values) - known)
-        if unknown:
-            raise SettingsError(
-                f"settings {', '.join(unknown)} are not known: use {', '.join(sorted(known))}"
-            )
-        draw = DrawSettings(**values.get("draw", {}))
-        return cls(**{**values, "draw": draw})
+        _require_known("settings", values, cls)
+        draw = values.get("draw", {})
+        _require_known("settings of draw", draw, DrawSettings)
+        return cls(**{**values, "draw": DrawSettings(**draw)})
 
     def text(self) -> str:
         return json.dumps(self.to_json(), sort_keys=True)
+
+
+def _require_known(what: str, given: Any, kind: type) -> None:
+    if not isinstance(given, dict):
+        raise SettingsError(f"{what} are {given!r}: use an object of names and values")
+    known = {entry.name for entry in fields(kind)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise SettingsError(
+            f"{what} {', '.join(unknown)} are not known: use {', '.join(sorted(known))}"
+        )
 
 
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.

@@ -59,7 +59,7 @@ def latent_errors(
 
     exact = response(decode_latents(spec, numbers, latent, wi, wo))
     errors = {}
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for is_careful in WAYS.values():
             for products in EXACT_PRODUCTS:
                 rounded = _decode(numbers, inputs, is_careful, products)

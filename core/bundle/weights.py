@@ -47,7 +47,7 @@ def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
 
 def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
     """The numbers as the file holds them."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         rounded = decoder.astype(np.float16)
     if not np.isfinite(rounded).all():
         largest = float(np.abs(decoder).max())

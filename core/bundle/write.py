@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,7 +115,9 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
 def put_folder(path: Path, files: dict[str, bytes], kind: str = FORMAT) -> Path:
     """Writes a folder of files that manifest.json is one of, in the place of the one before, which
     must be of the same kind; not among the files of another."""
-    path = resolved(path) if path.is_symlink() else path
+    # a name that is too long is refused where it is locked
+    with contextlib.suppress(OSError):
+        path = resolved(path) if path.is_symlink() else path
     if path.name in ("", ".."):
         raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
     check_no_bundle(path.parent, path)

@@ -13,7 +13,7 @@ from verdigris.core.material.windows import shown_size, shown_texels
 from verdigris.core.outputs import check_output, require_unicode, write_image
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float32]
 
@@ -57,12 +57,23 @@ def _read_array(path: Path) -> Floats:
             f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
             f"at most {LARGEST_SIDE} a side"
         )
-    with np.errstate(over="ignore"):
-        weights = np.array(found, np.float32)
-    too_large = int(np.count_nonzero(np.isinf(weights) & np.isfinite(found)))
+    return in_single_floats(found, str(path))
+
+
+def in_single_floats(found: ArrayLike, name: str) -> Floats:
+    """A copy of weights of any kind."""
+    with np.errstate(over="ignore", under="ignore"):
+        try:
+            given = np.asarray(found)
+            weights = np.array(given, np.float32)
+        except (TypeError, ValueError) as failure:
+            raise SettingsError(
+                f"{name}: holds no numbers ({failure}): use rows of weights"
+            ) from None
+    too_large = int(np.count_nonzero(np.isinf(weights) & np.isfinite(given)))
     if too_large:
         raise SettingsError(
-            f"{path}: {too_large} of its weights are beyond {np.finfo(np.float32).max:.1e}: "
+            f"{name}: {too_large} of its weights are beyond {np.finfo(np.float32).max:.1e}: "
             "weights are relative, so scale them all down"
         )
     return weights

@@ -19,7 +19,7 @@ from verdigris.core.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
-from verdigris.core.training.checkpoint import clear_leftovers
+from verdigris.core.training.checkpoint import clear_leftovers, state_path
 from verdigris.core.training.coarse_levels import average_levels
 from verdigris.core.training.events import (
     ENCODING,
@@ -61,6 +61,7 @@ from verdigris.core.training.resume import (
     SavedState,
     find_state,
     keep_state,
+    restore,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -103,7 +104,7 @@ def bake(
     with ExitStack() as locks:
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))
-        check_paths(paths)
+        check_paths(paths, state_path(options.folder, options.name))
         clear_leftovers(options.folder, options.name)
         saved = find_state(teachers, settings, options, kind)
         wanted_steps = settings.iterations
@@ -143,9 +144,7 @@ def _ask_device(run: Run, do: Callable[[], T]) -> T:
 def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
     settings = run.settings
     if saved:
-        run.trainer.restore(saved.parameters, saved.state)
-        run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
-        run.checkpoint_step, run.trial = run.step, saved.trial
+        restore(run, saved)
     yield _started(run)
     if run.options.resume and saved is None:
         yield Warning("there is no checkpoint to go on from: the bake starts afresh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,10 +85,15 @@ def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Pat
     )
 
 
-def check_paths(paths: Sequence[Path]) -> None:
-    """Refuses, before any work, to write over what is no bundle."""
+def check_paths(paths: Sequence[Path], state: Path) -> None:
+    """Refuses, before any work, to write over what is no bundle and no checkpoint."""
     for path in paths:
         check_replaceable(path, FORMAT)
+    if state.is_dir():
+        raise SettingsError(
+            f"{state}: is a folder, where the checkpoint would be: move it away or choose another "
+            "name"
+        )
 
 
 def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
@@ -167,7 +173,9 @@ def finish(run: Run) -> Iterator[Event]:
             textures.append((yield from viewport_textures(teacher, run.settings, path, unlit)))
     state = checkpoint.state_path(run.options.folder, run.options.name)
     if run.stopped_by in ("steps", "time limit") and state.exists():
-        state.unlink()
+        # it is of no use any more, and the result is there
+        with contextlib.suppress(OSError):
+            state.unlink()
     yield Finished(
         tuple(map(str, paths)),
         run.step,

@@ -212,7 +212,7 @@ class NumpyTrainer:
         }
         for name in ("step", *targets):
             if name not in state:
-                raise CheckpointError(f"trainer state lacks {name}: bake without --resume")
+                raise CheckpointError(f"trainer state lacks {name}")
             shape = targets[name].shape if name in targets else ()
             if state[name].shape != shape or not np.isfinite(state[name]).all():
                 raise CheckpointError(f"trainer state: {name} is damaged or of another network")

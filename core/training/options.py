@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.importance.maps import check_importance
+from verdigris.core.importance.maps import check_importance, in_single_floats
 from verdigris.core.outputs import check_no_bundle
 
 if TYPE_CHECKING:
@@ -58,8 +58,11 @@ class BakeOptions:
     """What each bundle is to say of how it was asked for; one for each material, or none."""
 
     def __post_init__(self) -> None:
+        if self.importance is not None:
+            weights = in_single_floats(self.importance, "the importance map")
+            object.__setattr__(self, "importance", weights)
         for each in (self.name, *self.names):
-            if Path(each).name != each or each in ("", ".."):
+            if Path(each).name != each or each in ("", "..") or "\0" in each:
                 raise SettingsError(f"the name {each!r} is no name of a file: leave out folders")
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)
@@ -92,7 +95,7 @@ class BakeControl:
         second, whatever was drawn ahead. None is uniform. Of several at once the last counts."""
         weights = None
         if importance is not None:
-            weights = np.array(importance, np.float32)
+            weights = in_single_floats(importance, "the importance map")
             check_importance(weights, "the importance map")
         with self._lock:
             self._wanted = (weights,)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.errors import SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.settings import BakeSettings
@@ -18,6 +19,8 @@ from verdigris.core.training.stages import Stage, stages_of
 from verdigris.core.training.trial import Trial
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from verdigris.core.network.spec import LatentLayout
@@ -96,7 +99,7 @@ def find_state(
             f"{path}: is of another material, texture or importance map than it is now: "
             "bake without --resume"
         )
-    stored = BakeSettings.from_json(facts["settings"])
+    stored, seconds = _begun_with(facts, path)
     # What the first run has chosen by itself is taken over.
     wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
     if options.time_limit:
@@ -115,13 +118,34 @@ def find_state(
             f"{path}: was begun with other settings or another trainer: "
             "use the same, or bake without --resume"
         )
-    seconds, rounding = float(facts.get("seconds", 0.0)), facts.get("rounding", {})
+    rounding = facts.get("rounding", {})
     try:
         stage = _stage(facts, stored, saved.parameters.layout)
         trial = Trial.from_saved(facts, saved.state, saved.parameters, stored.candidates)
     except CheckpointError as failure:
         raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
     return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial, stage)
+
+
+def _begun_with(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]:
+    """The settings of the bake that wrote the checkpoint, and the seconds that it took."""
+    try:
+        return BakeSettings.from_json(facts["settings"]), float(facts.get("seconds", 0.0))
+    except (SettingsError, LookupError, TypeError, ValueError, AttributeError) as failure:
+        raise CheckpointError(
+            f"{path}: its settings are not those of this version ({failure}): bake without --resume"
+        ) from None
+
+
+def restore(run: Run, saved: SavedState) -> None:
+    """Goes on from a checkpoint."""
+    path = checkpoint.state_path(run.options.folder, run.options.name)
+    try:
+        run.trainer.restore(saved.parameters, saved.state)
+    except CheckpointError as failure:
+        raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
+    run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
+    run.checkpoint_step, run.trial = run.step, saved.trial
 
 
 def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:

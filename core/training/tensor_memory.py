@@ -127,7 +127,7 @@ def require_array(
 ) -> NDArray[Any]:
     """The array of that name; raises CheckpointError if it is absent, misshapen or not finite."""
     if name not in state:
-        raise CheckpointError(f"trainer state lacks {name}: bake without --resume")
+        raise CheckpointError(f"trainer state lacks {name}")
     if state[name].shape != shape or not np.isfinite(state[name]).all():
         raise CheckpointError(f"trainer state: {name} is damaged or of another network")
     return state[name]

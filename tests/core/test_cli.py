@@ -170,6 +170,22 @@ def test_a_command_without_standard_output_does_its_work():
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="closes its output as POSIX shells do")
+def test_without_standard_error_what_belongs_there_is_not_among_results(tmp_path):
+    command = [sys.executable, "-m", "verdigris.core", "inspect", str(tmp_path / "gone.mtlx")]
+    without = ["sh", "-c", 'exec "$@" 2>&-', "sh", *command]
+    result = subprocess.run(without, stdout=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no file without an end")
+def test_a_document_without_an_end_is_refused():
+    command = [sys.executable, "-m", "verdigris.core", "inspect", "/dev/zero"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 1
+    assert "/dev/zero: 67 MB is more than a MaterialX document may have" in result.stderr
+
+
 def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
     text = '<materialx version="1.39"><'
     (tmp_path / "\u6728.mtlx").write_text(text)

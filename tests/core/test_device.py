@@ -85,3 +85,25 @@ def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
     told = r"no usable device for 'vulkan:99' \(vulkan has \d, counted from 0\).*install a Vulkan"
     with pytest.raises(DeviceError, match=told):
         open_device("vulkan:99")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
+def test_a_process_that_is_forked_with_a_device_open_is_told_so():
+    text = """
+import os, sys
+from verdigris.core.device import open_device
+from verdigris.core.errors import DeviceError
+open_device("software")
+if os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+try:
+    open_device("software")
+except DeviceError as failure:
+    print(failure, flush=True)
+    os._exit(7)
+os._exit(0)
+"""
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 7
+    assert done.stdout.startswith("this process was forked from one that has a device open")

@@ -1,9 +1,13 @@
 """Where results go is looked at without stumbling."""
 
+import os
+
+import numpy as np
+import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.outputs import kind_of, resolved
+from verdigris.core.outputs import kind_of, resolved, write_image
 from verdigris.core.training.options import make_folder
 
 
@@ -24,3 +28,18 @@ def test_a_link_to_itself_lies_in_no_bundle_and_is_no_folder_for_results(tmp_pat
     for folder in (ring, ring / "x"):
         with pytest.raises(SettingsError, match="ring"):
             make_folder(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are other ones there")
+@pytest.mark.parametrize("mask", [0o077, 0o022])
+def test_a_picture_has_the_rights_of_any_new_file(mask, tmp_path):
+    before = os.umask(mask)
+    try:
+        (tmp_path / "plain").touch()
+        spec = oiio.ImageSpec(2, 2, 1, "uint8")
+        write_image(tmp_path / "a.png", spec, np.zeros((2, 2, 1), np.uint8))
+    finally:
+        os.umask(before)
+    rights = [(tmp_path / name).stat().st_mode for name in ("plain", "a.png")]
+    assert rights[0] == rights[1]
+    assert len(list(tmp_path.iterdir())) == 2

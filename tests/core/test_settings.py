@@ -30,6 +30,8 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"resolution": "64"}, "resolution is '64': use a whole number"),
         ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),
         ({"seed": None}, "seed is None: use a whole number"),
+        ({"encoded_latent_rate": -1.0}, "encoded_latent_rate is -1.0: use 0 to 1"),
+        ({"encoded_latent_rate": float("nan")}, "encoded_latent_rate is nan: use 0 to 1"),
     ],
 )
 def test_what_is_no_number_is_refused_by_name(changes, message):

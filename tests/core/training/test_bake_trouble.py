@@ -14,7 +14,7 @@ from verdigris.core.errors import DeviceError, DocumentError, SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.training import stepping
+from verdigris.core.training import checkpoint, stepping
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Started, Step, Warning
 from verdigris.core.training.notices import unique_names
@@ -53,6 +53,18 @@ def run(teachers, folder, settings=TINY, **options):
     return list(
         bake(teachers, settings, BakeOptions(**{"name": "out", "folder": folder, **options}))
     )
+
+
+def cut_off_bake(teacher, folder):
+    """The checkpoint of a bake that ended after its first."""
+    events = bake(
+        [teacher], TINY, BakeOptions("out", folder, trainer="numpy", checkpoint_seconds=0.0)
+    )
+    for event in events:
+        if isinstance(event, Checkpointed):
+            break
+    events.close()
+    return folder / "out.bake.npz"
 
 
 def warnings(events):
@@ -202,6 +214,53 @@ def test_resuming_from_a_damaged_checkpoint_is_refused_with_the_way_out(clay, tm
         next(bake([clay], TINY, options))
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda facts: facts["settings"]["draw"].update(zeal=1), "settings of draw zeal are not"),
+        (lambda facts: facts["settings"].update(zeal=1), "settings zeal are not known: use"),
+        (lambda facts: facts.update(settings=None), "settings are None: use an object"),
+        (lambda facts: facts.pop("settings"), "settings"),
+        (lambda facts: facts.update(seconds=None), "NoneType"),
+        (lambda facts: facts.update(seconds="x"), "could not convert"),
+    ],
+)
+def test_resuming_from_a_checkpoint_of_another_version_is_refused_with_the_way_out(
+    change, told, clay, tmp_path
+):
+    path = cut_off_bake(clay, tmp_path)
+    saved = checkpoint.load(path)
+    change(saved.facts)
+    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
+    options = BakeOptions("out", tmp_path, trainer="numpy", resume=True)
+    message = rf"out\.bake\.npz: its settings are not .*{told}.*: bake without --resume$"
+    with pytest.raises(CheckpointError, match=message):
+        next(bake([clay], TINY, options))
+
+
+def test_resuming_from_moments_of_another_network_is_refused_with_the_way_out(clay, tmp_path):
+    path = cut_off_bake(clay, tmp_path)
+    saved = checkpoint.load(path)
+    saved.state["latents_m"] = saved.state["latents_m"][:-1]
+    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
+    options = BakeOptions("out", tmp_path, trainer="numpy", resume=True)
+    message = r"out\.bake\.npz: trainer state: latents_m is damaged .*: bake without --resume$"
+    with pytest.raises(CheckpointError, match=message):
+        list(bake([clay], TINY, options))
+
+
+def test_a_folder_in_the_place_of_the_checkpoint_is_refused_before_training(clay, tmp_path):
+    (tmp_path / "out.bake.npz").mkdir()
+    with pytest.raises(SettingsError, match=r"out\.bake\.npz: is a folder, where the checkpoint"):
+        next(bake([clay], TINY, BakeOptions("out", tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.bake.npz"]
+
+
+def test_a_bake_does_not_hang_on_how_numpy_takes_errors(clay, tmp_path):
+    with np.errstate(all="raise"):
+        assert run([clay], tmp_path)[-1].results
+
+
 def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
     first = bake([clay], TINY, BakeOptions("out", tmp_path))
     next(first)
@@ -219,6 +278,9 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"name": "../out"}, "'../out' is no name of a file"),
         ({"name": ""}, "'' is no name of a file"),
         ({"name": ".."}, "'..' is no name of a file"),
+        ({"name": "a\0b"}, "is no name of a file"),
+        ({"importance": np.full((2, 2), 1e300)}, "map: 4 of its weights are beyond 3.4e+38: weig"),
+        ({"importance": [["much"]]}, "the importance map: holds no numbers"),
         ({"time_limit": 0.0}, "time_limit is 0.0: use more than 0"),
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"target_error": -1.0}, "target_error is -1.0: use more than 0"),
