@@ -73,7 +73,7 @@ app.add_typer(farm)
 
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
-    it was interrupted, 143 when SIGTERM has ended a bake."""
+    it was interrupted, 143 or 129 when SIGTERM or SIGHUP has ended a bake."""
     if sys.stderr is None:
         # print would take the standard output for it
         sys.stderr = io.StringIO()

@@ -82,7 +82,8 @@ def bake(
     device: DeviceChoice = None,
 ) -> None:
     """Trains a neural material. Ctrl-C ends it early and keeps what there is, with exit code 0.
-    SIGTERM does so, too, with exit code 143: --resume then does the rest."""
+    SIGTERM does so, too, with exit code 143, and a terminal that is closed, with 129: --resume then
+    does the rest."""
     from verdigris.core.bundle.read import SUFFIX
     from verdigris.core.commands.ending import Ending
     from verdigris.core.device import open_device

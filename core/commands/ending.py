@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,11 +15,16 @@ if TYPE_CHECKING:
     from verdigris.core.training.bake import BakeControl
 
 
+# Where there is one: a terminal that is closed. A program that `nohup` has begun stays deaf to it.
+_HANG_UP = getattr(signal, "SIGHUP", None)
+
+
 class Ending:
     """Asks a bake to end when a signal comes, and knows what came of it.
 
     Ctrl-C is an artist who has seen enough: the result counts as made. SIGTERM is a machine that
-    is wanted for something else: the result is there, and the command has not done its work.
+    is wanted for something else, and SIGHUP a terminal that is closed: the result is there, and
+    the command has not done its work.
     """
 
     def __init__(self, control: BakeControl) -> None:
@@ -26,12 +32,16 @@ class Ending:
         self._signal: signal.Signals | None = None
         self._cut_off: Finished | None = None
         self._kept_step: int | None = None
+        self._terminals: list[int] = []
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """The first signal asks the bake to end, a Ctrl-C after it ends the program."""
-        both = signal.SIGINT, signal.SIGTERM
-        before = {each: signal.signal(each, self._handle) for each in both}
+        heard = [signal.SIGINT, signal.SIGTERM]
+        if _HANG_UP and signal.getsignal(_HANG_UP) != signal.SIG_IGN:
+            heard.append(_HANG_UP)
+        self._terminals = [each for each in (1, 2) if os.isatty(each)]
+        before = {each: signal.signal(each, self._handle) for each in heard}
         try:
             yield
         except NothingLearntError as failure:
@@ -41,8 +51,8 @@ class Ending:
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
-        if self._signal == signal.SIGTERM and self._cut_off:
-            raise EndedError(self._told(self._cut_off), self._signal)
+        if self._signal in (signal.SIGTERM, _HANG_UP) and self._cut_off:
+            raise EndedError(self._told(self._cut_off, self._signal), self._signal)
 
     def noting(self, events: Iterable[Event]) -> Iterator[Event]:
         """The same events, of which the last ones are remembered."""
@@ -59,10 +69,16 @@ class Ending:
             raise KeyboardInterrupt
         self._signal = self._signal or signal.Signals(number)
         self._control.stop()
+        if number == _HANG_UP:
+            # to write to a terminal that is gone would fail before the result is written
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for terminal in self._terminals:
+                os.dup2(nowhere, terminal)
+            os.close(nowhere)
 
-    def _told(self, cut_off: Finished) -> str:
+    def _told(self, cut_off: Finished, ended_by: signal.Signals) -> str:
         results = ", ".join(cut_off.results)
-        at = f"SIGTERM ended the bake at step {cut_off.step}"
+        at = f"{ended_by.name} ended the bake at step {cut_off.step}"
         text = f"{at}: {results} is what it had learnt by then"
         if self._kept_step is None:
             return text

@@ -272,15 +272,19 @@ def test_a_request_to_stop_leaves_a_checkpoint_of_the_step_that_it_ended_at(clay
     assert not (tmp_path / "out.bake.npz").exists()
 
 
-def _begun(chalk, folder, until):
-    """A bake of the command that goes on for ever, at the first event of this kind."""
+def _endless(chalk, folder):
     command = [
         *(sys.executable, "-m", "verdigris.core", "bake", chalk),
         *("--device", "software", "--resolution", "16", "--batch", "512", "--out", folder),
-        *("--iterations", "1000000", "--json"),
+        *("--iterations", "1000000"),
     ]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(list(map(str, command)), stdout=pipe, stderr=pipe, text=True)
+    return list(map(str, command))
+
+
+def _begun(chalk, folder, until):
+    """A bake of the command that goes on for ever, at the first event of this kind."""
+    command, pipe = [*_endless(chalk, folder), "--json"], subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
     next(line for line in process.stdout if f'"event": "{until}"' in line)
     return process
 
@@ -299,6 +303,33 @@ def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chal
         f"verdigris: SIGTERM ended the bake at step {last['step']}: {tmp_path / 'chalk.vdg'} is "
         "what it had learnt by then; start it again with --resume to go on from there\n"
     )
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up there")
+def test_a_terminal_that_is_closed_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
+    here, there = os.openpty()
+    process = subprocess.Popen(_endless(chalk, tmp_path), stdout=there, stderr=there)
+    os.close(there)
+    seen = b""
+    while b"loss" not in seen:
+        seen += os.read(here, 4096)
+    os.close(here)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 128 + signal.SIGHUP
+    step = open_bundle(tmp_path / "chalk.vdg").manifest.source["step"]
+    assert checkpoint.load(tmp_path / "chalk.bake.npz").facts["step"] == step > 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up there")
+def test_a_bake_that_is_to_outlive_its_terminal_does(chalk, tmp_path):
+    deaf = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *_endless(chalk, tmp_path), "--json"]
+    process = subprocess.Popen(deaf, stdout=subprocess.PIPE, text=True)
+    next(line for line in process.stdout if '"event": "step"' in line)
+    process.send_signal(signal.SIGHUP)
+    next(line for line in process.stdout if '"event": "step"' in line)
+    assert process.poll() is None
+    process.kill()
+    process.communicate()
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypatch):
