@@ -51,7 +51,7 @@ class Ending:
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
-        if self._signal in (signal.SIGTERM, _HANG_UP) and self._cut_off:
+        if self._signal and self._signal != signal.SIGINT and self._cut_off:
             raise EndedError(self._told(self._cut_off, self._signal), self._signal)
 
     def noting(self, events: Iterable[Event]) -> Iterator[Event]:
