@@ -29,8 +29,13 @@ _HOW_VALUES_ARE_WRITTEN = {
     "vector2": "2 numbers with a comma between",
     **{f"{kind}3": "3 numbers with commas between" for kind in ("vector", "color")},
     **{f"{kind}4": "4 numbers with commas between" for kind in ("vector", "color")},
+    "matrix33": "9 numbers with commas between",
+    "matrix44": "16 numbers with commas between",
 }
-_NUMERIC = ("float", "integer", "vector2", "vector3", "vector4", "color3", "color4")
+# Between these, values are converted where they are read.
+_SINGLE = ("boolean", "integer", "float")
+# Shaders of this kind are left out before code is generated.
+_LEFT_OUT = ("displacementshader", "volumeshader")
 
 
 def find_fault(node: mx.Node) -> str | None:
@@ -39,17 +44,60 @@ def find_fault(node: mx.Node) -> str | None:
     if definition is None:
         return _missing_definition(node)
     for port in node.getInputs():
-        fault = _dangling(port) or _mistyped(port) or _unreadable(port)
-        fault = fault or _unknown_choice(port, definition) or _unknown_unit(port)
-        fault = fault or _index_of_nothing(port, definition)
+        fault = _fault_of(port) or _fault_of_given(port)
+        fault = fault or _unknown_choice(port, definition) or _index_of_nothing(port, definition)
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+    for port in definition.getActiveInputs() if is_of_document(definition, node) else ():
+        fault = _unreadable(port) or _unknown_unit(port)
+        if fault and node.getInput(port.getName()) is None:
+            where = f"its definition {definition.getName()!r}, input {port.getName()!r}"
+            return f"node {node.getNamePath()!r}: {where}: {fault}"
+    return _without_code(node) or _undefined_output(node)
+
+
+def _fault_of(port: mx.Input) -> str | None:
+    return _dangling(port) or _mistyped(port) or _unreadable(port) or _unknown_unit(port)
+
+
+def _fault_of_given(port: mx.Input) -> str | None:
+    """What is wrong with the input of the graph, or of the definition, that a node's input reads:
+    the generator would take a default instead."""
+    given = port.getInterfaceInput()
+    if given is not None:
+        fault = _fault_of(given)
+        if fault:
+            return f"reads the input {given.getNamePath()!r}: {fault}"
+    elif port.getInterfaceName() and (definition := definition_of(port)) is not None:
+        given = definition.getActiveInput(port.getInterfaceName())
+    kinds = {port.getType(), given.getType()} if given is not None else set()
+    if given is None or len(kinds) == 1 or kinds <= {*_SINGLE}:
+        return None
+    return (
+        f"takes {port.getType()} and reads the input {given.getName()!r}, which is "
+        f"{given.getType()}: put a convert node between"
+    )
+
+
+def _without_code(node: mx.Node) -> str | None:
+    path, category = node.getNamePath(), node.getCategory()
     file = _file_of_code(node)
     if file:
         return (
-            f"node {node.getNamePath()!r} is implemented by the file {file!r}, which is not read: "
+            f"node {path!r} is implemented by the file {file!r}, which is not read: "
             "implement it by a graph of nodes"
         )
+    if node.getType() in _LEFT_OUT or node.getImplementation(TARGET) is not None:
+        return None
+    if is_of_document(node.getNodeDef(), node):
+        return f"node {path!r}: the document defines {category!r} without a graph: give it one"
+    return (
+        f"node {path!r} is of the kind {category!r} and type {node.getType()!r}, for which "
+        "MaterialX has no code: leave it out or put another in its place"
+    )
+
+
+def _undefined_output(node: mx.Node) -> str | None:
     graph = own_graph(node)
     for output in graph.getOutputs() if graph is not None else ():
         fault = _without_source(output)
@@ -188,7 +236,7 @@ def _mistyped(port: mx.Input) -> str | None:
 
 def _unreadable(port: mx.Input) -> str | None:
     text = port.getValueString()
-    if not text or port.getType() not in (*_NUMERIC, "boolean"):
+    if not text or port.getType() not in _HOW_VALUES_ARE_WRITTEN:
         return None
     if port.getValue() is None:
         how = _HOW_VALUES_ARE_WRITTEN[port.getType()]
@@ -220,7 +268,11 @@ def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
     """The generator refuses it, too, without saying where it stands."""
     defined = definition.getActiveInput(port.getName())
     text = (port.getInterfaceInput() or port).getValueString()
-    if not text or port.getType() != "string" or not defined or not defined.hasAttribute("enum"):
+    if port.getType() != "string" or not defined or not defined.hasAttribute("enum"):
+        return None
+    if port.getConnectedNode() or port.getConnectedOutput():
+        return "is connected, and is a choice that code is made of: write it as a value"
+    if not text:
         return None
     choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
     return None if text in choices else f"{text!r} is not known: use one of {', '.join(choices)}"

@@ -18,10 +18,12 @@ from verdigris.core.material.interfaces import (
     own_graphs,
 )
 from verdigris.core.material.library import standard_library
+from verdigris.core.material.material_definitions import define_surfaces_of_materials
 from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
+from verdigris.core.material.volumes import empty_volumes
 from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
 
 if TYPE_CHECKING:
@@ -178,6 +180,8 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
+        define_surfaces_of_materials(root, standard_library())
+        empty_volumes(root)
         _hand_down_inputs(root)
         read_properties_directly(root)
         give_colour_spaces_their_names(root)
@@ -186,6 +190,8 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         give_lengths_as_nodes_take_them(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
+    except DocumentError as failure:
+        raise DocumentError(f"{name}: {failure}") from None
     newest = mx.getVersionIntegers()[:2]
     if root.getVersionIntegers() > newest:
         raise DocumentError(

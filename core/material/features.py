@@ -153,9 +153,11 @@ _TIME = "time stands still at frame 1"
 _PLACE = (
     "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
 )
-_FACING = (
+FACING = Part(
+    "direction in space",
+    APPROXIMATED,
     "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
-    "the same everywhere"
+    "the same everywhere",
 )
 NODE_FEATURES: dict[str, tuple[str, str, str]] = {
     "displacement": ("displacement", DROPPED, _DISPLACEMENT),
@@ -185,6 +187,5 @@ NODE_FEATURES: dict[str, tuple[str, str, str]] = {
         DROPPED,
         "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
     ),
-    "normal": ("direction in space", APPROXIMATED, _FACING),
     "latlongimage": ("environment image", KEPT, ""),
 }

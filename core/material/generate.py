@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError
-from verdigris.core.material.coordinates import TEXTURE_COORDINATES
 from verdigris.core.material.fixes import (
     drop_unlit_passes,
     lift_private_uniforms,
@@ -19,7 +18,6 @@ from verdigris.core.material.fixes import (
 from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
-from verdigris.core.material.readers import properties_without_geometry
 from verdigris.core.material.upstream import image_inputs
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"export static const uint kLanesPerSample = {lanes};",
             '#include "teacher/prelude.slang"',
             code,
-            _vertex_adapter(stage, properties_without_geometry(nodes)),
+            _vertex_adapter(stage),
             '#include "teacher/material.slang"',
         )
     )
@@ -157,10 +155,10 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
     return registry
 
 
-def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> str:
+def _vertex_adapter(stage: Gen.ShaderStage) -> str:
     """Fills the vertex data that this document happens to ask for. A field that a sample has not
-    (a property of the geometry) is what the document says for such a case, or zero; pairs of
-    numbers are texture coordinates then. What is not painted is white: it is mostly multiplied."""
+    (a property of the geometry without a default) is zero; pairs of numbers are texture coordinates
+    then. What is not painted is white: it is mostly multiplied."""
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
@@ -171,13 +169,8 @@ def _vertex_adapter(stage: Gen.ShaderStage, properties: Mapping[str, str]) -> st
             lines.append(f"    vertex.{name} = {value};")
         elif name.startswith("color_"):
             lines.append(f"    vertex.{name} = 1.0;")
-        else:
-            property_name = name.removeprefix("i_geomprop_")
-            is_given = property_name in properties and property_name not in TEXTURE_COORDINATES
-            if kind == "vector2" and not is_given:
-                lines.append(f"    vertex.{name} = point.uv;")
-            elif property_name in properties:
-                lines.append(f"    vertex.{name} = {properties[property_name]};")
+        elif kind == "vector2":
+            lines.append(f"    vertex.{name} = point.uv;")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"

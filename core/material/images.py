@@ -179,7 +179,8 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise TextureError(
-            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
+            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}: "
+            "save it as PNG, TIFF or EXR"
         )
     spec, (width, height) = source.spec(), shown_size(source)
     source.close()
@@ -253,7 +254,8 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     source = oiio.ImageInput.open(str(path), config)
     if source is None:
         raise TextureError(
-            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}"
+            f"{asker}: {path} is not an image that can be read: {_one_line(oiio.geterror())}: "
+            "save it as PNG, TIFF or EXR"
         )
     channels = _first_channels(source.spec())
     texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])

@@ -14,7 +14,8 @@ _IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
 
 def give_values_where_they_are_read(root: mx.Document) -> None:
     """Puts values of a graph's inputs in the place of what refers to them, and what the document's
-    own definitions say of colours and files into the nodes that leave it to them."""
+    own definitions say of colours, lengths, angles and files into the nodes that leave it to
+    them."""
     import MaterialX as mx
 
     implementing = graphs_that_implement(root)
@@ -66,16 +67,24 @@ def _read_directly(port: mx.Input) -> None:
 def _spell_out_defaults(node: mx.Node) -> None:
     definition = node.getNodeDef()
     for port in definition.getActiveInputs() if definition is not None else ():
-        is_coloured = port.getType() in _IN_A_COLOUR_SPACE and port.getActiveColorSpace()
-        if is_coloured and port.hasValueString() and node.getInput(port.getName()) is None:
+        is_open = port.hasValueString() and node.getInput(port.getName()) is None
+        if is_open and (_is_coloured(port) or port.getType() == "filename" or port.hasUnit()):
             spelt_out = node.addInput(port.getName(), port.getType())
-            spelt_out.setValueString(port.getValueString())
-            spelt_out.setColorSpace(port.getActiveColorSpace())
+            for name in filter(port.hasAttribute, ("value", *_SAID_OF_A_VALUE)):
+                spelt_out.setAttribute(name, port.getAttribute(name))
+            if _is_coloured(port):
+                spelt_out.setColorSpace(port.getActiveColorSpace())
+            if port.getType() == "filename" and port.getActiveFilePrefix():
+                spelt_out.setFilePrefix(port.getActiveFilePrefix())
     for port in node.getInputs():
         is_file = port.getType() == "filename" and not port.hasColorSpace()
         space = _space_by_definition(node, port.getName()) if is_file else ""
         if space:
             port.setColorSpace(space)
+
+
+def _is_coloured(port: mx.Input) -> bool:
+    return port.getType() in _IN_A_COLOUR_SPACE and bool(port.getActiveColorSpace())
 
 
 def _space_by_definition(node: mx.Node, name: str) -> str:

@@ -8,27 +8,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import MaterialX as mx
 
+_BEHIND_NAMESPACE = ":"
+
 
 def rename_what_the_library_hides(root: mx.Document, library: mx.Document) -> dict[str, str]:
-    """Gives nodes and graphs names of their own, here and where they are meant: new and former."""
+    """Gives nodes, graphs and definitions names of their own, here and where they are meant: new
+    and former."""
     import MaterialX as mx
 
+    kinds = mx.Node | mx.NodeGraph | mx.NodeDef
+    _forget_copies(root, library)
     hidden = [
         child
         for child in root.getChildren()
-        if isinstance(child, mx.Node | mx.NodeGraph) and library.getChild(child.getName())
+        if isinstance(child, kinds)
+        and (library.getChild(child.getName()) or _is_no_name_for_code(child))
     ]
     former: dict[str, str] = {}
     for child in hidden:
-        if isinstance(child, mx.NodeGraph) and child.getNodeDefString():
-            # found by what it implements
-            continue
         name = child.getName()
-        child.setName(free_name(name, root, library))
+        child.setName(free_name(name.replace(_BEHIND_NAMESPACE, "_"), root, library))
         former[child.getName()] = name
     if former:
         _follow(root, {name: new for new, name in former.items()})
     return former
+
+
+def _is_no_name_for_code(child: mx.Element) -> bool:
+    """Variables of the code that is generated are called by nodes and graphs, and not by
+    definitions."""
+    return child.getCategory() != "nodedef" and _BEHIND_NAMESPACE in child.getName()
+
+
+def _forget_copies(root: mx.Document, library: mx.Document) -> None:
+    """Of what the library has, just as it has it: some programs write it into every document."""
+    for child in root.getChildren():
+        there = library.getChild(child.getName())
+        if there is not None and child == there:
+            root.removeChild(child.getName())
 
 
 def follow_into_namespace(included: mx.Document) -> None:
@@ -53,7 +70,11 @@ def _follow(root: mx.Document, renamed: dict[str, str]) -> None:
     for child in root.getChildren():
         if child.getInheritString() in renamed:
             child.setInheritString(renamed[child.getInheritString()])
+        if isinstance(child, mx.Implementation) and child.getNodeGraph() in renamed:
+            child.setNodeGraph(renamed[child.getNodeGraph()])
     for element in root.traverseTree():
+        if isinstance(element, mx.InterfaceElement) and element.getNodeDefString() in renamed:
+            element.setNodeDefString(renamed[element.getNodeDefString()])
         if isinstance(element, mx.PortElement):
             graph, node = element.getNodeGraphString(), element.getNodeName()
             if graph in renamed:

@@ -1,70 +1,107 @@
-"""Nodes that read a property of the geometry, which a flat sample has not."""
+"""Nodes that read a property of the geometry, which a flat sample has not: they give their default,
+and what reads texture coordinates gives those."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from verdigris.core.material.coordinates import property_of
+from verdigris.core.material.coordinates import (
+    reads_texture_coordinates,
+    stands_for_texture_coordinates,
+)
+from verdigris.core.material.library import TARGET
+from verdigris.core.material.upstream import definition_of
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 READER, VALUE, UNIFORM_VALUE = "UsdPrimvarReader", "geompropvalue", "geompropvalueuniform"
-_SLANG_TYPES = {
-    "boolean": "bool",
-    "integer": "int",
-    "float": "float",
-    **{f"vector{size}": f"float{size}" for size in (2, 3, 4)},
-    **{f"color{size}": f"float{size}" for size in (3, 4)},
-}
+# Of these the generator makes names in the code, and no values.
 _UNIFORM = ("string", "filename")
 # input of a reader -> that of the node that stands for it
 PORTS = {"varname": "geomprop", "fallback": "default"}
+GEOMPROP, DEFAULT = PORTS.values()
+_SOURCE = ("nodename", "nodegraph", "output", "interfacename")
+_VALUE = ("value", "colorspace", "unit", "unittype", "fileprefix")
 
 
 def read_properties_directly(root: mx.Document) -> None:
-    """Puts MaterialX's own node in the place of USD's, out of whose graph it cannot generate code:
-    there the name of the property is an interface."""
+    """Makes a reader's default what it gives. Readers keep their category, by which reports know
+    them."""
     import MaterialX as mx
 
-    for node in root.traverseTree():
-        if not isinstance(node, mx.Node) or node.getCategory() not in (READER, VALUE):
-            continue
-        if node.getCategory() == VALUE:
+    kinds = (READER, VALUE, UNIFORM_VALUE)
+    nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
+    for node in [node for node in nodes if node.getCategory() in kinds]:
+        if node.getCategory() == READER:
+            _call_as_materialx_does(node)
+        is_place = reads_texture_coordinates(node) or stands_for_texture_coordinates(node)
+        if node.getType() in _UNIFORM:
+            _hand_default_on(node)
+        elif is_place or node.getInput(DEFAULT) is None:
             _give_name_that_code_can_have(node)
-            continue
-        node.setCategory(UNIFORM_VALUE if node.getType() in _UNIFORM else VALUE)
-        node.removeAttribute("nodedef")
-        for port in node.getInputs():
-            if port.getName() in PORTS:
-                port.setName(PORTS[port.getName()])
-        _give_name_that_code_can_have(node)
+        else:
+            node.setNodeDefString(_definition_of_default(root, node.getType()))
+
+
+def _call_as_materialx_does(node: mx.Node) -> None:
+    """Out of the graph of USD's node, the generator cannot make code: there the name of the
+    property is an interface."""
+    node.setCategory(UNIFORM_VALUE if node.getType() in _UNIFORM else VALUE)
+    node.removeAttribute("nodedef")
+    for port in node.getInputs():
+        if port.getName() in PORTS:
+            port.setName(PORTS[port.getName()])
 
 
 def _give_name_that_code_can_have(node: mx.Node) -> None:
-    """The generator makes a variable of the name, which may be such as `UV Map` or `UVMap.001`."""
-    port = node.getInput(PORTS["varname"])
-    port = (port.getInterfaceInput() or port) if port is not None else None
-    if port is not None and port.getValueString():
-        name = port.getValueString().removeprefix("primvars:")
-        port.setValueString(re.sub(r"[^A-Za-z0-9_]", "_", name))
+    """The generator makes a variable of the name, which may be such as `UV Map` or `UVMap.001`, and
+    one alone, of whatever type, also where a definition has its users give the name."""
+    port = node.getInput(GEOMPROP)
+    if port is None:
+        return
+    given = port.getInterfaceInput() or port
+    if given is port and port.getInterfaceName():
+        definition = definition_of(port)
+        given = definition and definition.getActiveInput(port.getInterfaceName())
+    name = given.getValueString() if given is not None else ""
+    if name:
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", name.removeprefix("primvars:"))
+        is_pair = node.getType() == "vector2"
+        port.setValueString(plain if is_pair else f"{plain}_{node.getType()}")
+        port.removeAttribute("interfacename")
 
 
-def properties_without_geometry(nodes: Iterable[mx.Node]) -> dict[str, str]:
-    """By the name of a property, what the nodes say it is where there is none, as Slang has it."""
-    found: dict[str, str] = {}
-    for node in nodes:
-        default, slang = node.getInput(PORTS["fallback"]), _SLANG_TYPES.get(node.getType())
-        value = default.getValue() if default is not None else None
-        if node.getCategory() == VALUE and value is not None and slang:
-            found.setdefault(property_of(node), f"{slang}({_numbers(value)})")
-    return found
+def _definition_of_default(root: mx.Document, kind: str) -> str:
+    """The name of a definition by which a reader of this type gives its default."""
+    name = f"ND_default_of_property_{kind}"
+    if root.getNodeDef(name) is None:
+        definition = root.addNodeDef(name, kind, "default_of_property")
+        definition.addInput(GEOMPROP, "string").setIsUniform(True)
+        definition.addInput(DEFAULT, kind)
+        code = root.addImplementation(name.replace("ND", "IM", 1))
+        code.setNodeDefString(name)
+        code.setTarget(TARGET)
+        code.setAttribute("sourcecode", f"{{{{{DEFAULT}}}}}")
+    return name
 
 
-def _numbers(value: Any) -> str:
-    """What MaterialX has read, and not the text that it has read it of: that may go on."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ", ".join(map(repr, value.asTuple() if hasattr(value, "asTuple") else (value,)))
+def _hand_default_on(node: mx.Node) -> None:
+    """Puts the default in the place of the reader; outputs get it through a `dot`."""
+    import MaterialX as mx
+
+    default = node.getInput(DEFAULT)
+    for port in node.getDownstreamPorts():
+        if not isinstance(port, mx.Input) or port.getType() != node.getType():
+            continue
+        for name in (*_SOURCE, "value"):
+            port.removeAttribute(name)
+        for name in (*_SOURCE, *_VALUE) if default is not None else ():
+            if default.hasAttribute(name):
+                port.setAttribute(name, default.getAttribute(name))
+    if default is not None:
+        node.removeInput(GEOMPROP)
+        node.removeAttribute("nodedef")
+        node.setCategory("dot")
+        default.setName("in")

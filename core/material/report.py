@@ -8,19 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
-from verdigris.core.material.coordinates import (
-    property_of,
-    reads_texture_coordinates,
-    stands_for_texture_coordinates,
-)
-from verdigris.core.material.energy import input_text, largest_gain
 from verdigris.core.material.features import (
-    APPROXIMATED,
     DROPPED,
-    KEPT,
-    NODE_FEATURES,
-    SURFACE_FEATURES,
-    Feature,
     Part,
 )
 from verdigris.core.material.image_facts import (
@@ -29,9 +18,8 @@ from verdigris.core.material.image_facts import (
     no_numbers,
     tiles_left_out,
 )
-from verdigris.core.material.library import known_colour_spaces
-from verdigris.core.material.readers import VALUE
-from verdigris.core.material.upstream import is_connected, nodes_behind
+from verdigris.core.material.parts import default_places, parts_of
+from verdigris.core.material.upstream import nodes_behind
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -39,15 +27,9 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.probe import Probe
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.material.xmltext import Twin
 
-_READS_COORDINATES = ("texcoord", "tangent", "bitangent")
-_NORMAL, _ANGLE = "normal", "dotproduct"
-# What makes a mask of a direction.
-_TAKES_APART = ("extract", "separate3", "convert", _ANGLE)
-_LAYERS = ("layer", "layerx", "layery", "layerz")
 _MOST_TWINS = 8
-_IN_COLOUR_SPACES = ("filename", "color3", "color4")
-_PLACES = ("texcoord", "position")
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
@@ -118,7 +100,7 @@ def describe_material(
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
-            *_parts(nodes),
+            *parts_of(nodes),
             *tiles_left_out(textures),
             *_variants(document, material),
             *_twins(document),
@@ -177,11 +159,16 @@ def _twins(document: Document) -> list[Part]:
         Part(
             f"second {twin.name!r}",
             DROPPED,
-            f"line {twin.line} of {Path(twin.file).name}: line {twin.first_line} has named "
+            f"line {twin.line} of {Path(twin.file).name}: {_first_of(twin)} has named "
             "something so before, which is what counts: rename one of them",
         )
         for twin in document.twins[:_MOST_TWINS]
     ]
+
+
+def _first_of(twin: Twin) -> str:
+    elsewhere = f" of {Path(twin.first_file).name}" if twin.first_file != twin.file else ""
+    return f"line {twin.first_line}{elsewhere}"
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
@@ -195,127 +182,7 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
 
 
 def _reads_a_place(node: mx.Node) -> bool:
-    return node.getCategory() in _PLACE_NODES or bool(_default_places(node))
-
-
-def _default_places(node: mx.Node) -> list[mx.GeomPropDef]:
-    """The places that a node reads where nothing is connected."""
-    definition = node.getNodeDef()
-    ports = definition.getActiveInputs() if definition is not None else ()
-    names = [
-        port.getDefaultGeomPropString() for port in ports if node.getInput(port.getName()) is None
-    ]
-    read = [node.getDocument().getGeomPropDef(name) for name in names if name]
-    return [each for each in read if each is not None and each.getGeomProp() in _PLACES]
-
-
-def _parts(nodes: Sequence[mx.Node]) -> list[Part]:
-    parts: dict[str, Part] = {}
-    for node in nodes:
-        for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
-            if _is_on(node, feature):
-                parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
-    for node in nodes:
-        category = node.getCategory()
-        if category == VALUE and stands_for_texture_coordinates(node):
-            part = _further_coordinates(repr(property_of(node)))
-            parts.setdefault(part.name, part)
-        elif category in NODE_FEATURES and not _is_harmless(node, nodes):
-            part = Part(*NODE_FEATURES[category])
-            parts.setdefault(part.name, part)
-        elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
-            parts.setdefault(category, Part(category, KEPT))
-        for place in _default_places(node):
-            if place.getGeomProp() == "position":
-                part = Part(*NODE_FEATURES["position"])
-                parts.setdefault(part.name, part)
-            elif place.getIndex() not in ("", "0"):
-                part = _further_coordinates(place.getIndex())
-                parts.setdefault(part.name, part)
-        for part in (*_gains(node), *_odd_inputs(node)):
-            parts.setdefault(part.name, part)
-    order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
-    return sorted(parts.values(), key=lambda part: order[part.fate])
-
-
-def _is_harmless(node: mx.Node, nodes: Sequence[mx.Node]) -> bool:
-    """Whether a flat sample has what a node reads: its texture coordinates, or a normal that is
-    only used as one."""
-    if node.getCategory() != _NORMAL:
-        return reads_texture_coordinates(node)
-    readers = [
-        reader
-        for reader in nodes
-        for port in reader.getInputs()
-        if reader.getCategory() in _TAKES_APART and port.getConnectedNode() == node
-    ]
-    # with the view it makes an angle, which a flat sample has
-    return all(
-        reader.getCategory() == _ANGLE and all(map(is_connected, reader.getInputs()))
-        for reader in readers
-    )
-
-
-def _is_lama_closure(node: mx.Node) -> bool:
-    return str(node.getCategory()).startswith("Lama") and str(node.getType()) != "material"
-
-
-def _is_on(shader: mx.Node, feature: Feature) -> bool:
-    if feature.needs and not _differs(shader, feature.needs, 0.0):
-        return False
-    if any(_differs(shader, name, 0.0) for name in feature.unless):
-        return False
-    return any(_differs(shader, name, feature.off) for name in feature.inputs)
-
-
-def _differs(node: mx.Node, name: str, value: float) -> bool:
-    """Whether an input may be something else than `value` in all of its components."""
-    port = node.getActiveInput(name)
-    if port is not None and is_connected(port):
-        return True
-    text = input_text(node, name)
-    try:
-        return any(float(word) != value for word in text.replace(",", " ").split())
-    except ValueError:
-        return text.lower() == "true"
-
-
-def _gains(node: mx.Node) -> list[Part]:
-    """Lobes whose published form returns more light than it receives."""
-    found = largest_gain(node)
-    if found is None:
-        return []
-    name, gain = found
-    how = f"energy above one removed: it would return up to {gain:.2g} times what it receives"
-    return [Part(name, APPROXIMATED, how)]
-
-
-def _odd_inputs(node: mx.Node) -> list[Part]:
-    """Settings of single nodes that are read differently, or not at all."""
-    found = []
-    for port in node.getActiveInputs():
-        name, text = port.getName(), port.getValueString()
-        if name == "filtertype" and text == "cubic":
-            found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
-        elif name == "scatter_mode" and "T" in text:
-            found.append(Part("transmission", DROPPED, "light that passes through is left out"))
-        elif name == "framerange" and text:
-            found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
-        elif name in _LAYERS and text:
-            how = "the first channels of the file are read: write the layer to a file of its own"
-            found.append(Part(f"layer {text!r} of an image", DROPPED, how))
-        elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
-            found.append(_further_coordinates(text))
-        space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
-        if space not in known_colour_spaces():
-            how = f"{space!r} is not known to MaterialX's colour management: read as linear"
-            found.append(Part(f"colour space {space}", APPROXIMATED, how))
-    return found
-
-
-def _further_coordinates(index: str) -> Part:
-    how = "there is one set of texture coordinates: it stands for all"
-    return Part(f"texture coordinates {index}", APPROXIMATED, how)
+    return node.getCategory() in _PLACE_NODES or bool(default_places(node))
 
 
 def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:

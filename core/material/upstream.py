@@ -33,26 +33,24 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
         stack.append((node, _inputs_of(node)))
         return True
 
-    starts = [element] if isinstance(element, mx.Node) else _resolve(element)
-    for start in starts:
-        if enter(start):
-            yield start
-        while stack:
-            node, feeding = stack[-1]
-            following = next(feeding, None)
-            if following is None:
-                stack.pop()
-                path = node.getNamePath()
-                del on_path[path]
-                done.add(path)
-            elif enter(following):
-                yield following
+    start = element if isinstance(element, mx.Node) else source_of(element)
+    if start is not None and enter(start):
+        yield start
+    while stack:
+        node, feeding = stack[-1]
+        following = next(feeding, None)
+        if following is None:
+            stack.pop()
+            path = node.getNamePath()
+            del on_path[path]
+            done.add(path)
+        elif enter(following):
+            yield following
 
 
 def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
     """Every node that feeds one input."""
-    for node in _resolve(port):
-        yield from upstream_nodes(node, document_name)
+    yield from upstream_nodes(port, document_name)
 
 
 def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
@@ -88,11 +86,11 @@ def _is_left_to_users(port: mx.Input) -> bool:
 
 
 def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
-    for port in node.getInputs():
-        yield from _resolve(port)
     graph = own_graph(node)
-    for output in graph.getOutputs() if graph else ():
-        yield from _resolve(output)
+    for port in (*node.getInputs(), *(graph.getOutputs() if graph else ())):
+        source = source_of(port)
+        if source is not None:
+            yield source
 
 
 def own_graph(node: mx.Node) -> mx.NodeGraph | None:
@@ -110,7 +108,7 @@ def is_of_document(element: mx.Element, node: mx.Node) -> bool:
     return element.getParent() is node.getDocument()
 
 
-def _resolve(port: mx.PortElement) -> list[mx.Node]:
+def source_of(port: mx.PortElement) -> mx.Node | None:
     """The node behind a port, through the inputs of the node graph that it stands in."""
     import MaterialX as mx
 
@@ -125,6 +123,5 @@ def _resolve(port: mx.PortElement) -> list[mx.Node]:
         if output is not None and not port.getNodeName():
             port = output
             continue
-        node = port.getConnectedNode()
-        return [node] if node is not None else []
-    return []
+        return port.getConnectedNode()
+    return None

@@ -14,6 +14,8 @@ LARGEST_BYTES = 64 << 20
 DEEPEST_NESTING = 64
 MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
+# Open where an element directly in the document begins: what holds the root, and the root.
+_OUTERMOST = 2
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
 _START_OF_ARCHIVES = b"PK\x03\x04"
 _STARTS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -26,6 +28,7 @@ class Twin:
     file: str
     name: str
     line: int
+    first_file: str
     first_line: int
 
 
@@ -37,20 +40,24 @@ class XmlFacts:
     elements: int = 0
     includes: list[str] = field(default_factory=list)
     twins: list[Twin] = field(default_factory=list)
+    names: dict[str, int] = field(default_factory=dict)
+    """Lines in which its outermost elements are named, by the names that they get."""
 
 
 def read_text(path: Path) -> str:
     """The text of a document file."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST_BYTES:
+        if path.is_dir():
+            raise DocumentError(f"{path}: is a folder: name a MaterialX document (.mtlx) in it")
+        with path.open("rb") as file:
+            # of a device or a pipe there may be no end
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            size = max(path.stat().st_size, len(content))
             raise DocumentError(
                 f"{path}: {size / 1e6:.0f} MB is more than a MaterialX document may have "
                 f"({LARGEST_BYTES >> 20} MB)"
             )
-        if path.is_dir():
-            raise DocumentError(f"{path}: is a folder: name a MaterialX document (.mtlx) in it")
-        content = path.read_bytes()
         if what := _other_kind(path, content):
             raise DocumentError(f"{path}: is {what}")
         return content.decode("utf-8-sig")
@@ -85,19 +92,25 @@ def _other_kind(path: Path, content: bytes) -> str:
 
 def check_xml(text: str, name: str) -> XmlFacts:
     """Refuses what is not well-formed MaterialX of reasonable size, naming line and column."""
-    facts = XmlFacts()
+    facts, namespace = XmlFacts(), ""
     # of each open element, the lines in which its children are named
     open_elements: list[dict[str, int]] = [{}]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal namespace
+        if not facts.root:
+            namespace = attributes.get("namespace", "")
         facts.root = facts.root or tag
         facts.elements += 1
         siblings, own_name = open_elements[-1], attributes.get("name", "")
         if own_name in siblings:
-            twin = Twin(name, own_name, parser.CurrentLineNumber, siblings[own_name])
+            twin = Twin(name, own_name, parser.CurrentLineNumber, name, siblings[own_name])
             facts.twins.append(twin)
         elif own_name:
             siblings[own_name] = parser.CurrentLineNumber
+            if len(open_elements) == _OUTERMOST:
+                outer = f"{namespace}:{own_name}" if namespace else own_name
+                facts.names[outer] = parser.CurrentLineNumber
         open_elements.append({})
         if len(open_elements) - 1 > DEEPEST_NESTING:
             raise DocumentError(f"{name}: elements are nested deeper than {DEEPEST_NESTING}")
@@ -137,6 +150,15 @@ def collect_includes(
     them is added to what is known of this one."""
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
+    named: dict[str, tuple[str, int]] = {}
+
+    def add_names(file: str, names: dict[str, int]) -> None:
+        """In the order in which MaterialX takes them up, and the first of a name stays."""
+        for each, line in names.items():
+            if each in named:
+                facts.twins.append(Twin(file, each, line, *named[each]))
+            else:
+                named[each] = file, line
 
     def visit(
         includes: list[str], includer: str, start: Path | None, chain: tuple[Path, ...]
@@ -156,6 +178,8 @@ def collect_includes(
             facts.twins += inner.twins
             visit(inner.includes, str(path), path.parent, (*chain, path))
             found.append((path, text))
+            add_names(str(path), inner.names)
 
     visit(facts.includes, name, folder, ())
+    add_names(name, facts.names)
     return found

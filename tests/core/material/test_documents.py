@@ -236,10 +236,29 @@ def test_what_shares_a_name_with_something_before_it_is_told_with_its_line(tmp_p
     ]
 
 
+@pytest.mark.parametrize("space", ["", "kit"])
+def test_what_shares_a_name_with_something_included_is_told_with_both_files(space, tmp_path):
+    own = f'<constant name="{space and "kit:"}c" type="color3">{RED}</constant>'
+    included = document("", '<constant name="c" type="color3"/>')
+    if space:
+        included = included.replace("<materialx", f'<materialx namespace="{space}"')
+    (tmp_path / "more.mtlx").write_text(included)
+    path = tmp_path / "own.mtlx"
+    path.write_text(document('<xi:include href="more.mtlx"/>', own, standard_surface(), material()))
+    told = [part for part in describe(load_document(path), probe=False)[0].parts if part.how]
+    [how] = [part.how for part in told if part.name == f"second '{space and 'kit:'}c'"]
+    assert how.startswith("line 4 of own.mtlx: line 4 of more.mtlx has named something so before")
+
+
 DEFINITION = (
     '<nodedef name="ND_wear" node="wear">{inputs}<output name="out" type="color3"/></nodedef>'
     '<nodegraph name="NG_wear" nodedef="ND_wear">{nodes}'
     '<output name="out" type="color3" nodename="inner"/></nodegraph>'
+)
+GIVEN = (
+    '<nodegraph name="g"><input name="w" {}/><dot name="a" type="float">'
+    '<input name="in" type="float" interfacename="w"/></dot>'
+    '<output name="out" type="float" nodename="a"/></nodegraph>'
 )
 IMAGE = '<image name="inner" type="color3"><input name="file" type="filename" {said}/></image>'
 FILE = '<input name="file" type="filename" value="{}"/>'
@@ -621,6 +640,50 @@ def test_what_is_not_a_material_document_is_refused_with_the_reason(text, messag
             "node 'a', input 'index': there is no 3: use 0 to 2",
         ),
         (
+            '<input name="base" type="float" nodegraph="g" output="out"/>',
+            GIVEN.format('type="float" value="0,5"'),
+            "node 'g/a', input 'in': reads the input 'g/w': the value '0,5' is not one number",
+        ),
+        (
+            '<input name="base" type="float" nodegraph="g" output="out"/>',
+            GIVEN.format('type="float" nodename="gone"'),
+            "node 'g/a', input 'in': reads the input 'g/w': is connected to 'gone', which is not",
+        ),
+        (
+            '<input name="base" type="float" nodegraph="g" output="out"/>',
+            GIVEN.format('type="color3" value="1, 1, 1"'),
+            "node 'g/a', input 'in': takes float and reads the input 'w', which is color3",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            DEFINITION.format(
+                inputs='<input name="w" type="float" value="0,5"/>',
+                nodes='<dot name="inner" type="color3">'
+                '<input name="in" type="color3" value="1, 1, 1"/></dot>',
+            )
+            + '<wear name="a" type="color3"/>',
+            "node 'a': its definition 'ND_wear', input 'w': the value '0,5' is not one number",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            '<nodedef name="ND_wear" node="wear"><output name="out" type="color3"/></nodedef>'
+            '<wear name="a" type="color3"/>',
+            "node 'a': the document defines 'wear' without a graph: give it one",
+        ),
+        (
+            '<input name="base_color" type="color3" nodename="a"/>',
+            '<convert name="a" type="color3"><input name="in" type="vector3" nodename="b"/>'
+            '</convert><transformmatrix name="b" type="vector3">'
+            '<input name="mat" type="matrix33" value="1, 2, 3"/></transformmatrix>',
+            "node 'b', input 'mat': the value '1, 2, 3' is not of the type matrix33: write 9",
+        ),
+        (
+            '<input name="base" type="float" nodename="a"/>',
+            '<image name="a" type="float"><input name="uaddressmode" type="string" nodename="b"/>'
+            '</image><constant name="b" type="string"/>',
+            "node 'a', input 'uaddressmode': is connected, and is a choice .*: write it as a value",
+        ),
+        (
             '<input name="tangent" type="vector3" nodename="a"/>',
             '<tangent name="a" type="vector3"><input name="index" type="integer" value="-1"/>'
             "</tangent>",
@@ -637,6 +700,27 @@ def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
 @pytest.mark.parametrize("value", ["1.5f", " +1", "-.5", "2.", "1e-3", "1E+2"])
 def test_a_number_may_be_written_as_programs_do(value):
     loaded = parse_document(with_surface(f'<input name="coat" type="float" value="{value}"/>'))
+    loaded.check(loaded.require_material())
+
+
+@pytest.mark.parametrize("kind", ["conical_edf", "measured_edf"])
+def test_a_node_that_there_is_no_code_of_is_refused_by_name(kind):
+    text = document(
+        f'<{kind} name="lamp" type="EDF"/>',
+        '<surface name="shader" type="surfaceshader">'
+        '<input name="edf" type="EDF" nodename="lamp"/></surface>',
+        material(),
+    )
+    loaded = parse_document(text)
+    message = f"node 'lamp' is of the kind '{kind}' and type 'EDF', for which MaterialX has no code"
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
+
+
+def test_a_whole_number_given_to_a_graph_is_read_as_a_number():
+    nodes = GIVEN.format('type="integer" value="1"')
+    inputs = '<input name="base" type="float" nodegraph="g" output="out"/>'
+    loaded = parse_document(with_surface(inputs, nodes))
     loaded.check(loaded.require_material())
 
 

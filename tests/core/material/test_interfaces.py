@@ -121,6 +121,40 @@ def test_a_film_that_is_given_to_a_graph_is_as_thick_as_its_unit_says():
     np.testing.assert_allclose(in_microns, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("prefix", ["", 'fileprefix="pictures/"'], ids=["plain", "prefix"])
+def test_the_file_that_a_definition_names_is_read(folder, prefix):
+    text = by_default(SAMPLED, FILE).replace('node="own"', f'node="own" {prefix}')
+    at = folder
+    if prefix:
+        at = folder / "apart"
+        (at / "pictures").mkdir(parents=True, exist_ok=True)
+        (at / "pictures" / "plain.png").write_bytes((folder / "plain.png").read_bytes())
+    np.testing.assert_allclose(seen(text, at), WRITTEN, atol=2e-3)
+    document_in_srgb = seen(text, at, "srgb_texture")
+    np.testing.assert_allclose(document_in_srgb, decoded_srgb(WRITTEN), atol=2e-3)
+
+
+LENGTH = 'type="float" value="{}" unit="centimeter" unittype="distance"'
+
+
+@pytest.mark.parametrize(
+    ("given_there", "expected"),
+    [
+        ("", 0.5),
+        (LENGTH.format(20), 0.2),
+        ('type="float" value="2" unit="meter" unittype="distance"', 2),
+        ('type="float" value="20"', 20),
+    ],
+    ids=["by default", "in centimetres", "in metres", "without a unit"],
+)
+def test_a_length_that_a_definition_takes_is_in_metres(folder, given_there, expected):
+    read = READ.replace("dot", "convert").replace('"in" type="color3"', '"in" type="float"')
+    text = by_default(read, LENGTH.format(50))
+    if given_there:
+        text = text.removesuffix("/>") + f">{given(given_there)}</own>"
+    np.testing.assert_allclose(seen(text, folder), [expected] * 3, rtol=1e-6)
+
+
 def test_the_report_names_the_colour_space_in_which_the_file_of_a_graph_is_read(folder):
     text = in_a_graph(SAMPLED, f"{FILE} {SRGB}")
     [report] = describe(probe(text, "colour", search_paths=[folder]), probe=False)

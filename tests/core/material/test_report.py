@@ -197,6 +197,20 @@ MASKS = {
 }
 
 
+ALONG = node("tangent", "t", "vector3", {"space": ("string", "world")})
+LOOK = node("viewdirection", "v", "vector3", {"space": ("string", "world")})
+MASKS |= {
+    "y of a product": (
+        ALONG
+        + node("multiply", "p", "vector3", {"in1": ("vector3", "@n"), "in2": ("vector3", "@t")})
+        + node("extract", "m", "float", {"in": ("vector3", "@p")}),
+        True,
+    ),
+    "y of the view": (LOOK + node("extract", "m", "float", {"in": ("vector3", "@v")}), True),
+    "length": (node("magnitude", "m", "float", {"in": ("vector3", "@n")}), True),
+}
+
+
 @pytest.mark.parametrize("mask", MASKS)
 def test_a_mask_of_where_a_surface_faces_is_told(mask):
     nodes, is_told = MASKS[mask]
@@ -207,6 +221,57 @@ def test_a_mask_of_where_a_surface_faces_is_told(mask):
 def test_a_normal_that_is_used_as_one_is_not_told():
     inputs = '<input name="coat_normal" type="vector3" nodename="n"/>'
     assert "direction in space" not in fates(with_surface(inputs, SLOPE))
+    turned = node("normalize", "u", "vector3", {"in": ("vector3", "@n")})
+    inputs = inputs.replace('"n"', '"u"') + '<input name="tangent" type="vector3" nodename="t"/>'
+    assert "direction in space" not in fates(with_surface(inputs, SLOPE, turned, ALONG))
+
+
+def test_settings_that_a_graph_is_given_are_told_as_those_of_its_nodes():
+    text = document(
+        '<nodegraph name="g"><input name="set" type="integer" value="1"/>'
+        '<input name="which" type="string" value="spec"/>'
+        '<input name="how" type="string" value="cubic"/>'
+        '<texcoord name="uv" type="vector2">'
+        '<input name="index" type="integer" interfacename="set"/></texcoord>'
+        '<image name="i" type="color3"><input name="layer" type="string" interfacename="which"/>'
+        '<input name="filtertype" type="string" interfacename="how"/>'
+        '<input name="texcoord" type="vector2" nodename="uv"/></image>'
+        '<output name="out" type="color3" nodename="i"/></nodegraph>',
+        standard_surface('<input name="base_color" type="color3" nodegraph="g" output="out"/>'),
+        material(),
+    )
+    found = fates(text)
+    assert found["texture coordinates 1"] == "approximated"
+    assert found["layer 'spec' of an image"] == "dropped"
+    assert found["cubic filtering"] == "approximated"
+
+
+@pytest.mark.parametrize(
+    ("value", "is_told"), [("0.6, 0, 0.8", True), ("0, 0, 1", False), ("0.0, 0.0, 0.0", False)]
+)
+def test_a_value_that_the_surface_overrules_is_told(value, is_told):
+    found = fates(with_surface(f'<input name="coat_normal" type="vector3" value="{value}"/>'))
+    assert ("value of 'coat_normal'" in found) == is_told
+
+
+OWN_CHECKERS = (
+    '<nodedef name="ND_mine" node="checkerboard"><input name="color1" type="color3" '
+    'value="1, 1, 1"/><output name="out" type="color3"/></nodedef>',
+    '<nodegraph name="NG_mine" nodedef="ND_{}"><constant name="k" type="color3"/>'
+    '<output name="out" type="color3" nodename="k"/></nodegraph>',
+)
+
+
+@pytest.mark.parametrize(
+    "parts", [("mine", OWN_CHECKERS), ("checkerboard_color3", OWN_CHECKERS[1:])]
+)
+def test_a_definition_of_a_node_that_materialx_has_is_told_where_it_is_used(parts):
+    kind, own = parts
+    own = "".join(own).format(kind)
+    inputs = '<input name="base_color" type="color3" nodename="c"/>'
+    found = fates(with_surface(inputs, own, '<checkerboard name="c" type="color3"/>'))
+    assert found["own definition of 'checkerboard'"] == "dropped"
+    assert "own definition of 'checkerboard'" not in fates(with_surface("", own))
 
 
 @pytest.mark.parametrize("kind", ["float", "vector3", "color3"])

@@ -1,0 +1,143 @@
+"""Documents that define nodes themselves, named like MaterialX's own, or whole materials."""
+
+from pathlib import Path
+
+import MaterialX as mx
+import numpy as np
+import pytest
+
+from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.report import describe
+from verdigris.core.material.teacher import Teacher
+
+from .documents import document, material, standard_surface
+from .surfaces import glow, node
+
+AT = np.float32([[0.2, 0.7]])
+UP = np.float32([[0, 0, 1]])
+SURFACE = (
+    '<standard_surface name="q" type="surfaceshader">'
+    '<input name="base_color" type="color3" interfacename="c"/></standard_surface>'
+)
+COLOUR = '<input name="c" type="color3" value="{}"/>'
+PLAIN = standard_surface('<input name="base_color" type="color3" value="0.2, 0.4, 0.6"/>')
+
+
+def response(text):
+    return Teacher(parse_document(text)).response(AT, UP, UP)
+
+
+def test_a_definition_of_a_whole_material_is_one():
+    text = document(
+        f'<nodedef name="ND_paint" node="paint">{COLOUR.format("0.9, 0.9, 0.9")}'
+        '<output name="out" type="material"/></nodedef>',
+        f'<nodegraph name="NG_paint" nodedef="ND_paint">{SURFACE}'
+        '<surfacematerial name="x" type="material">'
+        '<input name="surfaceshader" type="surfaceshader" nodename="q"/></surfacematerial>'
+        '<output name="out" type="material" nodename="x"/></nodegraph>',
+        f'<paint name="wall" type="material">{COLOUR.format("0.2, 0.4, 0.6")}</paint>',
+        f'<paint name="door" type="material">{COLOUR.format("0.6, 0.2, 0.2")}</paint>',
+        '<look name="day"><materialassign name="a" material="door" geom="/door"/></look>',
+    )
+    loaded = parse_document(text)
+    assert {each.name: each.looks for each in loaded.materials} == {"wall": (), "door": ("day",)}
+    found = Teacher(loaded, loaded.require_material("wall")).response(AT, UP, UP)
+    expected = response(document(PLAIN, material()))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert expected.min() > 0.05
+
+
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_a_graph_may_be_named_like_one_of_the_library(is_bound):
+    name = "NG_standard_surface_surfaceshader_100"
+    bound = f'<implementation name="IM_mine" nodedef="ND_mine" nodegraph="{name}"/>'
+    text = document(
+        f'<nodedef name="ND_mine" node="mine">{COLOUR.format("0.2, 0.4, 0.6")}'
+        '<output name="out" type="surfaceshader"/></nodedef>',
+        f'<nodegraph name="{name}"{"" if is_bound else chr(32) + "nodedef=" + chr(34)}'
+        f"{'' if is_bound else 'ND_mine' + chr(34)}>{SURFACE}"
+        '<output name="out" type="surfaceshader" nodename="q"/></nodegraph>',
+        bound if is_bound else "",
+        '<mine name="shader" type="surfaceshader"/>',
+        material(),
+    )
+    assert [each.name for each in parse_document(text).materials] == ["material"]
+    np.testing.assert_allclose(response(text), response(document(PLAIN, material())), rtol=1e-6)
+
+
+def test_a_definition_may_be_named_like_one_of_another_node():
+    own = (
+        '<nodedef name="ND_checkerboard_color3" node="mine">'
+        f'{COLOUR.format("0.25, 0.5, 0.75")}<output name="out" type="color3"/></nodedef>'
+        '<nodegraph name="NG_q" nodedef="ND_checkerboard_color3">'
+        f"{node('dot', 'd', 'color3', {'in': ('color3', '')}).replace('value=', 'interfacename=')}"
+        '<output name="out" type="color3" nodename="d"/></nodegraph>'
+    ).replace('interfacename=""', 'interfacename="c"')
+    shader = (
+        '<surface_unlit name="shader" type="surfaceshader">'
+        '<input name="emission_color" type="color3" nodename="seen"/></surface_unlit>'
+    )
+    text = document(own, '<mine name="seen" type="color3"/>', shader, material())
+    np.testing.assert_allclose(
+        glow(Teacher(parse_document(text)), AT)[0], [0.25, 0.5, 0.75], atol=1e-6
+    )
+    checkers = node("checkerboard", "seen", "color3", {"color1": ("color3", "0, 1, 0")})
+    text = document(own, checkers, shader, material())
+    assert glow(Teacher(parse_document(text)), np.float32([[0.2, 0.01]]))[0] == pytest.approx(
+        [0, 1, 0]
+    )
+
+
+def test_a_copy_of_the_library_in_a_document_is_nothing_of_its_own(tmp_path):
+    library = Path(mx.__file__).parent / "libraries" / "bxdf" / "standard_surface.mtlx"
+    (tmp_path / "copy.mtlx").write_bytes(library.read_bytes())
+    path = tmp_path / "own.mtlx"
+    path.write_text(document('<xi:include href="copy.mtlx"/>', PLAIN, material()))
+    [report] = describe(load_document(path), probe=False)
+    assert report.name == "material" and not report.problem
+    assert {part.name for part in report.parts} == {"base", "specular"}
+
+
+def test_nodes_of_an_included_document_with_a_namespace_may_have_values(tmp_path):
+    """The code has a variable for each, and none with a colon."""
+    (tmp_path / "kit.mtlx").write_text(
+        document(
+            node("geompropvalue", "g", "color3", {"default": ("color3", "0.5, 0.25, 0.75")}),
+            node(
+                "add", "sum", "color3", {"in1": ("color3", "@g"), "in2": ("color3", "0.1, 0.1, 0")}
+            ),
+            '<surface_unlit name="shader" type="surfaceshader">'
+            '<input name="emission_color" type="color3" nodename="sum"/></surface_unlit>',
+            material(),
+        ).replace("<materialx", '<materialx namespace="kit"')
+    )
+    path = tmp_path / "own.mtlx"
+    path.write_text(document('<xi:include href="kit.mtlx"/>'))
+    loaded = load_document(path)
+    assert [each.name for each in loaded.materials] == ["kit:material"]
+    np.testing.assert_allclose(glow(Teacher(loaded), AT)[0], [0.6, 0.25, 0.75], atol=1e-6)
+
+
+def test_a_volume_below_a_surface_is_dropped_whatever_makes_it():
+    def layered(volume):
+        return document(
+            volume,
+            '<dielectric_bsdf name="d" type="BSDF"/>',
+            '<layer name="l" type="BSDF"><input name="top" type="BSDF" nodename="d"/>'
+            '<input name="base" type="VDF" nodename="v"/></layer>',
+            '<surface name="shader" type="surfaceshader">'
+            '<input name="bsdf" type="BSDF" nodename="l"/></surface>',
+            material(),
+        )
+
+    murky = (
+        '<absorption_vdf name="a" type="VDF"><input name="absorption" type="vector3" '
+        'value="1, 2, 3"/></absorption_vdf><add name="v" type="VDF">'
+        '<input name="in1" type="VDF" nodename="a"/><input name="in2" type="VDF" nodename="a"/>'
+        "</add>"
+    )
+    clear = '<anisotropic_vdf name="v" type="VDF"/>'
+    assert "volume" in {
+        part.name for part in describe(parse_document(layered(murky)), probe=False)[0].parts
+    }
+    np.testing.assert_array_equal(response(layered(murky)), response(layered(clear)))
