@@ -115,7 +115,7 @@ def test_nodes_of_an_included_document_with_a_namespace_may_have_values(tmp_path
     path.write_text(document('<xi:include href="kit.mtlx"/>'))
     loaded = load_document(path)
     assert [each.name for each in loaded.materials] == ["kit:material"]
-    np.testing.assert_allclose(glow(Teacher(loaded), AT)[0], [0.6, 0.25, 0.75], atol=1e-6)
+    np.testing.assert_allclose(glow(Teacher(loaded), AT)[0], [0.6, 0.35, 0.75], atol=1e-6)
 
 
 def test_a_volume_below_a_surface_is_dropped_whatever_makes_it():
