@@ -1,24 +1,27 @@
 """python -m verdigris.core.batch.bake_task: does one bake of a scene, in a process of its own.
 
 The task comes as one line of JSON on standard input; events go to standard output, one a line. The
-end of the input ends the process: whoever asked for the bake is gone, and its checkpoint stays.
+end of the input ends the process, as signals do: whoever asked for the bake is gone, and its
+checkpoint stays.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.batch.task import Task
 from verdigris.core.device import close_device
 from verdigris.core.errors import DeviceError, VerdigrisError
+from verdigris.core.worker.ending import Ended, Ending, clear_locks
 from verdigris.core.worker.protocol import encode
 from verdigris.core.worker.streams import take_standard_streams
 
@@ -42,30 +45,43 @@ def main() -> None:
     incoming, outgoing = take_standard_streams()
     reader = os.fdopen(os.dup(incoming.fileno()), "rb")
     line = reader.readline()
-    # from here on the thread has the reader: closing it would wait for the thread
-    threading.Thread(target=_end_with, args=(reader,), daemon=True).start()
+    ending = Ending(EXIT_FAILED)
 
     def post(event: dict[str, Any]) -> None:
         outgoing.write(encode(event))
 
-    code = EXIT_FAILED
+    code, task = EXIT_FAILED, None
     try:
+        # from here on the thread has the reader: closing it would wait for the thread
+        threading.Thread(target=_end_with, args=(reader, ending), daemon=True).start()
         task = Task.from_json(json.loads(line))
+        code = _obey(task, post)
+    except Ended:
+        # the checkpoint stays
+        pass
+    except BaseException:  # noqa: BLE001  whatever it is, the process has to end
+        traceback.print_exc()
+    ending.settle()
+    if task is not None:
+        clear_locks(task.folder, task.lock_names)
+    sys.stderr.flush()
+    ending.leave(code)
+
+
+def _obey(task: Task, post: Any) -> int:
+    try:
         code = run(task, post)
         close_device(task.device or None)
     except VerdigrisError as failure:
         post({"event": "error", **describe(failure)})
-    except BaseException:  # noqa: BLE001  whatever it is, the process has to end
-        traceback.print_exc()
-    sys.stderr.flush()
-    # not by way of the interpreter's end: a driver that hangs there would leave a process
-    os._exit(code)
+        return EXIT_FAILED
+    return code
 
 
-def _end_with(stream: BinaryIO) -> None:
+def _end_with(stream: BinaryIO, ending: Ending) -> None:
     while stream.read(1):
         pass
-    os._exit(EXIT_FAILED)
+    ending.call_off()
 
 
 def describe(failure: VerdigrisError) -> dict[str, Any]:
@@ -104,8 +120,10 @@ def run(task: Task, post: Any) -> int:
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),
     )
-    for event in bake_or_wait(teachers, settings, options, post):
-        post(event.as_json())
+    # what is told may find nobody: the bake has to let go of its lock even then
+    with contextlib.closing(bake_or_wait(teachers, settings, options, post)) as events:
+        for event in events:
+            post(event.as_json())
     return 0
 
 
@@ -127,7 +145,7 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
 
 def bake_or_wait(
     teachers: list[Teacher], settings: BakeSettings, options: BakeOptions, post: Any
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The events of a bake: from its checkpoint, or afresh if that is of something else. None where
     another process is at the same bake: once that has ended, it may have done all of it."""
     from verdigris.core.network.parameters import CheckpointError

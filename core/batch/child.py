@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.batch.task import Task
+from verdigris.core.worker.ending import clear_locks
 from verdigris.core.worker.launch import worker_environment
 from verdigris.core.worker_environment import require_worker_python
 
@@ -95,6 +96,8 @@ def bake_in_child(
             _end(process, is_over=outcome.status == BAKED)
             reader.join(_GRACE)
             process.stdout.close()
+            # one that had to be killed has left them
+            clear_locks(task.folder, task.lock_names)
     outcome.seconds = time.monotonic() - began
     if outcome.status == FAILED and not outcome.text and not outcome.refused:
         outcome.text, outcome.can_retry = _how_it_died(process.returncode, log), True

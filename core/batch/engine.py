@@ -114,8 +114,12 @@ class LocalEngine:
             try:
                 placed = task if task.device else task.on(device)
                 outcome = bake_in_child(placed, tell, self._stop, log)
-            except (OSError, VerdigrisError) as failure:
+            except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
+            except OSError as failure:
+                # no log can be written, or no process started
+                why = f"{failure.filename or task.folder}: {failure.strerror or failure}"
+                outcome = Outcome("failed", f"{why}: free space, or choose another folder")
             self._messages.put(Message(name, outcome=outcome))
 
 

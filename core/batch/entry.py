@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import SettingsError
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.worker.changes import changed, check_kinds
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document
@@ -114,44 +114,16 @@ def _resolved(preset: str, changes: str, directions: str, trainer: str) -> BakeS
     return _directed(changed(chosen, json.loads(changes)), directions)
 
 
-def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
-    """Settings with some fields replaced; those of `draw` each for itself."""
-    values = settings.to_json()
-    _check_kinds(values, changes, "")
-    draw = changes.get("draw", {})
-    return BakeSettings.from_json({**values, **changes, "draw": {**values["draw"], **draw}})
-
-
 def check_changes(changes: Mapping[str, Any]) -> None:
     """Refuses fields that no settings have, values of another kind, and values that no settings
     take; whether values go together depends on the preset."""
-    _check_kinds(BakeSettings().to_json(), changes, "")
+    check_kinds(BakeSettings().to_json(), changes)
     for name, value in changes.items():
         if name != "draw":
             # the activation is looked at where the network is made
             _ = replace(_ROOMY, **{name: value}).spec
     for name, value in changes.get("draw", {}).items():
         DrawSettings(**{name: value})
-
-
-def _check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str) -> None:
-    for name, value in changes.items():
-        if name not in values:
-            known = ", ".join(f"{prefix}{each}" for each in sorted(values))
-            raise SettingsError(f"setting {prefix}{name} is not known: use one of {known}")
-        kept = values[name]
-        if isinstance(kept, dict):
-            if not isinstance(value, Mapping):
-                raise SettingsError(f"{prefix}{name} is {value!r}: use an object of settings")
-            _check_kinds(kept, value, f"{prefix}{name}.")
-            continue
-        fits: tuple[type, ...] = (type(kept),)
-        if isinstance(kept, float):
-            fits = (int, float)
-        elif isinstance(kept, tuple):
-            fits = (list, tuple)
-        if not isinstance(value, fits) or isinstance(value, bool):
-            raise SettingsError(f"{prefix}{name} is {value!r}: use a value such as {kept!r}")
 
 
 def _directed(settings: BakeSettings, directions: str) -> BakeSettings:

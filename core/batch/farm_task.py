@@ -18,6 +18,7 @@ from verdigris.core.batch.fields import SceneError
 from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.state_folder import LOGS, state_folder, write_json
 from verdigris.core.training.options import make_folder
+from verdigris.core.worker.ending import ending_signals, handled
 
 OUTCOMES = "outcomes"
 Say = Callable[[str], None]
@@ -140,8 +141,7 @@ def _outcome_file(out: Path, name: str) -> Path:
 @contextlib.contextmanager
 def _ends_when_told() -> Iterator[Callable[[], bool]]:
     told = threading.Event()
-    before = signal.signal(signal.SIGTERM, lambda *_: told.set())
-    try:
+    # Ctrl-C is of people, who may ask for the end twice
+    signals = [each for each in ending_signals() if each != signal.SIGINT]
+    with handled(signals, lambda *_: told.set()):
         yield told.is_set
-    finally:
-        signal.signal(signal.SIGTERM, before)

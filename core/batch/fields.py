@@ -31,6 +31,12 @@ def read_json(path: Path) -> Any:
         raise SceneError(f"{path}: is not JSON: {failure}") from None
 
 
+def unreadable(failure: OSError) -> str:
+    """What the system says of a file that a scene names, with what to do."""
+    why = failure.strerror or str(failure)
+    return f"{failure.filename or 'a file'}: cannot be read ({why}): correct the path, or the file"
+
+
 class Values:
     """An object of the file, every field of which must be known."""
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from verdigris.core.material.provenance import file_digest
+from verdigris.core.outputs import resolved
 
 FILE = "file_digests.json"
 # A file may change again within the tick of its clock, and look the same.
@@ -32,7 +33,7 @@ class Hashes:
             return self._fresh[path]
         state = path.stat()
         mark: list[int | str] = [state.st_size, state.st_mtime_ns, state.st_ino]
-        key = str(path.resolve())
+        key = str(resolved(path))
         kept = self._known.get(key)
         if kept is not None and kept[:3] == mark:
             found = str(kept[3])

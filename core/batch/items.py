@@ -13,6 +13,7 @@ from verdigris.core.batch.fields import SceneError, Values
 from verdigris.core.batch.names import why_no_name
 from verdigris.core.batch.rules import WISHES, Rule, parse_rule, quoted
 from verdigris.core.batch.sources import Reading, entries_of, unique
+from verdigris.core.outputs import resolved
 
 _FIELDS = ("source", "materials", "name", "search", "allow_outside")
 
@@ -84,7 +85,7 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
 
 def _key(entry: Entry, has_name: bool) -> Hashable:
     source = entry.source
-    file = Path(source.name).resolve() if source.text is None else source.name
+    file = resolved(Path(source.name)) if source.text is None else source.name
     return file, source.text, entry.material, entry.name if has_name else None
 
 

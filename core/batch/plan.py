@@ -22,12 +22,13 @@ from verdigris.core.batch.facts import (
     shared,
     with_group,
 )
+from verdigris.core.batch.fields import unreadable
 from verdigris.core.batch.groups import Grouping, group_of, members_by_group
 from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.scene import Scene
 from verdigris.core.batch.task import Member, Task
 from verdigris.core.bundle.read import SUFFIX, open_bundle
-from verdigris.core.errors import BundleError, VerdigrisError
+from verdigris.core.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.settings import TRAINERS
 
 
@@ -135,6 +136,7 @@ def make_plan(
     """Looks at every source and every bundle of a scene."""
     choices, hashes = choices or Choices(), hashes or Hashes()
     documents = documents or Documents()
+    _is_there(scene.out)
     # what is meant may share its decoder with what is not
     entries = scene.entries if choices.grouping == Grouping.NONE else scene.every
     looked = [_look(entry, scene.out, hashes, documents) for entry in entries]
@@ -170,9 +172,28 @@ def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Plan
         wanted = gather(entry, documents.load(entry.source), hashes)
         for trainer in TRAINERS:
             shared(entry.wish.settings_for(trainer), 1)
-    except (VerdigrisError, OSError) as failure:
+        _is_there(planned.bundle)
+    except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
+    except OSError as failure:
+        return replace(planned, state=State.BROKEN, reasons=(unreadable(failure),))
     return replace(planned, wanted=wanted)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a result, or a folder of such; what cannot be made is refused."""
+    try:
+        if path.exists():
+            return True
+        # systems look at names only in folders that are there
+        base = next(folder for folder in path.absolute().parents if folder.exists())
+        for part in path.absolute().relative_to(base).parts:
+            (base / part).exists()
+    except OSError as failure:
+        raise SettingsError(
+            f"{path}: cannot be made ({failure.strerror}): choose another folder"
+        ) from None
+    return False
 
 
 def _grouped(looked: Sequence[Planned], choices: Choices, documents: Documents) -> list[Planned]:
@@ -209,7 +230,7 @@ def judge(planned: Planned, choices: Choices) -> Planned:
     try:
         manifest = open_bundle(planned.bundle).manifest
     except BundleError as failure:
-        if planned.state == State.BROKEN or not planned.bundle.exists():
+        if planned.state == State.BROKEN or not _is_there(planned.bundle):
             return planned
         return replace(planned, state=State.STALE, reasons=(f"is damaged: {failure}",))
     found = {"source": manifest.source, "errors": manifest.errors, "cost": manifest.cost}

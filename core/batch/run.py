@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import time
@@ -29,7 +30,9 @@ from verdigris.core.batch.summary import (
     rows_of,
 )
 from verdigris.core.batch.sweep import sweep
+from verdigris.core.batch.watched import Watched, let_go_of
 from verdigris.core.training.options import make_folder
+from verdigris.core.worker.ending import ending_signals, handled
 
 EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
 
@@ -71,10 +74,15 @@ def run_plan(
         place = engine.place
         total = sum(len(work.materials) for work in works)
         try:
-            with _interruptible() as is_interrupted, open_view(total, place) as view:
+            with _interruptible() as is_interrupted, open_view(total, place) as opened:
+                view = Watched(opened)
+
+                def is_over() -> bool:
+                    return is_interrupted() or view.is_lost
+
                 drive = Drive(works, engine, view, options.manner, choices)
-                results = drive.run(is_interrupted)
-                interrupted = is_interrupted()
+                results = drive.run(is_over)
+                interrupted = is_over()
         finally:
             engine.close()
     if alone:
@@ -141,22 +149,18 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
     """The first Ctrl-C, or a request to end, lets bakes keep their checkpoints; the second ends
     the program at once."""
     asked = False
+    # one that is closed is none any more
+    terminals = [each for each in (1, 2) if os.isatty(each)]
 
-    def handle(_signal: int, _frame: object) -> None:
+    def handle(number: int, _frame: object) -> None:
         nonlocal asked
         if asked:
             raise KeyboardInterrupt
         asked = True
-        print("verdigris: ends the running bakes; their checkpoints stay", file=sys.stderr)
+        if signal.Signals(number).name == "SIGHUP":
+            let_go_of(terminals)
+        with contextlib.suppress(OSError):
+            print("verdigris: ends the running bakes; their checkpoints stay", file=sys.stderr)
 
-    try:
-        before = {each: signal.signal(each, handle) for each in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:
-        # not the main thread: whoever runs this there has ways of its own
-        yield lambda: False
-        return
-    try:
+    with handled(ending_signals(), handle):
         yield lambda: asked
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

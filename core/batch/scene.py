@@ -69,10 +69,9 @@ def read_scene(path: Path, asked: Asked | None = None, documents: Documents | No
 
 def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene:
     found = Values(values, str(path), _FIELDS)
-    if found.values.get("scene") != VERSION:
-        raise SceneError(
-            f"{path}: scene is {found.values.get('scene')!r}: this reads version {VERSION}"
-        )
+    version = found.values.get("scene")
+    if version != VERSION or isinstance(version, bool):
+        raise SceneError(f"{path}: scene is {version!r}: this reads version {VERSION}")
     base = path.parent
 
     def here(text: str) -> Path:

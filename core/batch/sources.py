@@ -11,11 +11,12 @@ from verdigris.core.batch.documents import Documents
 from verdigris.core.batch.entry import Entry, Source
 from verdigris.core.batch.fields import SceneError, Values, read_json
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import is_unicode
+from verdigris.core.outputs import is_unicode, resolved
 
 DOCUMENT_SUFFIX = ".mtlx"
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
+_NO_FILE = "is no plain file: name a document that is one, or take it away"
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,22 @@ def _documents_below(folder: Path) -> Iterator[Path]:
             yield path
 
 
+def _is_no_file(path: Path) -> bool:
+    """Whether it is a pipe, a socket or a device; what is missing or a folder is told of where it
+    is read."""
+    try:
+        return path.exists() and not (path.is_file() or path.is_dir())
+    except OSError:
+        return False
+
+
 def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterator[Entry]:
     source = Source(str(path), None, reading.search, reading.allow_outside)
     plain = plain_name(path.stem)
+    if _is_no_file(path):
+        # nothing may ever come out of a pipe
+        yield Entry(plain, source, problem=f"{path}: {_NO_FILE}")
+        return
     try:
         document = reading.documents.load(source)
         if not document.materials and is_named:
@@ -96,6 +110,9 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
         ) from None
     from verdigris.core.material.usdshade import convert, list_materials
 
+    if _is_no_file(path):
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=f"{path}: {_NO_FILE}")
+        return
     try:
         stage = Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001  pxr raises what it likes
@@ -105,7 +122,7 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
     there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
-    folder = path.resolve().parent
+    folder = resolved(path).parent
     for prim in there:
         name = plain_name(prim.rpartition("/")[2])
         where = f"{path}{prim}"

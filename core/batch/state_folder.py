@@ -15,6 +15,7 @@ from verdigris.core.batch.fields import SceneError
 from verdigris.core.outputs import write_file
 from verdigris.core.training.lock import HeldError, locked
 from verdigris.core.training.options import make_folder
+from verdigris.core.worker.ending import ending_signals, handled
 
 FOLDER = ".verdigris"
 LOGS, ALONE, ALONE_FILE = "logs", "alone", "alone.json"
@@ -31,10 +32,12 @@ def state_folder(out: Path) -> Path:
 def run_lock(
     out: Path, wait: bool = False, tell: Callable[[str], None] | None = None
 ) -> Iterator[Path]:
-    """Holds a folder for one run. A second one waits, or is told who is there."""
+    """Holds a folder for one run. A second one waits, or is told who is there. Signals that ask the
+    process to end interrupt it meanwhile, so that no lock is left."""
     folder = state_folder(out)
     make_folder(folder)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(handled(ending_signals(), _interrupt))
         has_told = False
         while True:
             try:
@@ -58,6 +61,10 @@ def run_lock(
         }
         write_json(folder / _OWNER_FILE, facts)
         yield folder
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _owner(folder: Path) -> str:

@@ -62,6 +62,12 @@ class Task:
         return tuple(self.folder / f"{member.name}{SUFFIX}" for member in self.members)
 
     @property
+    def lock_names(self) -> set[str]:
+        """What the bake holds locks of, from its beginning and while it writes bundles."""
+        members = (member.name for member in self.members)
+        return {self.name, *members, *(path.name for path in self.bundles)}
+
+    @property
     def checkpoint(self) -> Path:
         return state_path(self.folder, self.name)
 

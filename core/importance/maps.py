@@ -10,7 +10,7 @@ import numpy as np
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import check_output, require_unicode, write_image
+from verdigris.core.outputs import check_output, require_unicode, resolved, write_image
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -108,26 +108,36 @@ def _read_image(path: Path) -> Floats:
 
 
 def check_map_path(path: Path) -> Path:
-    """Refuses, before any work, a name that no map can be written to."""
-    if path.suffix.lower() != ".exr":
-        raise SettingsError(f"{path}: importance maps are written as .exr")
-    if not path.parent.is_dir():
-        raise SettingsError(f"{path}: the folder {path.parent} is not there: make it first")
-    require_unicode(path, SettingsError)
-    check_output(path)
-    return path
+    """Where a map is written: the path, or what it leads to as a link. Refuses, before any work, a
+    name that no map can be written to."""
+    try:
+        target = resolved(path) if path.is_symlink() else path
+        goes_round, has_folder = target.is_symlink(), target.parent.is_dir()
+    except OSError as failure:
+        raise SettingsError(
+            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
+        ) from None
+    if goes_round:
+        raise SettingsError(f"{path}: is a link that goes round: choose another name")
+    if target.suffix.lower() != ".exr":
+        raise SettingsError(f"{target}: importance maps are written as .exr")
+    if not has_folder:
+        raise SettingsError(f"{target}: the folder {target.parent} is not there: make it first")
+    require_unicode(target, SettingsError)
+    check_output(target)
+    return target
 
 
 def write_importance(path: Path, weights: Floats) -> None:
     """Writes a map, row 0 at v = 0, as one channel of full floats; whole or not at all."""
     import OpenImageIO as oiio
 
-    check_map_path(path)
+    target = check_map_path(path)
     height, width = weights.shape
     spec = oiio.ImageSpec(width, height, 1, "float")
     spec.channelnames = ("Y",)
     texels = np.ascontiguousarray(weights[::-1, :, None], np.float32)
-    write_image(path, spec, texels)
+    write_image(target, spec, texels)
 
 
 def check_importance(weights: Floats, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from verdigris.core.device import close_device
+from verdigris.core.worker.ending import Ended, Ending
 from verdigris.core.worker.events import Hello, Pixels
 from verdigris.core.worker.inbox import Inbox
 from verdigris.core.worker.protocol import VERSION
@@ -22,13 +24,13 @@ if TYPE_CHECKING:
 
     from verdigris.core.training.events import Event
 
-# What is left of a worker whose parent is gone ends by force after this.
+# What a worker whose parent is gone has yet for what it was told last.
 _GRACE = 1.0
 _FLUSH = 1.0
 
 
 def main() -> None:
-    """Serves until told to quit, or until nobody is there to tell it."""
+    """Serves until told to quit, until nobody is there to tell it, or until a signal ends it."""
     incoming, outgoing = take_standard_streams()
     outbox = Outbox(outgoing)
 
@@ -39,39 +41,35 @@ def main() -> None:
             outbox.post(event.as_json())
 
     post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
-    inbox = Inbox()
-    threading.Thread(target=_listen, args=(inbox, incoming), name="read", daemon=True).start()
+    inbox, ending = Inbox(), Ending()
     pulse = Pulse(post)
     session = Session(post)
-    while not session.is_ended:
-        item = inbox.take(waits=not session.has_work)
-        pulse.touch()
-        if item is not None:
-            session.obey(item)
-        else:
-            session.work()
-        pulse.touch(is_idle=not session.has_work)
+    with contextlib.suppress(Ended):
+        listener = threading.Thread(target=_listen, args=(inbox, incoming, ending), daemon=True)
+        listener.start()
+        while not session.is_ended:
+            item = inbox.take(waits=not session.has_work)
+            pulse.touch()
+            if item is not None:
+                session.obey(item)
+            else:
+                session.work()
+            pulse.touch(is_idle=not session.has_work)
+    ending.settle()
     session.close()
     pulse.end()
     outbox.close(_FLUSH)
     sys.stderr.flush()
-    # not by way of the interpreter's end: a driver that hangs there would leave a process behind
-    _end_by_force_soon()
+    ending.by_force_soon()
     close_device()
-    os._exit(0)
+    ending.leave()
 
 
-def _listen(inbox: Inbox, stream: BinaryIO) -> None:
+def _listen(inbox: Inbox, stream: BinaryIO, ending: Ending) -> None:
     inbox.read(stream)
     # The parent is gone. The session is told to quit; where it is in the middle of something
     # long, there is nobody left to wait for it.
-    _end_by_force_soon()
-
-
-def _end_by_force_soon() -> None:
-    end = threading.Timer(_GRACE, os._exit, (0,))
-    end.daemon = True
-    end.start()
+    ending.call_off(_GRACE)
 
 
 def _version() -> str:

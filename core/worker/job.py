@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
 from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.stages import stages_of
 from verdigris.core.training.trainers import choose_trainer
+from verdigris.core.worker.changes import changed
+from verdigris.core.worker.ending import clear_locks
 from verdigris.core.worker.events import Plan
 
 if TYPE_CHECKING:
@@ -32,15 +34,10 @@ CHECKPOINT_SECONDS = 5.0
 
 
 def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:
-    """A preset for the teacher's device, with some of its fields changed."""
+    """A preset for the teacher's device, with some of its fields changed; those of `draw`
+    each for itself."""
     kind = choose_trainer(teacher.device)
-    values = require_settings(preset or default_preset(kind), kind).to_json()
-    for name, value in changes.items():
-        kept = values.get(name, value)
-        fits = (int, float) if isinstance(kept, float) else type(kept)
-        if not isinstance(value, fits) or isinstance(value, bool):
-            raise SettingsError(f"{name} is {str(value)[:80]!r}: use a value such as {kept!r}")
-    return BakeSettings.from_json({**values, **changes})
+    return changed(require_settings(preset or default_preset(kind), kind), changes)
 
 
 class Job:
@@ -65,6 +62,7 @@ class Job:
         )
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
+        self._folder, self._name = options.folder, options.name
         self._events = bake([teacher], self.settings, options, self.control)
         self._paused_at: float | None = None
         self._flattens = start.viewport_textures
@@ -146,3 +144,5 @@ class Job:
     def close(self) -> None:
         """Lets go of everything but what is on disk."""
         self._events.close()
+        # a signal may come between making a lock and holding it
+        clear_locks(self._folder, (self._name, f"{self._name}{SUFFIX}"))

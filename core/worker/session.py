@@ -269,13 +269,14 @@ class Session:
         self._post(tell.Importance(read_importance(Path(command.path)), command.path))
 
     def _write_map(self, command: say.WriteMap) -> None:
-        from verdigris.core.importance.maps import check_importance
-        from verdigris.core.worker.map_files import write_map
+        from pathlib import Path
+
+        from verdigris.core.importance.maps import check_importance, write_importance
 
         weights = command.weights()
         assert weights is not None
         check_importance(weights, command.path)
-        write_map(command.path, weights)
+        write_importance(Path(command.path), weights)
         self._post(tell.Written(command.path))
 
     # what it does

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE = range(8)
+FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE, LEAVE_LOCKS = range(9)
 
 
 def say(**event):
@@ -34,6 +34,10 @@ def main():
         return
     if what == CRASH_ONCE and len(starts.read_text().split()) == 1:
         print("the driver has gone", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == LEAVE_LOCKS:
+        for name in (task["name"], f"{task['name']}.vdg"):
+            (folder / f".{name}.lock").write_text(str(os.getpid()))
         os.kill(os.getpid(), signal.SIGKILL)
     if what == ERROR:
         say(event="error", text="the graph goes round", kind="DocumentError", can_retry=False)

@@ -10,6 +10,7 @@ from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.plan import Choices, State, make_plan
 from verdigris.core.batch.rules import Rule
+from verdigris.core.errors import SettingsError
 
 from .scenes import document, read, write_baked, write_documents, write_scene
 
@@ -268,3 +269,37 @@ def test_four_hundred_materials_are_planned_in_ten_seconds(tmp_path):
     assert time.process_time() - began < 10
     assert len(plan.works) == 400
     assert {each.state for each in plan.materials} == {State.MISSING}
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize("above", ["", "gone/"])
+def test_a_folder_that_cannot_be_made_is_told_once(above, props, tmp_path):
+    with pytest.raises(SettingsError) as refused:
+        plan_of(props, out=tmp_path / f"{above}{LONG}")
+    assert str(refused.value) == (
+        f"{tmp_path}/{above}{LONG}: cannot be made (File name too long): choose another folder"
+    )
+
+
+def test_a_folder_of_a_rule_that_cannot_be_made_breaks_its_own_material(tmp_path):
+    write_documents(tmp_path / "props", "clay", "slate")
+    rules = [{"match": "slate", "out": LONG}, {"match": "clay", "importance": f"{LONG}.exr"}]
+    scene = write_scene(tmp_path / "scene.json", ["props"], out="baked", rules=rules)
+    assert states(plan_of(scene)) == {
+        "clay": (
+            "cannot be baked",
+            (
+                f"{tmp_path}/{LONG}.exr: cannot be read (File name too long): correct the path, "
+                "or the file",
+            ),
+        ),
+        "slate": (
+            "cannot be baked",
+            (
+                f"{tmp_path}/baked/{LONG}/slate.vdg: cannot be made (File name too long): choose "
+                "another folder",
+            ),
+        ),
+    }

@@ -164,6 +164,16 @@ def test_a_bake_that_has_waited_for_another_says_so_and_leaves_its_bundle(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_log_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
+    (work,) = scene_of(tmp_path, "a").works
+    (tmp_path / "logs").write_text("")
+    engine = LocalEngine((), 1, tmp_path / "logs")
+    engine.submit(work.task)
+    outcome = engine.next(30).outcome
+    engine.close()
+    assert outcome.text == f"{tmp_path}/logs: File exists: free space, or choose another folder"
+
+
 def test_what_is_wrong_with_a_document_is_not_tried_again(tmp_path):
     plan = scene_of(tmp_path, "a", seeds={"a": kinds.ERROR})
     summary, _ = run(plan, retry=5)

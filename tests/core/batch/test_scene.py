@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from verdigris.core.settings import PRESETS
 from .scenes import document, read, write_documents, write_scene
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
 STAGE = """#usda 1.0
 def Scope "Looks"
 {
@@ -65,6 +67,34 @@ def test_a_broken_document_is_an_entry_that_says_why(tmp_path):
     clay, slate = read(tmp_path).entries
     assert clay.problem == ""
     assert "slate.mtlx: not valid XML" in slate.problem
+
+
+@posix
+def test_what_is_no_file_is_told_and_not_waited_for(tmp_path):
+    write_documents(tmp_path / "elsewhere", "clay")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "clay.mtlx").symlink_to("../elsewhere/clay.mtlx")
+    os.mkfifo(tmp_path / "set" / "pipe.mtlx")
+    scene = write_scene(tmp_path / "scene.json", ["set/*.mtlx"])
+    for found in (read(tmp_path / "set"), read(scene), read(tmp_path / "set" / "pipe.mtlx")):
+        *links, pipe = found.entries
+        assert all((each.material, each.problem) == ("clay", "") for each in links)
+        assert (pipe.name, pipe.problem) == (
+            "pipe",
+            f"{tmp_path}/set/pipe.mtlx: is no plain file: name a document that is one, or take it "
+            "away",
+        )
+
+
+@posix
+def test_a_link_that_goes_round_breaks_its_own_material_alone(tmp_path):
+    write_documents(tmp_path / "set", "clay")
+    (tmp_path / "set" / "z.mtlx").symlink_to("z.mtlx")
+    scene = write_scene(tmp_path / "scene.json", ["set"])
+    for found in (read(tmp_path / "set"), read(scene)):
+        clay, z = found.entries
+        assert (clay.name, clay.problem) == ("clay", "")
+        assert z.problem.startswith(f"{tmp_path}/set/z.mtlx: cannot be read")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -155,6 +185,16 @@ def test_later_rules_stand_in_place_of_earlier_ones_and_the_source_of_all(tmp_pa
     assert by_name["pine"].folder == "trees"
 
 
+def test_a_source_and_a_rule_change_only_the_fields_of_draw_that_they_name(tmp_path):
+    write_documents(tmp_path, "clay")
+    source = {"source": "clay.mtlx", "settings": {"draw": {"pairs": 2}, "mend_at": [0.5]}}
+    rule = {"preset": "standard", "settings": {"draw": {"finest_width": 0.5}}}
+    (clay,) = read(write_scene(tmp_path / "scene.json", [source], rules=[rule])).entries
+    standard = PRESETS["numpy"]["standard"]
+    draw = replace(standard.draw, pairs=2, finest_width=0.5)
+    assert clay.wish.settings_for("numpy") == replace(standard, draw=draw, mend_at=(0.5,))
+
+
 def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     (tmp_path / "wall.mtlx").write_text(document("clay"))
     (tmp_path / "roof.mtlx").write_text(document("clay"))
@@ -181,6 +221,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
     ("fields", "message"),
     [
         ({"scene": 2}, "scene is 2: this reads version 1"),
+        ({"scene": True}, "scene is True: this reads version 1"),
         ({"sources": []}, "sources is empty"),
         ({"sources": ["gone.mtlx"]}, "gone.mtlx: there is no such file"),
         ({"sources": ["*.gone"]}, "fits no file"),

@@ -334,12 +334,27 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
     assert talk.hear("state", state="idle", doing="")
 
 
+def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(talk, tmp_path):
+    changes = {**QUICK, "mend_at": [0.5], "draw": {"repeats": 2}}
+    talk.say(say.Start(str(tmp_path), changes=changes))
+    baked = open_bundle(talk.hear("finished").header["results"][0])
+    found = baked.manifest.source["settings"]
+    assert (found["mend_at"], found["draw"]["repeats"]) == ([0.5], 2)
+    # as the draft of a processor has them, and no other
+    assert (found["draw"]["pairs"], found["draw"]["coarse_share"]) == (2, 0.1)
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         (say.Pause(), "pause: nothing is being baked"),
         (say.Start("out", changes={"iterations": "many"}), "iterations is 'many': use a value"),
-        (say.Start("out", changes={"nonsense": 1}), "settings nonsense are not known"),
+        (say.Start("out", changes={"nonsense": 1}), "setting nonsense is not known: use one of"),
+        (say.Start("out", changes={"draw": {"zz": 1}}), "setting draw.zz is not known: use one of"),
+        (
+            say.Forecast(changes={"draw": {"zz": 1}}),
+            "setting draw.zz is not known: use one of draw.",
+        ),
         (say.Start("out", preset="best"), "preset 'best' is not known"),
         (say.Start("out", name="../up"), "'../up' is no name of a file"),
         (say.Open(path="nowhere.mtlx"), "nowhere.mtlx"),

@@ -1,0 +1,47 @@
+"""Settings of which some fields are changed, as commands and scenes say it in JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.settings import BakeSettings
+
+
+def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
+    """Settings with some fields replaced; those of `draw` each for itself."""
+    values = settings.to_json()
+    check_kinds(values, changes)
+    draw = {**values["draw"], **changes.get("draw", {})}
+    return BakeSettings.from_json({**values, **changes, "draw": draw})
+
+
+def check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str = "") -> None:
+    """Refuses names that are not among the values, and changes of another kind than these."""
+    for name, value in changes.items():
+        if name not in values:
+            known = ", ".join(f"{prefix}{each}" for each in sorted(values))
+            raise SettingsError(f"setting {prefix}{name} is not known: use one of {known}")
+        kept = values[name]
+        if isinstance(kept, dict):
+            if not isinstance(value, Mapping):
+                raise SettingsError(f"{prefix}{name} is {value!r}: use an object of settings")
+            check_kinds(kept, value, f"{prefix}{name}.")
+            continue
+        fits: tuple[type, ...] = (type(kept),)
+        if isinstance(kept, float):
+            fits = (int, float)
+        elif isinstance(kept, tuple):
+            # JSON has no other
+            fits = (list, tuple)
+        if not isinstance(value, fits) or isinstance(value, bool) or not _is_finite(value):
+            raise SettingsError(f"{prefix}{name} is {value!r}: use a value such as {kept!r}")
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether all numbers in it are such as floats can be."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, int | float) or abs(value) <= sys.float_info.max

@@ -1,0 +1,150 @@
+"""However a run or a bake is ended, it tells what came of it, and no lock is left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.batch import child
+from verdigris.core.batch.child import bake_in_child
+from verdigris.core.batch.plan import make_plan
+from verdigris.core.training.lock import locked
+
+from ..training.bakes import TINY
+from . import fake_bake as kinds
+from .scenes import read, write_documents
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX")
+PROGRAM = Path(__file__).with_name("fake_verdigris.py")
+HANG_UP = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
+TOLD = [signal.SIGINT, signal.SIGTERM, *HANG_UP]
+ENDS = "ends the running bakes; their checkpoints stay"
+
+
+def run_of(tmp_path, *names):
+    """The command of a run whose bakes hang."""
+    write_documents(tmp_path / "docs", *names)
+    command = [sys.executable, str(PROGRAM), "scene", "run", str(tmp_path / "docs")]
+    return [*command, "-o", str(tmp_path / "out"), "--jobs", "1", "--set", f"seed={kinds.HANG}"]
+
+
+def started(tmp_path, *names):
+    """Such a run, at the first thing that it tells."""
+    pipe = subprocess.PIPE
+    command = [*run_of(tmp_path, *names), "--json"]
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
+    assert json.loads(process.stdout.readline())["event"] == "begins"
+    return process
+
+
+def summary_of(tmp_path):
+    found = json.loads((tmp_path / "out" / "scene_summary.json").read_text())
+    return found["exit_code"], {each["name"]: each["status"] for each in found["materials"]}
+
+
+def locks_in(folder):
+    return [path.name for path in folder.rglob(".*.lock")]
+
+
+def test_a_run_whose_output_nobody_takes_any_more_ends_in_a_report(tmp_path):
+    process = started(tmp_path, "a", "b")
+    process.stdout.close()
+    told = process.stderr.read()
+    assert process.wait(60) == 130
+    assert told == (
+        f"verdigris: nobody takes the output (Broken pipe): {ENDS}\nverdigris: interrupted\n"
+    )
+    assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
+    assert "not reached" in (tmp_path / "out" / "scene_report.html").read_text()
+    assert locks_in(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_a_run_that_is_told_to_end_does_so_in_a_report(told, tmp_path):
+    process = started(tmp_path, "a", "b")
+    process.send_signal(told)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == f"verdigris: {ENDS}\nverdigris: interrupted\n"
+    assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
+    assert locks_in(tmp_path / "out") == []
+
+
+@pytest.mark.skipif(not HANG_UP, reason="no terminal hangs up there")
+def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
+    here, there = os.openpty()
+    process = subprocess.Popen(run_of(tmp_path, "a", "b"), stdout=there, stderr=there)
+    os.close(there)
+    seen = b""
+    while b"preparing" not in seen:
+        seen += os.read(here, 4096)
+    os.close(here)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 130
+    assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
+    assert locks_in(tmp_path / "out") == []
+
+
+def test_locks_of_a_bake_that_was_killed_go_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, kinds.__file__])
+    (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
+    settings = {"numpy": {**work.task.settings["numpy"], "seed": kinds.LEAVE_LOCKS}}
+    outcome = bake_in_child(
+        replace(work.task, settings=settings), lambda _: None, threading.Event()
+    )
+    assert "was ended by signal 9" in outcome.text
+    assert locks_in(tmp_path) == []
+
+
+def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, kinds.__file__])
+    (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
+    with locked(tmp_path, "a"):
+        bake_in_child(work.task, lambda _: None, threading.Event())
+        assert locks_in(tmp_path) == [".a.lock"]
+
+
+def baking(tmp_path):
+    """The process of a bake, in the middle of it."""
+    (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path / "out")).works
+    long = json.loads(replace(TINY, iterations=1_000_000).text())
+    task = replace(work.task, settings={"numpy": long}, device="software", checkpoint_seconds=0)
+    task.folder.mkdir()
+    command, pipe = [sys.executable, "-P", "-m", child.MODULE], subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    process.stdin.write(json.dumps(task.as_json()).encode() + b"\n")
+    process.stdin.flush()
+    next(line for line in process.stdout if b'"checkpointed"' in line)
+    assert (task.folder / ".a.lock").exists()
+    return process
+
+
+@pytest.mark.parametrize("told", [*TOLD, None])
+def test_a_bake_lets_go_of_its_lock_and_keeps_its_checkpoint(told, tmp_path):
+    process = baking(tmp_path)
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+    begun = time.monotonic()
+    if told is None:
+        # whoever asked for it is gone
+        process.stdin.close()
+    else:
+        process.send_signal(told)
+    assert process.wait(20) == (1 if told is None else -told)
+    assert time.monotonic() - begun < 3.0
+    assert process.stderr.read() == b""
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.bake.npz"]
+
+
+def test_a_bake_that_nobody_listens_to_lets_go_of_its_lock(tmp_path):
+    process = baking(tmp_path)
+    process.stdout.close()
+    assert process.wait(20) == 1
+    assert b"BrokenPipeError" in process.stderr.read()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.bake.npz"]

@@ -1,0 +1,101 @@
+"""A worker that is told to end lets go of its lock, whatever it does, and keeps its checkpoint."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from verdigris.core.worker import commands as say
+from verdigris.core.worker.protocol import VERSION, Decoder, encode
+
+from .talk import BRISK_WORKER, CLAY, LONG
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX")
+TOLD = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
+
+@pytest.fixture(autouse=True)
+def software(monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+
+
+def baking(folder, command=BRISK_WORKER, until="step"):
+    """A worker in the middle of a bake."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    start = say.Start(str(folder), changes=LONG)
+    for each in (say.Hello(VERSION), say.Open(name="clay", payload=CLAY.encode()), start):
+        process.stdin.write(encode(*say.command_line(each)))
+    process.stdin.flush()
+    hear(process, until)
+    return process
+
+
+def hear(process, event):
+    decoder = Decoder()
+    while data := process.stdout.read1(1 << 16):
+        if any(item.header["event"] == event for item in decoder.feed(data)):
+            return
+    raise AssertionError(f"it has ended before it said {event}")
+
+
+def left_by(process, folder):
+    """What is in the folder once it has ended."""
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+    process.wait(20)
+    assert process.stderr.read() == b""
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, tmp_path):
+    process = baking(tmp_path, until="checkpointed")
+    assert (tmp_path / ".clay.lock").exists()
+    begun = time.monotonic()
+    process.send_signal(told)
+    process.send_signal(told)
+    assert left_by(process, tmp_path) == ["clay.bake.npz"]
+    assert time.monotonic() - begun < 2.0
+    # as one that is killed by it: whoever has started it sees why it is gone
+    assert process.returncode == -told
+
+
+def test_a_signal_ends_it_before_its_first_step(tmp_path):
+    process = baking(tmp_path, until="started")
+    process.send_signal(signal.SIGTERM)
+    assert left_by(process, tmp_path) == []
+
+
+def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on(tmp_path):
+    process = baking(tmp_path, ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *BRISK_WORKER])
+    process.send_signal(signal.SIGHUP)
+    hear(process, "step")
+    assert process.poll() is None
+    process.terminate()
+    assert ".clay.lock" not in left_by(process, tmp_path)
+
+
+STUCK = """
+import runpy, sys, time
+import verdigris.core.training.bake as bake
+def with_places(teachers, settings):
+    # where the bake holds its lock already
+    print("stuck", file=sys.stderr, flush=True)
+    time.sleep(60)
+bake.with_places = with_places
+runpy.run_module("verdigris.core.worker", run_name="__main__")
+"""
+
+
+def test_the_end_of_its_input_leaves_no_lock_even_in_the_middle_of_something_long(tmp_path):
+    process = baking(tmp_path, [*BRISK_WORKER[:-1], STUCK], until="opened")
+    assert process.stderr.readline() == b"stuck\n"
+    assert (tmp_path / ".clay.lock").exists()
+    begun = time.monotonic()
+    process.stdin.close()
+    assert left_by(process, tmp_path) == []
+    assert time.monotonic() - begun < 3.0
+    assert process.returncode == 0
