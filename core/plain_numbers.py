@@ -25,3 +25,5 @@ def take_plain_numbers(settings: Any) -> None:
                 object.__setattr__(settings, entry.name, convert(value))
             except (TypeError, ValueError):
                 raise SettingsError(f"{entry.name} is {value!r}: use {wanted}") from None
+            except OverflowError:
+                raise SettingsError(f"{entry.name} is beyond what floats hold: use less") from None

@@ -125,7 +125,7 @@ class BakeSettings:
         try:
             # JSON has lists, and frozen settings hold none
             shares = tuple(map(float, self.mend_at))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             shares = None
         if shares is None or not all(0 < share < 1 for share in shares):
             raise SettingsError(

@@ -62,7 +62,7 @@ def checked_table(values: Any, name: str = "direction_table") -> Table:
     """A table of weights as tuples; what is no table is an error that says why."""
     try:
         table = np.array(values, np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise SettingsError(f"{name}: rows must be numbers, and equally many each") from None
     if table.ndim != 2 or not 1 <= min(table.shape) <= max(table.shape) <= LARGEST_TABLE:
         raise SettingsError(
@@ -88,7 +88,10 @@ def read_directions(text: str) -> tuple[str, Table]:
             values = np.load(path, allow_pickle=False)
         else:
             values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, EOFError) as failure:
+    except OSError as failure:
+        reason = failure.strerror or failure
+        raise SettingsError(f"{path}: cannot be read ({reason}): name another file") from None
+    except (ValueError, EOFError) as failure:
         raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
     return "uniform", checked_table(values, str(path))
 
