@@ -61,7 +61,7 @@ def _connect_past_outputs(graph: mx.NodeGraph, outer: mx.GraphElement) -> None:
             source = handed_on.get(_output_of(port, graph))
             # a graph that feeds itself is left for the checks to refuse
             if source is not None and source.getNamePath() != port.getNamePath():
-                _copy_source(source, port)
+                copy_source(source, port)
 
 
 def _lift_nodes(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
@@ -78,7 +78,7 @@ def _lift_nodes(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
         for port in outer.getNode(name).getInputs():
             given = inner.getInput(port.getInterfaceName()) if port.getInterfaceName() else None
             if given is not None:
-                _copy_source(given, port)
+                copy_source(given, port)
             elif port.getNodeName():
                 port.setNodeName(names.get(port.getNodeName(), port.getNodeName()))
     for port in _ports(outer):
@@ -86,14 +86,17 @@ def _lift_nodes(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
         if port.getNodeGraphString() == inner.getName():
             output = inner.getOutput(_output_of(port, inner))
         if output is not None and output.getNodeName() in names:
-            _copy_source(output, port)
+            copy_source(output, port)
             port.setNodeName(names[output.getNodeName()])
     outer.removeChild(inner.getName())
 
 
-def _copy_source(source: mx.PortElement, port: mx.PortElement) -> None:
+def copy_source(source: mx.PortElement | None, port: mx.PortElement) -> None:
+    """Gives a port the value or the connection of another, or none."""
     for attribute in _SOURCE:
         port.removeAttribute(attribute)
+    if source is None:
+        return
     for attribute in filter(source.hasAttribute, (*_SOURCE, *_VALUE)):
         port.setAttribute(attribute, source.getAttribute(attribute))
 

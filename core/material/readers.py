@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.compounds import copy_source
 from verdigris.core.material.coordinates import (
     reads_texture_coordinates,
     stands_for_texture_coordinates,
@@ -22,8 +23,6 @@ _UNIFORM = ("string", "filename")
 # input of a reader -> that of the node that stands for it
 PORTS = {"varname": "geomprop", "fallback": "default"}
 GEOMPROP, DEFAULT = PORTS.values()
-_SOURCE = ("nodename", "nodegraph", "output", "interfacename")
-_VALUE = ("value", "colorspace", "unit", "unittype", "fileprefix")
 
 
 def read_properties_directly(root: mx.Document) -> None:
@@ -95,11 +94,7 @@ def _hand_default_on(node: mx.Node) -> None:
     for port in node.getDownstreamPorts():
         if not isinstance(port, mx.Input) or port.getType() != node.getType():
             continue
-        for name in (*_SOURCE, "value"):
-            port.removeAttribute(name)
-        for name in (*_SOURCE, *_VALUE) if default is not None else ():
-            if default.hasAttribute(name):
-                port.setAttribute(name, default.getAttribute(name))
+        copy_source(default, port)
     if default is not None:
         node.removeInput(GEOMPROP)
         node.removeAttribute("nodedef")
