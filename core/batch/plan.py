@@ -189,6 +189,9 @@ def _is_there(path: Path) -> bool:
         base = next(folder for folder in path.absolute().parents if folder.exists())
         for part in path.absolute().relative_to(base).parts:
             (base / part).exists()
+    except FileNotFoundError:
+        # the working folder is gone, which is not this path's fault
+        raise
     except OSError as failure:
         raise SettingsError(
             f"{path}: cannot be made ({failure.strerror}): choose another folder"

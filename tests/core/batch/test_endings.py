@@ -28,6 +28,14 @@ TOLD = [signal.SIGINT, signal.SIGTERM, *HANG_UP]
 ENDS = "ends the running bakes; their checkpoints stay"
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Processes that are begun in the background are deaf to Ctrl-C, and so are theirs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def run_of(tmp_path, *names):
     """The command of a run whose bakes hang."""
     write_documents(tmp_path / "docs", *names)

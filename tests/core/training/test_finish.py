@@ -101,7 +101,9 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
 def test_the_bundle_asks_for_what_its_own_numbers_are_judged_to_need(finished):
     bundle = open_bundle(Path(finished.result))
     manifest = bundle.manifest
-    assert manifest.arithmetic == judge(bundle.parameters(), bundle.reference(), manifest.bounds)
+    assert manifest.arithmetic == judge(
+        bundle.exact_parameters(), bundle.reference(), manifest.bounds
+    )
     is_there = (bundle.folder / "runtime" / "cooperative.spv").is_file()
     assert is_there == (bundle.advised != "portable")
 

@@ -18,6 +18,14 @@ TOLD = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIG
 
 
 @pytest.fixture(autouse=True)
+def heard():
+    """Processes that are begun in the background are deaf to Ctrl-C, and so are theirs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
 def software(monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
 
