@@ -58,8 +58,10 @@ class BakeOptions:
     """What each bundle is to say of how it was asked for; one for each material, or none."""
 
     def __post_init__(self) -> None:
-        if self.importance is not None:
-            weights = in_single_floats(self.importance, "the importance map")
+        weights = self.importance
+        # one that is in single floats stays the array that it is, by which callers know it
+        if weights is not None and getattr(weights, "dtype", None) != np.float32:
+            weights = in_single_floats(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
         for each in (self.name, *self.names):
             if Path(each).name != each or each in ("", "..") or "\0" in each:

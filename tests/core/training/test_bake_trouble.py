@@ -293,6 +293,13 @@ def test_options_that_cannot_be_are_refused_by_name(options, message, tmp_path):
         BakeOptions(**{"name": "out", "folder": tmp_path, **options})
 
 
+def test_a_map_in_single_floats_stays_the_array_that_it_is(tmp_path):
+    single = np.ones((2, 2), np.float32)
+    options = BakeOptions("out", tmp_path, importance=single)
+    assert options.importance is single and replace(options, name="b").importance is single
+    assert BakeOptions("out", tmp_path, importance=[[1, 2]]).importance.dtype == np.float32
+
+
 def test_a_name_that_is_too_long_for_files_is_refused_before_training(clay, tmp_path):
     longest = "ä" * 100
     with pytest.raises(SettingsError, match=f"the name '{longest}b' has 201 bytes: .* at most 200"):

@@ -111,6 +111,8 @@ def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path
         talk.say(say.SetImportance(2, 2, weights.tobytes()), say.Focus("painted"))
         talk.start(tmp_path, LONG)
         talk.hear("step")
+        # those that it began with are no new ones
+        assert not talk.all("weighted")
         talk.say(say.SetImportance())
         assert "nothing is painted" in talk.hear("error", command="importance").header["text"]
         talk.hear("step")
