@@ -87,9 +87,14 @@ def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
     if port is not None and is_connected(port):
         return ()
     try:
-        return tuple(float(word) for word in input_text(node, name).replace(",", " ").split())
+        return written_numbers(input_text(node, name))
     except ValueError:
         return ()
+
+
+def written_numbers(text: str) -> tuple[float, ...]:
+    """Those of a value; programs write an f behind them."""
+    return tuple(float(word.removesuffix("f")) for word in text.replace(",", " ").split())
 
 
 def input_text(node: mx.Node, name: str) -> str:

@@ -10,7 +10,7 @@ from verdigris.core.material.coordinates import (
     reads_texture_coordinates,
     stands_for_texture_coordinates,
 )
-from verdigris.core.material.energy import input_text, largest_gain
+from verdigris.core.material.energy import input_text, largest_gain, written_numbers
 from verdigris.core.material.facing import directions_made_masks
 from verdigris.core.material.features import (
     APPROXIMATED,
@@ -33,7 +33,7 @@ _READS_COORDINATES = ("texcoord", "tangent", "bitangent")
 _LAYERS = ("layer", "layerx", "layery", "layerz")
 _IN_COLOUR_SPACES = ("filename", "color3", "color4")
 # The normal and the tangent of a flat surface.
-_FLAT = ([0, 0, 1], [1, 0, 0])
+_FLAT = ((0, 0, 1), (1, 0, 0))
 _PLACES = ("texcoord", "position")
 
 
@@ -120,7 +120,7 @@ def _differs(node: mx.Node, name: str, value: float) -> bool:
         return True
     text = input_text(node, name)
     try:
-        return any(float(word) != value for word in text.replace(",", " ").split())
+        return any(number != value for number in written_numbers(text))
     except ValueError:
         return text.lower() == "true"
 
@@ -168,7 +168,7 @@ def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool
     defined = definition.getActiveInput(port.getName()) if definition is not None else None
     if defined is None or not defined.getDefaultGeomPropString():
         return False
-    numbers = [float(word) for word in text.replace(",", " ").split()]
+    numbers = written_numbers(text)
     return any(numbers) and numbers not in _FLAT
 
 

@@ -44,6 +44,11 @@ def test_parts_in_use_are_listed_with_their_fate():
     assert found["opacity"] == "kept"
 
 
+def test_a_part_is_in_use_whatever_program_has_written_its_number():
+    assert fates(with_surface('<input name="coat" type="float" value="0.5f"/>'))["coat"] == "kept"
+    assert "coat" not in fates(with_surface('<input name="coat" type="float" value="0.0f"/>'))
+
+
 def test_parts_that_are_switched_off_are_not_listed():
     found = fates(with_surface('<input name="emission_color" type="color3" value="1, 1, 1"/>'))
     assert set(found) == {"base", "specular"}
@@ -247,7 +252,14 @@ def test_settings_that_a_graph_is_given_are_told_as_those_of_its_nodes():
 
 
 @pytest.mark.parametrize(
-    ("value", "is_told"), [("0.6, 0, 0.8", True), ("0, 0, 1", False), ("0.0, 0.0, 0.0", False)]
+    ("value", "is_told"),
+    [
+        ("0.6, 0, 0.8", True),
+        ("0.6f, 0f, 0.8f", True),
+        ("0, 0, 1", False),
+        ("0.0f, 0.0f, 1.0f", False),
+        ("0.0, 0.0, 0.0", False),
+    ],
 )
 def test_a_value_that_the_surface_overrules_is_told(value, is_told):
     found = fates(with_surface(f'<input name="coat_normal" type="vector3" value="{value}"/>'))
