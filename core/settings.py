@@ -12,7 +12,12 @@ from verdigris.core.network.quantise import BITS
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.training.schedule import (
+    Quantisation,
+    Schedule,
+    TrainingSettings,
+    require_rates,
+)
 
 TRAINERS = ("tensor", "numpy")
 LARGEST_RESOLUTION = 8192
@@ -102,10 +107,7 @@ class BakeSettings:
                 f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
                 f"{self.small_resolution}"
             )
-        for name in ("decoder_rate", "latent_rate", "encoded_latent_rate"):
-            rate = getattr(self, name)
-            if not 0 <= rate <= 1:
-                raise SettingsError(f"{name} is {rate}: use 0 to 1")
+        require_rates(self, "decoder_rate", "latent_rate", "encoded_latent_rate")
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")

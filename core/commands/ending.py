@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.errors import EndedError, NothingLearntError
 from verdigris.core.training.events import Checkpointed, Event, Finished
+from verdigris.core.worker.ending import ending_signals, handled
 
 if TYPE_CHECKING:
     from verdigris.core.training.bake import BakeControl
 
-
-# Where there is one: a terminal that is closed. A program that `nohup` has begun stays deaf to it.
+# Where there is one: a terminal that is closed.
 _HANG_UP = getattr(signal, "SIGHUP", None)
 
 
@@ -37,20 +37,15 @@ class Ending:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """The first signal asks the bake to end, a Ctrl-C after it ends the program."""
-        heard = [signal.SIGINT, signal.SIGTERM]
-        if _HANG_UP and signal.getsignal(_HANG_UP) != signal.SIG_IGN:
-            heard.append(_HANG_UP)
         self._terminals = [each for each in (1, 2) if os.isatty(each)]
-        before = {each: signal.signal(each, self._handle) for each in heard}
         try:
-            yield
+            # the first two also where a shell has begun it in the background, deaf to Ctrl-C
+            with handled({signal.SIGINT, signal.SIGTERM, *ending_signals()}, self._handle):
+                yield
         except NothingLearntError as failure:
             if self._signal is None:
                 raise
             raise EndedError(str(failure), self._signal) from None
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
         if self._signal and self._signal != signal.SIGINT and self._cut_off:
             raise EndedError(self._told(self._cut_off, self._signal), self._signal)
 

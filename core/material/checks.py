@@ -71,7 +71,7 @@ def _fault_of_given(port: mx.Input) -> str | None:
     elif port.getInterfaceName() and (definition := definition_of(port)) is not None:
         given = definition.getActiveInput(port.getInterfaceName())
     kinds = {port.getType(), given.getType()} if given is not None else set()
-    if given is None or len(kinds) == 1 or kinds <= {*_SINGLE}:
+    if given is None or len(kinds) == 1 or kinds.issubset(_SINGLE):
         return None
     return (
         f"takes {port.getType()} and reads the input {given.getName()!r}, which is "

@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.interfaces import graphs_that_implement, own_graphs
+from verdigris.core.material.interfaces import (
+    SAID_OF_A_VALUE,
+    graphs_that_implement,
+    own_graphs,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 _SOURCE = ("nodename", "nodegraph", "output", "interfacename")
-_VALUE = ("value", "colorspace", "unit", "unittype", "fileprefix")
+_VALUE = ("value", *SAID_OF_A_VALUE)
 _INHERITED = ("colorspace", "fileprefix")
 
 

@@ -12,7 +12,7 @@ from verdigris.core.material.upstream import is_connected, source_of
 if TYPE_CHECKING:
     import MaterialX as mx
 
-DIRECTIONS = ("normal", "tangent", "bitangent", "viewdirection")
+_DIRECTIONS = ("normal", "tangent", "bitangent", "viewdirection")
 _ANGLE = "dotproduct"
 _TAKE_APART = ("extract", "separate3", "convert")
 _AS_DIRECTIONS = ("normal", "tangent", "bitangent")
@@ -21,7 +21,7 @@ _CLOSURES = ("BSDF", "EDF", "surfaceshader")
 
 def directions_made_masks(nodes: Sequence[mx.Node]) -> list[mx.Node]:
     """Those of a material's nodes that read a direction which is used as something else."""
-    found = [node for node in nodes if node.getCategory() in DIRECTIONS]
+    found = [node for node in nodes if node.getCategory() in _DIRECTIONS]
     if not found:
         return []
     readers: dict[str, list[tuple[mx.Node, mx.Input]]] = defaultdict(list)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import MaterialX as mx
 
-_SAID_OF_A_VALUE = ("colorspace", "unit", "unittype", "fileprefix")
+SAID_OF_A_VALUE = ("colorspace", "unit", "unittype", "fileprefix")
 _IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
 
 
@@ -56,11 +56,11 @@ def _read_directly(port: mx.Input) -> None:
     given = port.getInterfaceInput()
     if given is None or not given.hasValueString() or given.getConnectedOutput():
         return
-    if given.getConnectedNode() or not any(map(given.hasAttribute, _SAID_OF_A_VALUE)):
+    if given.getConnectedNode() or not any(map(given.hasAttribute, SAID_OF_A_VALUE)):
         return
     port.removeAttribute("interfacename")
     port.setValueString(given.getValueString())
-    for name in filter(given.hasAttribute, _SAID_OF_A_VALUE):
+    for name in filter(given.hasAttribute, SAID_OF_A_VALUE):
         port.setAttribute(name, given.getAttribute(name))
 
 
@@ -70,7 +70,7 @@ def _spell_out_defaults(node: mx.Node) -> None:
         is_open = port.hasValueString() and node.getInput(port.getName()) is None
         if is_open and (_is_coloured(port) or port.getType() == "filename" or port.hasUnit()):
             spelt_out = node.addInput(port.getName(), port.getType())
-            for name in filter(port.hasAttribute, ("value", *_SAID_OF_A_VALUE)):
+            for name in filter(port.hasAttribute, ("value", *SAID_OF_A_VALUE)):
                 spelt_out.setAttribute(name, port.getAttribute(name))
             if _is_coloured(port):
                 spelt_out.setColorSpace(port.getActiveColorSpace())

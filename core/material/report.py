@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
-from verdigris.core.material.features import (
-    DROPPED,
-    Part,
-)
+from verdigris.core.material.features import DROPPED, Part
 from verdigris.core.material.image_facts import (
     TextureFacts,
     facts_of_images,

@@ -13,6 +13,15 @@ from verdigris.core.network.spec import LOSSES
 _HARD = 1e3
 
 
+def require_rates(settings: object, *names: str) -> None:
+    """Refuses fields that are no learning rates."""
+    for name in names:
+        rate = getattr(settings, name)
+        # no number is not between any either
+        if not 0 <= rate <= 1:
+            raise SettingsError(f"{name} is {rate}: use 0 to 1")
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Warm-up, then a cosine from the peak rates to a fraction of them."""
@@ -35,10 +44,7 @@ class Schedule:
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise SettingsError(f"steps is {self.steps}: use at least 1")
-        for name in ("decoder_rate", "latent_rate"):
-            rate = getattr(self, name)
-            if not (math.isfinite(rate) and 0 <= rate <= 1):
-                raise SettingsError(f"{name} is {rate}: use 0 to 1")
+        require_rates(self, "decoder_rate", "latent_rate")
         if not 0 <= self.final_fraction <= 1:
             raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
         if not 0 <= self.warm_up <= self.steps:

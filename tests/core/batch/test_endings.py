@@ -1,7 +1,6 @@
 """However a run or a bake is ended, it tells what came of it, and no lock is left behind."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,23 +16,19 @@ from verdigris.core.batch.child import bake_in_child
 from verdigris.core.batch.plan import make_plan
 from verdigris.core.training.lock import locked
 
+from ..signals import hang_up
 from ..training.bakes import TINY
 from . import fake_bake as kinds
 from .scenes import read, write_documents
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX"),
+    pytest.mark.usefixtures("heard"),
+]
 PROGRAM = Path(__file__).with_name("fake_verdigris.py")
 HANG_UP = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 TOLD = [signal.SIGINT, signal.SIGTERM, *HANG_UP]
 ENDS = "ends the running bakes; their checkpoints stay"
-
-
-@pytest.fixture(autouse=True)
-def heard():
-    """Processes that are begun in the background are deaf to Ctrl-C, and so are theirs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def run_of(tmp_path, *names):
@@ -87,14 +82,7 @@ def test_a_run_that_is_told_to_end_does_so_in_a_report(told, tmp_path):
 
 @pytest.mark.skipif(not HANG_UP, reason="no terminal hangs up there")
 def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
-    here, there = os.openpty()
-    process = subprocess.Popen(run_of(tmp_path, "a", "b"), stdout=there, stderr=there)
-    os.close(there)
-    seen = b""
-    while b"preparing" not in seen:
-        seen += os.read(here, 4096)
-    os.close(here)
-    process.send_signal(signal.SIGHUP)
+    process = hang_up(run_of(tmp_path, "a", "b"), until=b"preparing")
     assert process.wait(60) == 130
     assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
     assert locks_in(tmp_path / "out") == []

@@ -33,6 +33,7 @@ from verdigris.core.training.events import (
 from verdigris.core.training.measure import draw_held_out
 from verdigris.core.training.memory import check_memory, needed_bytes
 
+from ..signals import hang_up
 from .bakes import TINY, plain_teacher, run
 
 # Little to compile.
@@ -307,14 +308,7 @@ def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chal
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up there")
 def test_a_terminal_that_is_closed_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
-    here, there = os.openpty()
-    process = subprocess.Popen(_endless(chalk, tmp_path), stdout=there, stderr=there)
-    os.close(there)
-    seen = b""
-    while b"loss" not in seen:
-        seen += os.read(here, 4096)
-    os.close(here)
-    process.send_signal(signal.SIGHUP)
+    process = hang_up(_endless(chalk, tmp_path), until=b"loss")
     assert process.wait(60) == 128 + signal.SIGHUP
     step = open_bundle(tmp_path / "chalk.vdg").manifest.source["step"]
     assert checkpoint.load(tmp_path / "chalk.bake.npz").facts["step"] == step > 0

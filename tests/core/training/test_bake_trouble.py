@@ -55,8 +55,8 @@ def run(teachers, folder, settings=TINY, **options):
     )
 
 
-def cut_off_bake(teacher, folder):
-    """The checkpoint of a bake that ended after its first."""
+def resume_changed(teacher, folder, change):
+    """Goes on from a checkpoint that is not as the bake that was cut off has left it."""
     events = bake(
         [teacher], TINY, BakeOptions("out", folder, trainer="numpy", checkpoint_seconds=0.0)
     )
@@ -64,7 +64,11 @@ def cut_off_bake(teacher, folder):
         if isinstance(event, Checkpointed):
             break
     events.close()
-    return folder / "out.bake.npz"
+    path = folder / "out.bake.npz"
+    saved = checkpoint.load(path)
+    change(saved)
+    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
+    run([teacher], folder, trainer="numpy", resume=True)
 
 
 def warnings(events):
@@ -228,25 +232,18 @@ def test_resuming_from_a_damaged_checkpoint_is_refused_with_the_way_out(clay, tm
 def test_resuming_from_a_checkpoint_of_another_version_is_refused_with_the_way_out(
     change, told, clay, tmp_path
 ):
-    path = cut_off_bake(clay, tmp_path)
-    saved = checkpoint.load(path)
-    change(saved.facts)
-    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
-    options = BakeOptions("out", tmp_path, trainer="numpy", resume=True)
     message = rf"out\.bake\.npz: its settings are not .*{told}.*: bake without --resume$"
     with pytest.raises(CheckpointError, match=message):
-        next(bake([clay], TINY, options))
+        resume_changed(clay, tmp_path, lambda saved: change(saved.facts))
 
 
 def test_resuming_from_moments_of_another_network_is_refused_with_the_way_out(clay, tmp_path):
-    path = cut_off_bake(clay, tmp_path)
-    saved = checkpoint.load(path)
-    saved.state["latents_m"] = saved.state["latents_m"][:-1]
-    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
-    options = BakeOptions("out", tmp_path, trainer="numpy", resume=True)
+    def shorten(saved):
+        saved.state["latents_m"] = saved.state["latents_m"][:-1]
+
     message = r"out\.bake\.npz: trainer state: latents_m is damaged .*: bake without --resume$"
     with pytest.raises(CheckpointError, match=message):
-        list(bake([clay], TINY, options))
+        resume_changed(clay, tmp_path, shorten)
 
 
 def test_a_folder_in_the_place_of_the_checkpoint_is_refused_before_training(clay, tmp_path):

@@ -13,16 +13,11 @@ from verdigris.core.worker.protocol import VERSION, Decoder, encode
 
 from .talk import BRISK_WORKER, CLAY, LONG
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX"),
+    pytest.mark.usefixtures("heard"),
+]
 TOLD = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-
-
-@pytest.fixture(autouse=True)
-def heard():
-    """Processes that are begun in the background are deaf to Ctrl-C, and so are theirs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
