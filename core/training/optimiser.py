@@ -37,12 +37,7 @@ def adam(
 
 
 def adam_change(
-    m: FloatArray,
-    v: FloatArray,
-    gradient: FloatArray,
-    rate: float,
-    beta_2: float,
-    epsilon: float | FloatArray = EPSILON,
+    m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float, beta_2: float
 ) -> None:
     """Replaces the gradient by what is to be taken off the values."""
     dtype = gradient.dtype.type
@@ -54,7 +49,7 @@ def adam_change(
     gradient *= dtype(1 - BETA_1)
     m += gradient
     np.sqrt(v, out=square)
-    square += np.asarray(epsilon, gradient.dtype)
+    square += dtype(EPSILON)
     np.divide(m, square, out=gradient)
     gradient *= dtype(rate)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.training.protocols import TRAINING_SAMPLE
-from verdigris.core.training.rotated_adam import turned_side
+from verdigris.core.training.rotated_adam import square_side
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
 
@@ -37,7 +37,6 @@ class TensorMemory:
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
-    floors: slangpy.Buffer
     gradients: slangpy.Buffer
     bases: slangpy.Buffer
     weights: slangpy.Buffer
@@ -98,7 +97,6 @@ def buffer_sizes(
     return {
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
-        "floors": 4 * (1 + len(spec.layers)),
         "gradients": 4 * spec.parameter_count,
         "bases": first_bases(spec).nbytes,
         "weights": plan.element_bytes * slots,
@@ -116,10 +114,10 @@ def buffer_sizes(
 
 def first_bases(spec: NetworkSpec) -> NDArray[np.float32]:
     """What rotated_adam.slang begins with: mean and basis of each matrix, on the left and right."""
-    side = turned_side(spec)
+    side = square_side(spec)
     nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
     squares = np.stack([nothing, axes, nothing, axes]).ravel()
-    return np.tile(squares, 1 + len(spec.layers)) if side else np.zeros(1, np.float32)
+    return np.tile(squares, 1 + len(spec.layers))
 
 
 def require_array(

@@ -13,8 +13,7 @@ from verdigris.core.training.rotated_adam import (
     BASIS_BETA,
     BASIS_FLOOR,
     BASIS_STEPS,
-    MOMENT_FLOOR,
-    turned_side,
+    square_side,
 )
 from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import Bound, Recipe, StudentKernels
@@ -82,7 +81,6 @@ class StepKernels:
             "samples": memory.samples,
         }
         gradients = {"moments": memory.moments, "gradients": memory.gradients}
-        matrices = 1 + len(spec.layers)
         train = programs.bind(_TRAIN, "trainStep", {**shared, **texels})
         update = programs.bind(
             _UPDATE,
@@ -91,7 +89,6 @@ class StepKernels:
                 **shared,
                 **texels,
                 **gradients,
-                "floors": memory.floors,
                 "decoderAdam": _adam(DECODER_BETA_2),
                 "latentAdam": _adam(BETA_2),
                 "visits": memory.visits,
@@ -100,15 +97,14 @@ class StepKernels:
         )
         update_groups = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
         update_groups += -(-batch * spec.latent_channels // _UPDATE_THREADS)
-        step = [_Launch(train, plan.group_count(batch)), _Launch(update, update_groups)]
-        if turned_side(spec):
-            rotate = _bind_rotation(programs, {**shared, **gradients, "bases": memory.bases})
-            step.append(_Launch(rotate, matrices))
-        else:
-            floors = {"floor": MOMENT_FLOOR, "moments": memory.moments, "floors": memory.floors}
-            step.insert(0, _Launch(programs.bind(_UPDATE, "findFloors", floors), matrices))
+        rotate = _bind_rotation(programs, {**shared, **gradients, "bases": memory.bases})
+        step = (
+            _Launch(train, plan.group_count(batch)),
+            _Launch(update, update_groups),
+            _Launch(rotate, 1 + len(spec.layers)),
+        )
         copies = programs.bind(_UPDATE, "copyDecoder", network)
-        return cls(tuple(step), _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
+        return cls(step, _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
     def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
         for launch in self.step:
@@ -128,7 +124,7 @@ def step_programs(
 ) -> StudentKernels:
     """What a step compiles: no size of a texture is part of it, so that one texture's programs
     serve the next. Those before are taken where they are the same."""
-    constants = {**plan.constants(), "kTurnedSide": turned_side(spec)}
+    constants = {**plan.constants(), "kSquareSide": square_side(spec)}
     recipe = Recipe(spec, loss, constants, plan.defines())
     if before and (before.device, before.recipe) == (device, recipe):
         return before

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 from verdigris.core.training.optimiser import (
     BETA_1,
@@ -12,13 +13,7 @@ from verdigris.core.training.optimiser import (
     adam_rate,
 )
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.rotated_adam import (
-    BASIS_STEPS,
-    MOMENT_FLOOR,
-    RotatedAdam,
-    turn,
-    turned_side,
-)
+from verdigris.core.training.rotated_adam import BASIS_STEPS, RotatedAdam, square_side, turn
 
 SMALL = NetworkSpec(hidden_width=16)
 
@@ -129,53 +124,11 @@ def test_correlated_inputs_are_learnt_in_fewer_steps_than_adam_takes():
     assert loss_after(1500, True) < 0.25 * loss_after(1500, False)
 
 
-@pytest.mark.parametrize(("name", "side"), [("2x16", 32), ("2x32", 32), ("3x64", 0)])
-def test_small_decoders_are_turned(name, side):
-    assert turned_side(PRESETS[name]) == side
+@pytest.mark.parametrize(("name", "side"), [("2x16", 32), ("2x32", 32), ("3x64", 64)])
+def test_the_matrices_of_a_preset_lie_in_the_smallest_squares_that_hold_them(name, side):
+    assert square_side(PRESETS[name]) == side
 
 
-def test_a_large_decoder_has_plain_adam():
-    wide = PRESETS["3x64"]
-    random = np.random.default_rng(5)
-    decoder = PackedDecoder(wide)
-    optimiser = RotatedAdam(decoder)
-    for step in range(BASIS_STEPS + 1):
-        gradients = random_gradients(random, wide)
-        signs = np.sign(gradients.vector)
-        optimiser.update(gradients, adam_rate(0.01, step, DECODER_BETA_2), step)
-        if step == 0:
-            np.testing.assert_allclose(decoder.vector, -0.01 * signs, rtol=1e-4)
-    assert np.isfinite(decoder.vector).all()
-
-
-def test_a_large_decoder_moves_little_by_gradients_far_below_the_others():
-    """Textbook Adam, but for what is added to the roots."""
-    wide = PRESETS["3x64"]
-    random = np.random.default_rng(6)
-    decoder = PackedDecoder(wide)
-    optimiser = RotatedAdam(decoder)
-    values, m, v = (np.zeros(decoder.vector.shape) for _ in range(3))
-    size = random.choice([1.0, 1e-4], values.shape)
-    # what there is of frames beside their weights is not trained
-    constants = PackedDecoder(wide)
-    constants.frames[:, 0] = 1
-    size[constants.vector == 1] = 0
-    for step in range(200):
-        gradients = random_gradients(random, wide)
-        gradients.vector *= size
-        g = gradients.vector.astype(np.float64)
-        floor = PackedDecoder(wide)
-        start = 0
-        for matrix in floor.matrices:
-            part = v[start : start + matrix.size].reshape(matrix.shape)
-            start += matrix.size
-            trained = part[:, 1:] if matrix is floor.frames else part
-            matrix[:] = MOMENT_FLOOR * np.sqrt(trained.mean())
-        m = BETA_1 * m + (1 - BETA_1) * g
-        v = DECODER_BETA_2 * v + (1 - DECODER_BETA_2) * g * g
-        rate = adam_rate(0.01, step, DECODER_BETA_2)
-        values -= rate * m / (np.sqrt(v) + EPSILON + floor.vector)
-        optimiser.update(gradients, rate, step)
-    np.testing.assert_allclose(decoder.vector, values, rtol=1e-3, atol=1e-5)
-    small = np.abs(values[(size > 0) & (size < 1)]).mean()
-    assert small < 0.15 * np.abs(values[size == 1]).mean()
+def test_a_decoder_wider_than_all_squares_is_refused_with_a_remedy():
+    with pytest.raises(SettingsError, match=r"side of 65, .* up to 64: .* numpy trainer"):
+        square_side(NetworkSpec(hidden_width=65))

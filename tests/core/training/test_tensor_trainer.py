@@ -14,7 +14,7 @@ from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayo
 from verdigris.core.network.student import Student
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import TRAINING_SAMPLE
-from verdigris.core.training.rotated_adam import BASIS_STEPS, turned_side
+from verdigris.core.training.rotated_adam import BASIS_STEPS, square_side
 from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.tensor_kernels import (
     Recipe,
@@ -33,9 +33,9 @@ from verdigris.core.training.tensor_trainer import TensorTrainer
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 SMALL = NetworkSpec(hidden_width=16)
-TINY = NetworkSpec(16, 2, "silu", latent_channels=4, frame_count=1)
-# Too wide to be turned: see rotated_adam.py.
+# Its matrices lie in larger squares.
 WIDE = NetworkSpec(hidden_width=48)
+TINY = NetworkSpec(16, 2, "silu", latent_channels=4, frame_count=1)
 # No group of any plan is full with it.
 ODD_BATCH = 230
 FP32, FP16 = 1e-3, 1e-2
@@ -434,7 +434,7 @@ def test_given_a_network_that_no_group_holds_when_planning_then_the_error_names_
 
 def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(device):
     plan = GroupPlan(False, 8)
-    constants = {**plan.constants(), "kTurnedSide": turned_side(SMALL)}
+    constants = {**plan.constants(), "kSquareSide": square_side(SMALL)}
     kernels = StudentKernels(device, Recipe(SMALL, "l1", constants, plan.defines()))
     with pytest.raises(KeyError, match="nonsense"):
         kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
