@@ -40,11 +40,16 @@ def inspect(
         return
     document = load_document(file, search or (), allow_outside)
     reports = describe(document, material, probe=probe, device_choice=device)
+    left_out = {} if material else document.left_out
     if as_json:
-        found = {"file": str(file), "materials": [report.as_json() for report in reports]}
+        found = {
+            "file": str(file),
+            "materials": [report.as_json() for report in reports],
+            "left_out": left_out,
+        }
         print(json.dumps(found, indent=2))
     else:
-        print_reports(str(file), reports)
+        print_reports(str(file), reports, left_out)
     if any(report.problem for report in reports):
         raise typer.Exit(1)
 

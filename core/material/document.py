@@ -17,6 +17,7 @@ from verdigris.core.material.interfaces import (
     graphs_that_implement,
     own_graphs,
 )
+from verdigris.core.material.left_out import materials_left_out
 from verdigris.core.material.library import standard_library
 from verdigris.core.material.material_definitions import define_surfaces_of_materials
 from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
@@ -80,6 +81,11 @@ class Document:
             for node in found
         )
 
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """What is called or assigned as a material and is none, and why."""
+        return materials_left_out(self.root, {each.element.getName() for each in self.materials})
+
     def _short_name(self, element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
         name = str(element.getName())
         twins = [other for other in among if other.getName() == name]
@@ -102,6 +108,11 @@ class Document:
                 return material
         return None
 
+    def refuse_left_out(self, name: str) -> None:
+        """Raises DocumentError if the document speaks of such a material, saying why it is none."""
+        if name in self.left_out:
+            raise DocumentError(f"{self.name}: material {name!r}: {self.left_out[name]}")
+
     def require_material(self, name: str | None = None) -> Material:
         """The material of this name, or the only one there is."""
         listed = ", ".join(material.name for material in self.materials)
@@ -112,6 +123,7 @@ class Document:
         if name is not None:
             found = self.find_material(name)
             if found is None:
+                self.refuse_left_out(name)
                 raise DocumentError(f"{self.name}: has no material {name!r}; it has: {listed}")
             return found
         if len(self.materials) > 1:

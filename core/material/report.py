@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,9 @@ def _reads_a_place(node: mx.Node) -> bool:
     return node.getCategory() in _PLACE_NODES or bool(default_places(node))
 
 
-def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:
+def print_reports(
+    file: str, reports: Sequence[MaterialReport], left_out: Mapping[str, str]
+) -> None:
     """The reports as a technical artist reads them."""
     count = len(reports)
     print(f"{file}: {count} material{'s' if count != 1 else ''}")
@@ -209,3 +211,5 @@ def print_reports(file: str, reports: Sequence[MaterialReport]) -> None:
             low, high = report.probe.opacity
             print(f"  coverage  {low:.2f} to {high:.2f}")
         print(f"  verdict   {report.verdict}")
+    for name, reason in left_out.items():
+        print(f"\n{name}\n  left out  {reason}")

@@ -14,6 +14,8 @@ def select_materials(
     """Of each document those that are named, in their order there, or else its only one."""
     for name in names:
         if not any(document.find_material(name) for document in documents):
+            for document in documents:
+                document.refuse_left_out(name)
             listed = ", ".join(each.name for document in documents for each in document.materials)
             where = ", ".join(document.name for document in documents)
             raise DocumentError(f"{where}: has no material {name!r}; there are: {listed}")

@@ -108,10 +108,12 @@ def test_inspect_prints_json_that_a_machine_can_read():
 def test_inspect_of_a_material_that_cannot_be_baked_exits_with_1(tmp_path):
     text = (EXAMPLES / "car_paint.mtlx").read_text().replace("open_pbr_surface", "no_such_kind")
     broken = tmp_path / "broken.mtlx"
-    broken.write_text(text)
+    bare = '<surfacematerial name="bare" type="material"/></materialx>'
+    broken.write_text(text.replace("</materialx>", bare))
     result = verdigris("inspect", broken, "--no-probe")
     assert result.returncode == 1
     assert "no_such_kind" in result.stdout
+    assert "bare\n  left out  nothing is connected to its surfaceshader\n" in result.stdout
     assert "Traceback" not in result.stderr
 
 

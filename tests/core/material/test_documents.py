@@ -9,6 +9,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
 from verdigris.core.material.provenance import texture_files
 from verdigris.core.material.report import describe
+from verdigris.core.material.selection import select_materials
 from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
@@ -39,6 +40,29 @@ def test_several_materials_without_a_name_are_an_error_that_lists_them():
 def test_an_unknown_material_is_an_error_that_lists_those_there_are():
     with pytest.raises(DocumentError, match=r"no material 'zinc'; it has: material"):
         parse_document(with_surface()).require_material("zinc")
+
+
+def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_reason():
+    text = document(
+        standard_surface(),
+        material(),
+        '<surfacematerial name="bare" type="material"/>',
+        '<volumematerial name="fog" type="material"/>',
+        '<look name="hero"><materialassign name="a" material="gone" geom="/tray"/>'
+        '<materialassign name="b" material="material" geom="/cup"/>'
+        '<materialassign name="c" material="bare" geom="/rim"/></look>',
+    )
+    loaded = parse_document(text)
+    assert [each.name for each in loaded.materials] == ["material"]
+    assert loaded.left_out == {
+        "bare": "nothing is connected to its surfaceshader",
+        "fog": "it is a volume, and surfaces are baked",
+        "gone": "look 'hero' assigns it, and it is not there",
+    }
+    for name, reason in (("bare", "nothing is connected"), ("gone", "look 'hero' assigns it")):
+        for ask in (loaded.require_material, lambda name: select_materials([loaded], [name])):
+            with pytest.raises(DocumentError, match=f"material '{name}': {reason}"):
+                ask(name)
 
 
 def test_looks_are_told_with_the_material_that_they_assign():
