@@ -175,7 +175,7 @@ def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = Non
     footprint = _taught_with(bundle.manifest.source, bundle.layout.width)
     name = bundle.manifest.name
     cost = _cost(name, stored_of(bundle), device, teacher, footprint, bundle.advised)
-    return replace(cost, maps_bytes=sum(facts.record.bytes for facts in maps if facts))
+    return replace(cost, maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts))
 
 
 def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:

@@ -157,6 +157,11 @@ class TextureShape:
         layers = (self.layers,) if self.layers else ()
         return (*layers, height, width, self.format.channels)
 
+    @property
+    def texel_bytes(self) -> int:
+        """Of all levels: what a device holds, without what a file has around them."""
+        return sum(map(self.level_bytes, range(self.levels)))
+
     def level_bytes(self, number: int) -> int:
         height, width = level_size(self.width, self.height, number)
         return max(1, self.layers) * height * width * self.format.size

@@ -81,7 +81,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
         )
     files[WEIGHTS_FILE] = b"".join(places)
     advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
-    shaders = runtime_files(spec, advised)
+    shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
     tensors, size = plan_tensors(spec)
     scene = Scene(

@@ -114,15 +114,19 @@ def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
     return fits_in_constants(spec) and (is_narrow or not is_careful(advised))
 
 
-def targets_of(spec: NetworkSpec, advised: str | None = None) -> dict[str, Target]:
-    """Without those that a network is too large for, or that the advice of its numbers forbids."""
+def targets_of(
+    spec: NetworkSpec, advised: str | None = None, decoders: int = 1
+) -> dict[str, Target]:
+    """Without those that a network is too large for, or that the advice of its numbers forbids.
+    Of several decoders a constant buffer holds one: cooperative code serves all of them without."""
     plain = {name: target for name, target in TARGETS.items() if not target.is_cooperative}
     if not fits_in_constants(spec):
         plain = {name: target for name, target in plain.items() if not target.is_constant}
     if advised == PORTABLE:
         # what is not there cannot be taken by mistake
         return plain
-    constants, careful = gains_by_constants(spec, advised), is_careful(advised)
+    constants = decoders == 1 and gains_by_constants(spec, advised)
+    careful = is_careful(advised)
     return plain | {
         name: replace(target, is_constant=constants, is_careful=careful)
         for name, target in TARGETS.items()
@@ -192,12 +196,14 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
     return [each.file for each in records if written.get(each.file, each.sha256) != each.sha256]
 
 
-def runtime_files(spec: NetworkSpec, advised: str | None = None) -> dict[str, bytes]:
+def runtime_files(
+    spec: NetworkSpec, advised: str | None = None, decoders: int = 1
+) -> dict[str, bytes]:
     """Everything that goes into runtime/, by the advice of the numbers that it will decode.
     Compiled once for a network, then kept."""
     sources = slang_files(spec)
     result = dict(sources)
-    for name, target in targets_of(spec, advised).items():
+    for name, target in targets_of(spec, advised, decoders).items():
         kept = _kept_folder(sources, name, target)
         data = _read_kept(kept, name)
         if data is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices, left_out, shader_notes
+from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.verify import (
     Decoder,
     Verification,
@@ -16,8 +17,11 @@ from verdigris.core.bundle.verify import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.device_materials import RuntimeChoice, Stored
     from verdigris.core.bundle.reference import Floats
     from verdigris.core.bundle.scene import Scene
     from verdigris.core.device import Device
@@ -50,13 +54,21 @@ def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decod
     """Of every material, by name."""
     stored = scene.stored()
     found: list[list[tuple[str, Decoder]]] = [[] for _ in stored]
-    for begin in range(0, len(stored), _AT_ONCE):
-        together = stored[begin : begin + _AT_ONCE]
-        for name, choice in exact_choices(device, advised=scene.advised):
-            evaluator = QueryEvaluator(together, device, choice)
-            for index in range(len(together)):
-                found[begin + index].append((name, _decoder(evaluator, index)))
+    for name, choice in exact_choices(device, fits_in_constants(scene.spec), scene.advised):
+        for together in _groups(stored, choice):
+            evaluator = QueryEvaluator([stored[each] for each in together], device, choice)
+            for index, each in enumerate(together):
+                found[each].append((name, _decoder(evaluator, index)))
     return found
+
+
+def _groups(stored: Sequence[Stored], choice: RuntimeChoice) -> Iterator[list[int]]:
+    """The materials that a shader sees at a time: of one decoder, where that is in constants."""
+    decoders: dict[bytes, list[int]] = {}
+    for index, each in enumerate(stored):
+        decoders.setdefault(each.weights if choice.is_constant else b"", []).append(index)
+    for members in decoders.values():
+        yield from (members[begin : begin + _AT_ONCE] for begin in range(0, len(members), _AT_ONCE))
 
 
 def _decoder(evaluator: QueryEvaluator, material: int) -> Decoder:

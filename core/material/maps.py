@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 # Places that are averaged, along a side of the map and of a texel: a small map of a large texture
 # needs more of a texel.
 _POINTS_A_SIDE = 2048
 _LEAST_PLACES, _MOST_PLACES = 4, 16
 _POINTS_AT_ONCE = 1 << 20
+_GOLDEN = (1 + 5**0.5) / 2
 # Coverage that no byte tells from a solid surface.
 _SOLID = 1 - 0.5 / 255
 # Views that are held against the one from straight ahead.
@@ -91,20 +93,26 @@ def _average(teacher: DeviceMaterial, size: int) -> Floats:
         raise SettingsError(f"a map of {size} texels a side: use at least 1")
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
     result = np.empty((size, size, 4), np.float32)
-    place = np.arange(places**2)
-    aside = (np.stack([place % places, place // places], 1) + 0.5) / places
+    aside = _spread(places**2)
     for rows in _bands(size):
         row, column = np.mgrid[rows, 0:size]
         corner = np.stack([column.ravel(), row.ravel()], 1)
         sums = np.zeros((row.size, 4), np.float64)
         at_once = max(1, _POINTS_AT_ONCE // row.size)
-        for first in range(0, places**2, at_once):
+        for first in range(0, len(aside), at_once):
             middle = (corner + aside[first : first + at_once, None]) / size
             uv = middle.astype(np.float32).reshape(-1, 2)
             values = teacher.unlit(uv, _straight_up(len(uv)))
             sums += values.reshape(-1, row.size, 4).sum(0, np.float64)
-        result[rows] = (sums / places**2).reshape(-1, size, 4)
+        result[rows] = (sums / len(aside)).reshape(-1, size, 4)
     return result
+
+
+def _spread(count: int) -> Doubles:
+    """Places in a square, (count, 2), symmetric about its middle; `count` is even. No two share a
+    row or column, or all of them might fall between the texels of an image."""
+    step = int(count / _GOLDEN) | 1
+    return (np.arange(count)[:, None] + 0.5) / count * (1, step) % 1
 
 
 def _bands(size: int) -> Iterator[slice]:

@@ -4,6 +4,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verdigris.core import cli
@@ -37,6 +38,13 @@ def test_costs_are_counted_and_measured(bundle, software):
     assert cost.multiply_adds == 128 + 448 + 256 + 96
     assert cost.nanoseconds.neural > 0
     assert cost.verdict == "name the document with --source to compare with its graph"
+
+
+def test_maps_count_by_what_a_device_holds_of_them(software, tmp_path):
+    opacity = [np.full((side, side, 1), 7, np.uint8) for side in (4, 2, 1)]
+    emission = [np.full((side, side, 4), 1, np.float16) for side in (2, 1)]
+    bundle = make_bundle(tmp_path / "lamp.vdg", opacity=opacity, emission=emission)
+    assert cost_of_bundle(bundle, software).maps_bytes == (16 + 4 + 1) + 8 * (4 + 1)
 
 
 @pytest.mark.parametrize(

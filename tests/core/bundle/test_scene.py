@@ -100,6 +100,20 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
         assert "portable.spv" in names
 
 
+def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_path):
+    first, second = lively_parameters(seed=1), lively_parameters(seed=2)
+    shared = replace(lively_parameters(seed=3), decoder=first.decoder)
+    bundles = [
+        make_bundle(tmp_path / f"{name}.vdg", parameters, arithmetic=TAME)
+        for name, parameters in (("first", first), ("second", second), ("shared", shared))
+    ]
+    for name, chosen, decoders in (("family", bundles[::2], 1), ("mixed", bundles[:2], 2)):
+        folder = pack(chosen, tmp_path / f"{name}-scene.vdg").folder
+        text = (folder / "runtime" / "cooperative.hlsl").read_text()
+        assert ("neuralFloats" in text) == (decoders == 1)
+        assert "neuralFloats" in (folder / "runtime" / "portable_constants.hlsl").read_text()
+
+
 def test_a_scene_that_says_nothing_is_tried_as_shipped(scene, tmp_path):
     copy = damaged_copy(scene, tmp_path, ("version",), "3.1")
     document = json.loads((copy / "manifest.json").read_text())
@@ -118,9 +132,9 @@ def test_a_scene_is_proven_material_by_material(scene):
     assert [row.what for row in found] == [
         f"{name}: {decoder} against the reference"
         for name in ("copper", "oak", "lace")
-        for decoder in ("numpy", "portable")
+        for decoder in ("numpy", "portable", "portable, constants")
     ]
-    assert [row.bound for row in found] == [0.01] * 4 + [0.02] * 2
+    assert [row.bound for row in found] == [0.01] * 6 + [0.02] * 3
     assert max(row.found for row in found) < 1e-4
 
 
@@ -134,7 +148,7 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
     assert end.value.code == 1
     rows = json.loads(capsys.readouterr().out)["rows"]
     wrong = {row["what"].split(":")[0] for row in rows if not row["holds"]}
-    assert (len(rows), wrong) == (12, {"copper"})
+    assert (len(rows), wrong) == (18, {"copper"})
     monkeypatch.setattr(sys, "argv", [*arguments, "--source", "brass.mtlx"])
     with pytest.raises(SystemExit) as end:
         cli.main()

@@ -83,12 +83,18 @@ def read(name):
     return oiio.ImageBuf(str(EXAMPLES / "textures" / name)).get_pixels(oiio.FLOAT)
 
 
-def between(texels):
-    """The image at twice its size: filtered as it is stored, before it is decoded."""
+def between(texels, places=4):
+    """The image at `places` times its size: filtered as it is stored, before it is decoded."""
+    aside = (np.arange(places) + 0.5) / places - 0.5
     for axis in (0, 1):
-        before, after = (0.75 * texels + 0.25 * np.roll(texels, n, axis) for n in (1, -1))
-        shape = [side * (2 if number == axis else 1) for number, side in enumerate(texels.shape)]
-        texels = np.stack([before, after], axis + 1).reshape(shape)
+        finer = [
+            (1 - abs(part)) * texels + abs(part) * np.roll(texels, -int(np.sign(part)), axis)
+            for part in aside
+        ]
+        shape = [
+            side * (places if number == axis else 1) for number, side in enumerate(texels.shape)
+        ]
+        texels = np.stack(finer, axis + 1).reshape(shape)
     return texels
 
 
