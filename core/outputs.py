@@ -6,7 +6,8 @@ import contextlib
 import json
 import os
 import secrets
-from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import VerdigrisError
@@ -25,6 +26,14 @@ LONGEST_NAME = 200
 def resolved(path: Path) -> Path:
     """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
     return Path(os.path.realpath(path))
+
+
+def why_no_file_name(name: str) -> str:
+    """Why a result cannot have this name, on this system or another; empty where it can."""
+    is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
+    if is_plain and name.isprintable():
+        return ""
+    return f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
 
 
 def is_unicode(name: str) -> bool:
@@ -51,6 +60,14 @@ def check_output(path: Path) -> None:
     if not is_plain:
         raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
     check_no_bundle(path.parent, path)
+
+
+def check_apart(path: Path, read: Iterable[Path]) -> None:
+    """Refuses to write over a file that is read for what is written."""
+    if path.exists() and any(each.exists() and path.samefile(each) for each in read):
+        raise VerdigrisError(
+            f"{path}: is read for what would be written over it: choose another name"
+        )
 
 
 def check_no_bundle(folder: Path, path: Path | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -196,6 +197,20 @@ class BakeSettings:
 
     def text(self) -> str:
         return json.dumps(self.to_json(), sort_keys=True)
+
+
+def unequal(
+    before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = ""
+) -> list[tuple[str, Any, Any]]:
+    """Of settings as JSON, each that differs: its name, as it is now, as it was before."""
+    found = []
+    for name, value in now.items():
+        old = before.get(name)
+        if isinstance(value, dict) and isinstance(old, dict):
+            found += unequal(old, value, f"{name}.")
+        elif old != value:
+            found.append((f"{prefix}{name}", value, old))
+    return found
 
 
 def _require_known(what: str, given: Any, kind: type) -> None:

@@ -19,7 +19,7 @@ from verdigris.core.material.provenance import (
     file_facts,
     source_facts,
 )
-from verdigris.core.settings import BakeSettings
+from verdigris.core.settings import BakeSettings, unequal
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document
@@ -141,22 +141,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
         now["iterations"] = before.get("iterations")
     if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
         now["draw"]["finest_places"] = before["draw"].get("finest_places")
-    return reasons + [
-        f"{name} is {value}, was {old}" for name, value, old in _unequal(before, now, "")
-    ]
-
-
-def _unequal(
-    before: Mapping[str, Any], now: Mapping[str, Any], prefix: str
-) -> list[tuple[str, Any, Any]]:
-    found = []
-    for name, value in now.items():
-        old = before.get(name)
-        if isinstance(value, dict) and isinstance(old, dict):
-            found += _unequal(old, value, f"{name}.")
-        elif old != value:
-            found.append((f"{prefix}{name}", value, old))
-    return found
+    return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
 
 
 def shared(settings: BakeSettings, materials: int) -> BakeSettings:

@@ -8,15 +8,13 @@ from pathlib import PurePath
 
 from verdigris.core.batch.fields import SceneError
 from verdigris.core.bundle.read import SUFFIX
-from verdigris.core.outputs import LONGEST_NAME
+from verdigris.core.outputs import LONGEST_NAME, why_no_file_name
 
 
 def why_no_name(name: str) -> str:
     """Why a file cannot have this name; empty where it can."""
-    if PurePath(name).name != name or name == ".." or "\\" in name or not name.isprintable():
-        return (
-            f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
-        )
+    if reason := why_no_file_name(name):
+        return reason
     length = len(os.fsencode(name))
     if length > LONGEST_NAME:
         return f"the name {name!r} has {length} bytes: choose one of at most {LONGEST_NAME}"

@@ -35,7 +35,9 @@ def bake(
     iterations: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     batch: Annotated[int | None, typer.Option(help="Samples a step.")] = None,
     candidates: Annotated[int | None, typer.Option(help="Starts that are tried.")] = None,
-    activation: Annotated[str | None, typer.Option(help="leaky_relu, silu, leaky_smelu.")] = None,
+    activation: Annotated[
+        str | None, typer.Option(help="silu, leaky_relu, leaky_smelu or relu.")
+    ] = None,
     latent_bits: Annotated[
         int | None, typer.Option(help="Bits of a latent channel: 8, or 4, or 0 for half floats.")
     ] = None,
@@ -117,7 +119,7 @@ def bake(
     chosen = select_materials(documents, material or ())
     teachers = [Teacher(document, each, opened) for document, each in chosen]
     options = BakeOptions(
-        name=name.removesuffix(SUFFIX) if name else teachers[0].material.file_name,
+        name=teachers[0].material.file_name if name is None else name.removesuffix(SUFFIX),
         folder=out,
         trainer=kind,
         resume=resume,
@@ -141,7 +143,8 @@ def bake(
         if compare_uniform:
             from verdigris.core.commands.compared import bake_both
 
-            bake_both(teachers, settings, options, control, shown, as_json)
+            read = [importance] if importance else []
+            bake_both(teachers, settings, options, control, shown, as_json, read)
         else:
             shown(run(teachers, settings, options, control))
 

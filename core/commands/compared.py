@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from verdigris.core.outputs import check_apart
 from verdigris.core.pictures.files import write_picture
 from verdigris.core.training.events import Warning
 from verdigris.core.training.painted import SAMPLES, PaintedBakes, PaintedComparison
@@ -29,17 +30,19 @@ def bake_both(
     control: BakeControl,
     show: Callable[[Iterable[Event]], None],
     as_json: bool,
+    read: Sequence[Path] = (),
 ) -> None:
     """Bakes uniformly and with the map, prints errors inside and outside of the paint, and draws
-    the map and both errors side by side."""
+    the map and both errors side by side, but never over a file that was `read`."""
     bakes = PaintedBakes(teachers, settings, options, control)
+    pictures = [path.with_suffix(PICTURE_SUFFIX) for path in bakes.paths]
+    for picture in pictures:
+        check_apart(picture, read)
     show(bakes.events())
     compared = bakes.comparisons()
     if not compared:
         show([Warning("the bakes were ended before both were done: there is nothing to compare")])
-    for found in compared:
-        several = f".{found.material}" if len(compared) > 1 else ""
-        picture = options.folder / f"{options.name}{several}{PICTURE_SUFFIX}"
+    for found, picture in zip(compared, pictures, strict=False):
         write_picture(picture, found.picture())
         if as_json:
             print(json.dumps({"event": "compared", **_as_json(found, picture)}), flush=True)

@@ -21,15 +21,21 @@ from verdigris.core.commands.options import (
     at_least,
     in_range,
 )
+from verdigris.core.pictures.render import Lighting, largest_size
+from verdigris.core.training import measure as measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from verdigris.core.bundle.read import Bundle as OpenBundle
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher import Teacher
 
 # They are held in memory all at once.
 _MOST_SAMPLES = 1 << 24
+_LARGEST_SPHERE = largest_size(measures.PICTURE_SUBPIXELS)
+_LARGEST_PART = largest_size()
 _COMPARED_VIEWS = ("sphere", "plane")
 ComparedNames = Annotated[
     list[str] | None,
@@ -44,11 +50,15 @@ ComparedNames = Annotated[
 def measure(
     bundle: Bundle,
     source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
-    samples: Annotated[int, typer.Option(help="Held-out samples.")] = 1 << 20,
+    samples: Annotated[
+        int, typer.Option(help=f"Held-out samples, 1 to {_MOST_SAMPLES}.")
+    ] = measures.SAMPLES,
     seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
-    size: Annotated[int, typer.Option(help="Pixels a side of the sphere.")] = 256,
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side of the sphere, 1 to {_LARGEST_SPHERE}.")
+    ] = measures.PICTURE_SIZE,
     error_map: Annotated[
-        Path | None, typer.Option(help="Write the error by place as a picture.")
+        Path | None, typer.Option(help="Write the error by place as a picture: .png or .exr.")
     ] = None,
     material: MaterialName = None,
     search: Search = None,
@@ -59,19 +69,19 @@ def measure(
     """Measures a bundle against the material that it was baked from.
 
     The reference is the material's mean over a texel of the bundle, which is the most that it
-    can hold; `point_…` are errors against single points, where finer detail counts too.
+    can hold; `point_…` are errors against single points, where finer detail counts too. A source
+    that has changed since the bake is told as a warning; the JSON lists it in `warnings`.
     """
     from verdigris.core.bundle.read import open_bundle
-    from verdigris.core.bundle.verify import source_notes
     from verdigris.core.device import open_device
+    from verdigris.core.material.provenance import files_read
+    from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
-    from verdigris.core.pictures.render import largest_size
-    from verdigris.core.training import measure as measures
 
     in_range(samples, 1, _MOST_SAMPLES, "--samples")
     at_least(seed, 0, "--seed")
-    in_range(size, 1, largest_size(measures.PICTURE_SUBPIXELS), "--size")
+    in_range(size, 1, _LARGEST_SPHERE, "--size")
     if error_map:
         check_picture_path(error_map)
     opened = open_bundle(bundle)
@@ -79,8 +89,9 @@ def measure(
     student = open_student(opened, chosen)
     name = material or opened.source_name
     teacher = open_teacher(source, name, search, allow_outside, chosen)
-    for note in source_notes(opened, teacher):
-        print(f"verdigris: {note}", file=sys.stderr)
+    if error_map:
+        check_apart(error_map, files_read(teacher.document, teacher.material))
+    warnings = _warn_of_changes(opened, teacher)
     sphere = measures.draw_sphere(teacher, size)
     footprint = measures.texel_footprint(opened.layout.width)
     held_out = measures.draw_held_out(teacher, samples, seed, footprint)
@@ -100,7 +111,7 @@ def measure(
         **{f"sphere_{name}": value for name, value in asdict(on_sphere).items()},
     }
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps({**found, "warnings": warnings}, indent=2))
         return
     width = max(map(len, found))
     for name, value in found.items():
@@ -111,31 +122,41 @@ def measure(
 def compare(
     first: Annotated[Path, typer.Argument(metavar="REFERENCE", help="A document or a bundle.")],
     second: Annotated[Path, typer.Argument(metavar="OTHER", help="A document or a bundle.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The picture (.png).")],
-    size: Annotated[int, typer.Option(help="Pixels a side of each part.")] = 384,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side of each part, 1 to {_LARGEST_PART}.")
+    ] = 384,
     view: Annotated[str, typer.Option(help="sphere or plane.")] = "sphere",
-    environment: Annotated[float, typer.Option(help="Brightness of the studio.")] = 0.8,
+    environment: Annotated[
+        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+    ] = 0.8,
     material: ComparedNames = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws two materials and the FLIP heat map of their difference, side by side."""
+    """Draws two materials and the FLIP heat map of their difference, side by side.
+
+    Both are lit by one light and a studio, before a backdrop. The PSNR and FLIP that it prints are
+    of these pictures: `measure` draws its own, under a light of its own, and no option here gives
+    its figures.
+    """
     from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
     from verdigris.core.material.document import load_document
+    from verdigris.core.material.provenance import files_read
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.comparison import compare_materials
     from verdigris.core.pictures.files import check_picture_path, write_picture
-    from verdigris.core.pictures.render import Lighting, largest_size
 
     if view not in _COMPARED_VIEWS:
         raise typer.BadParameter(
             f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
         )
     check_picture_path(output)
-    in_range(size, 1, largest_size(), "--size")
+    in_range(size, 1, _LARGEST_PART, "--size")
     lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
     documents = [
@@ -145,17 +166,36 @@ def compare(
     ]
     # a document has other materials, too
     names = material or [bundle.source_name for bundle in bundles.values()][:1]
-    materials = iter(_compared_materials(documents, names))
+    materials = _compared_materials(documents, names)
     opened = open_device(device)
+    teachers = [Teacher(*each, opened) for each in materials]
+    for each in materials:
+        check_apart(output, files_read(*each))
+    for bundle in bundles.values():
+        for teacher in teachers:
+            _warn_of_changes(bundle, teacher)
+    graphs = iter(teachers)
     shown: list[DeviceMaterial] = [
-        BundleMaterial(bundles[path], opened)
-        if path in bundles
-        else Teacher(*next(materials), opened)
+        BundleMaterial(bundles[path], opened) if path in bundles else next(graphs)
         for path in (first, second)
     ]
     compared = compare_materials(shown[0], shown[1], view, size, lighting)
     write_picture(output, compared.picture)
-    print(f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f}")
+    light = "one light and a studio" if environment else "one light"
+    print(
+        f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
+        f"(of this picture, lit by {light}: not those of measure)"
+    )
+
+
+def _warn_of_changes(bundle: OpenBundle, teacher: Teacher) -> list[str]:
+    """Tells, and returns, what of a source is not as the bundle was baked from it."""
+    from verdigris.core.bundle.verify import source_notes
+
+    warnings = source_notes(bundle, teacher)
+    for warning in warnings:
+        print(f"verdigris: {warning}", file=sys.stderr)
+    return warnings
 
 
 def _compared_materials(

@@ -52,6 +52,8 @@ def render(
     from verdigris.core.bundle.bundle_material import BundleMaterial
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.device import open_device
+    from verdigris.core.material.provenance import files_read
+    from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.mesh import load_mesh
     from verdigris.core.pictures.render import (
@@ -88,6 +90,7 @@ def render(
     else:
         teacher = open_teacher(file, material, search, allow_outside, opened)
         name = teacher.material.name
+        check_apart(output, files_read(teacher.document, teacher.material))
         picture = draw(teacher, chosen, size, shape, lighting)
     is_png = output.suffix.lower() == ".png"
     write_picture(output, over_backdrop(picture) if is_png else picture)

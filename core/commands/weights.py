@@ -135,11 +135,13 @@ def show(
 ) -> None:
     """Says what a map asks for, and draws it: black is 0, pale the most."""
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
 
     if output:
         check_picture_path(output)
+        check_apart(output, [map_file])
     weights = read_importance(map_file)
     found: dict[str, Any] = {"map": str(map_file), **_statistics(weights)}
     if as_json:

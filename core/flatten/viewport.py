@@ -32,6 +32,7 @@ LARGEST_BATCH = 4_096
 # What shaders of this kind reflect straight back where there is no metal.
 DIELECTRIC_F0 = 0.04
 _COLOURS = (BASE_COLOR, EMISSION)
+_KINDS = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP, EMISSION, OPACITY)
 # Coverage that a byte still tells from a hole.
 _LEAST_COVERAGE = 1 / 255
 _TELL_SECONDS = 0.2
@@ -45,6 +46,11 @@ def viewport_settings(settings: BakeSettings) -> BakeSettings:
         iterations=min(settings.iterations, MOST_STEPS),
         batch=min(settings.batch, LARGEST_BATCH),
     )
+
+
+def texture_paths(bundle: Path) -> dict[str, Path]:
+    """Where the textures lie beside a bundle, by what they hold, of all that there may be."""
+    return {kind: bundle.with_name(f"{bundle.stem}_{kind}.png") for kind in _KINDS}
 
 
 def viewport_textures(
@@ -72,13 +78,13 @@ def viewport_textures(
             left = (settings.iterations - done) * spent / done
             yield Step(done, settings.iterations, loss, rate, spent, left)
     small = UnlitMaps(_shrunk(unlit.emission), _shrunk(unlit.coverage))
-    return write_textures(textures.level(0), small, bundle.parent, bundle.stem)
+    return write_textures(textures.level(0), small, bundle)
 
 
-def write_textures(texels: FloatArray, unlit: UnlitMaps, folder: Path, name: str) -> dict[str, str]:
-    """Writes flattened texels [height, width, 9] and maps of their size, row 0 at v = 0, as images,
-    each whole or not at all. Colours are in sRGB, the rest are plain numbers; green of the normal
-    grows with v.
+def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[str, str]:
+    """Writes flattened texels [height, width, 9] and maps of their size, row 0 at v = 0, as images
+    beside a bundle, each whole or not at all. Colours are in sRGB, the rest are plain numbers;
+    green of the normal grows with v.
 
     Emission is cut off at 1: a preview of what glows, not a light. Shaders multiply colours by the
     opacity, so they are written as if there were no holes.
@@ -97,13 +103,11 @@ def write_textures(texels: FloatArray, unlit: UnlitMaps, folder: Path, name: str
         **({} if emission is None else {EMISSION: emission / solid}),
         **({} if coverage is None else {OPACITY: coverage[..., None]}),
     }
-    found = {}
+    paths = texture_paths(bundle)
     for kind, values in images.items():
-        path = folder / f"{name}_{kind}.png"
         write = write_picture if kind in _COLOURS else write_data
-        write(path, np.ascontiguousarray(values[::-1], np.float32))
-        found[kind] = str(path)
-    return found
+        write(paths[kind], np.ascontiguousarray(values[::-1], np.float32))
+    return {kind: str(paths[kind]) for kind in images}
 
 
 def _shrunk(finest: Floats | None) -> Floats | None:

@@ -15,7 +15,7 @@ import numpy as np
 from verdigris.core.errors import MeshError, SettingsError
 from verdigris.core.importance.dilate import dilate
 from verdigris.core.importance.maps import LARGEST_SIDE
-from verdigris.core.importance.tiles import Placement, place_in_tiles
+from verdigris.core.importance.tiles import TILES_IN_A_ROW, Placement, place_in_tiles
 from verdigris.core.importance.uv_cover import PaintedTile, Touches, bounds_of, paint_tile
 
 if TYPE_CHECKING:
@@ -128,13 +128,24 @@ def weight_maps(
     uv, weights = uv[kept], weights[kept]
     weights = _mended(weights, settings.base, warnings)
     placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
-    tiles = {
-        number: _fill_tile(uv, weights, placement, number, settings) for number in placement.tiles
-    }
+    tiles = touched_tiles(
+        {number: _fill_tile(uv, weights, placement, number, settings) for number in placement.tiles}
+    )
     warn_of_overlaps(tiles, warnings)
     if not any(tile.weights.any() for tile in tiles.values()):
         raise MeshError("the weights are zero everywhere: paint something or leave them out")
     return WeightMaps(tiles, tuple(warnings))
+
+
+def touched_tiles(tiles: dict[int, WeightMap]) -> dict[int, WeightMap]:
+    """Those that a triangle has an area in: the square around a triangle can reach further."""
+    touched = {number: tile for number, tile in tiles.items() if tile.covered}
+    if not touched:
+        raise MeshError(
+            "all triangles pass by the UDIM tiles: move their uvs to 0 <= u < "
+            f"{TILES_IN_A_ROW} and 0 <= v, or choose the layout 'repeat'"
+        )
+    return touched
 
 
 def warn_of_overlaps(tiles: dict[int, WeightMap], warnings: list[str]) -> None:

@@ -13,6 +13,7 @@ from verdigris.core.importance.from_mesh import (
     WeightMaps,
     finish_tile,
     spanning,
+    touched_tiles,
     warn_of_overlaps,
 )
 from verdigris.core.importance.tiles import place_in_tiles
@@ -158,6 +159,7 @@ def view_maps(
         weights = np.clip(tile.values / mean, view.hidden, view.most)
         weights = np.where(tile.values >= 0, weights, -1).astype(np.float32)
         tiles[number] = finish_tile(PaintedTile(weights, tile.overlapping), settings)
+    tiles = touched_tiles(tiles)
     warn_of_overlaps(tiles, warnings)
     return WeightMaps(tiles, tuple(warnings))
 

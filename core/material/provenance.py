@@ -56,6 +56,11 @@ def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def files_read(document: Document, material: Material) -> tuple[Path, ...]:
+    """All that is read of a disk for a material."""
+    return (*document.files, *texture_files(document, material))
+
+
 def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Which of what source_facts() says is not what it was, in words."""
     reasons = []

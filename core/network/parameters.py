@@ -127,7 +127,7 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 # What numpy and zipfile raise for a file that is damaged somewhere: a compression or an encryption
 # that nobody asked for, a header that is no Python, a shape beyond all memory.
-_UNREADABLE = (
+UNREADABLE = (
     OSError,
     EOFError,
     ValueError,
@@ -151,7 +151,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             for name in archive.files:
                 arrays[name] = archive[name]
             return arrays
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise CheckpointError(f"{path}: {name} cannot be read ({error})") from error
 
 

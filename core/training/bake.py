@@ -28,12 +28,12 @@ from verdigris.core.training.events import (
     Phase,
     Started,
     Step,
-    Warning,
 )
 from verdigris.core.training.finish import (
     bundle_paths,
     check_names,
     check_paths,
+    check_textures,
     document_facts,
     finish,
 )
@@ -62,6 +62,7 @@ from verdigris.core.training.resume import (
     find_state,
     keep_state,
     restore,
+    take_name,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -105,6 +106,8 @@ def bake(
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))
         check_paths(paths, state_path(options.folder, options.name))
+        if options.viewport_textures:
+            check_textures(paths, teachers)
         clear_leftovers(options.folder, options.name)
         saved = find_state(teachers, settings, options, kind)
         wanted_steps = settings.iterations
@@ -146,8 +149,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
     if saved:
         restore(run, saved)
     yield _started(run)
-    if run.options.resume and saved is None:
-        yield Warning("there is no checkpoint to go on from: the bake starts afresh")
+    yield from take_name(run, saved)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from notices(teacher, name)
     yield from unlearnt_places(run.options.importance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.network.parameters import (
+    UNREADABLE,
     CheckpointError,
     Parameters,
     from_arrays,
@@ -25,6 +27,8 @@ VERSION = 1
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"
+# Letters of a digest that tell checkpoints of one name apart.
+_DIGEST_LETTERS = 8
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,29 @@ class Saved:
 
 def state_path(folder: Path, name: str) -> Path:
     return folder / f"{name}{STATE_SUFFIX}"
+
+
+def aside_path(folder: Path, name: str, source: str) -> Path:
+    """Where the checkpoint of a source is kept while a bake of others has its name."""
+    return folder / f"{name}.{source[:_DIGEST_LETTERS]}{STATE_SUFFIX}"
+
+
+def states_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The checkpoints in a folder that can be read, with what they say of their bakes."""
+    for path in sorted(folder.iterdir()):
+        if path.name.endswith(STATE_SUFFIX) and (facts := find_facts(path)) is not None:
+            yield path, facts
+
+
+def find_facts(path: Path) -> dict[str, Any] | None:
+    """What a checkpoint says of its bake; None where there is none that can be read. Its numbers,
+    which may be gigabytes, are left alone."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            facts = json.loads(archive[_FACTS].tobytes().decode())
+    except UNREADABLE:
+        return None
+    return facts if isinstance(facts, dict) and facts.get("version") == VERSION else None
 
 
 def clear_leftovers(folder: Path, name: str) -> None:

@@ -31,10 +31,10 @@ from verdigris.core.bundle.write import (
 )
 from verdigris.core.errors import DocumentError, SettingsError
 from verdigris.core.material.maps import unlit_maps
-from verdigris.core.material.provenance import source_facts
+from verdigris.core.material.provenance import files_read, source_facts
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.student import Student
-from verdigris.core.outputs import LONGEST_NAME, is_unicode
+from verdigris.core.outputs import LONGEST_NAME, check_apart, is_unicode
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -94,6 +94,16 @@ def check_paths(paths: Sequence[Path], state: Path) -> None:
             f"{state}: is a folder, where the checkpoint would be: move it away or choose another "
             "name"
         )
+
+
+def check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
+    """Refuses, before any work, flattened textures in the place of what a material reads."""
+    from verdigris.core.flatten.viewport import texture_paths
+
+    read = [file for each in teachers for file in files_read(each.document, each.material)]
+    for path in paths:
+        for texture in texture_paths(path).values():
+            check_apart(texture, read)
 
 
 def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:

@@ -52,7 +52,7 @@ def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
     masked = masked_of(importance)
     if masked is not None and masked.mean() > _MOST_LEFT_OUT:
         yield Warning(
-            f"nothing is learnt on {100 * masked.mean():.0f}% of the surface, where the importance "
+            f"nothing is learnt on {100 * masked.mean():.3g}% of the surface, where the importance "
             "map is 0 (black): weigh those places above 0, unless nobody sees them"
         )
 

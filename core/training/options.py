@@ -11,7 +11,7 @@ import numpy as np
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import check_importance, in_single_floats
-from verdigris.core.outputs import check_no_bundle
+from verdigris.core.outputs import check_no_bundle, why_no_file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,8 +64,8 @@ class BakeOptions:
             weights = in_single_floats(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
         for each in (self.name, *self.names):
-            if Path(each).name != each or each in ("", "..") or "\0" in each:
-                raise SettingsError(f"the name {each!r} is no name of a file: leave out folders")
+            if reason := why_no_file_name(each):
+                raise SettingsError(reason)
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from verdigris.core.network.student import Student
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.training.bake import bake
 from verdigris.core.training.events import Event, Finished
+from verdigris.core.training.finish import bundle_paths
 from verdigris.core.training.measure import HeldOut, draw_held_out, texel_footprint
 from verdigris.core.training.metrics import SampleMetrics, measure_samples, texel_errors
 from verdigris.core.training.options import BakeControl, BakeOptions
@@ -109,6 +111,9 @@ def measure_regions(student: Student, held_out: HeldOut, weights: Floats) -> Reg
 class PaintedBakes:
     """Two bakes that differ in the map alone; iterate over their events, then compare."""
 
+    paths: tuple[Path, ...]
+    """Of the painted bundles, one for each material."""
+
     def __init__(
         self,
         teachers: Sequence[Teacher],
@@ -126,12 +131,16 @@ class PaintedBakes:
             )
         self._teachers, self._settings = teachers, settings
         self._options, self._control = options, control
+        self.paths = bundle_paths(options, teachers)
         self._kept: dict[bool, list[RegionErrors]] = {}
 
     def events(self) -> Iterator[Event]:
-        """Of the uniform bake, whose name ends with `-uniform`, then of the painted one."""
+        """Of the uniform bake, whose names end with `-uniform`, then of the painted one."""
         uniform = replace(
-            self._options, name=f"{self._options.name}{UNIFORM_SUFFIX}", importance=None
+            self._options,
+            name=f"{self._options.name}{UNIFORM_SUFFIX}",
+            names=tuple(f"{path.stem}{UNIFORM_SUFFIX}" for path in self.paths),
+            importance=None,
         )
         for is_painted, options in ((False, uniform), (True, self._options)):
             if self._control.stop_requested:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import SettingsError
@@ -11,6 +12,13 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import checkpoint
+from verdigris.core.training.differences import (
+    changed_settings,
+    first_of,
+    materials,
+    named,
+    other_source,
+)
 from verdigris.core.training.events import Checkpointed, Event, Warning
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.run import Run
@@ -19,8 +27,6 @@ from verdigris.core.training.stages import Stage, stages_of
 from verdigris.core.training.trial import Trial
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from verdigris.core.network.spec import LatentLayout
@@ -37,15 +43,17 @@ class SavedState:
     rounding: dict[str, Any]
     trial: Trial | None
     stage: Stage
+    path: Path
 
 
 def facts_of(run: Run) -> dict[str, Any]:
     """What a file says of the bake that wrote it."""
     return {
         "materials": list(run.names),
-        "sources": [teacher.material.name for teacher in run.teachers],
-        "documents": [teacher.document.name for teacher in run.teachers],
+        **named(run.teachers),
         "source": run.digest,
+        "made_of": run.documents,
+        "importance": source_digest((), run.options.importance),
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
         "step": run.step,
@@ -86,24 +94,25 @@ def find_state(
     teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
 ) -> SavedState | None:
     """The checkpoint to go on from, if that is wanted and there is one of the same bake."""
-    path = checkpoint.state_path(options.folder, options.name)
-    if not options.resume or not path.is_file():
+    if not options.resume:
+        return None
+    digest = source_digest(teachers, options.importance)
+    path = _find_path(options, digest)
+    if path is None:
         return None
     try:
         saved = checkpoint.load(path)
     except CheckpointError as failure:
         raise CheckpointError(f"{failure}: bake without --resume") from None
     facts = saved.facts
-    if facts.get("source") != source_digest(teachers, options.importance):
-        raise CheckpointError(
-            f"{path}: is of another material, texture or importance map than it is now: "
-            "bake without --resume"
-        )
+    if facts.get("source") != digest:
+        told = other_source(facts, teachers, options)
+        raise CheckpointError(f"{path}: {told}: use the same, or bake without --resume")
     stored, seconds = _begun_with(facts, path)
     # What the first run has chosen by itself is taken over.
     wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
+    limit = facts.get("time_limit", options.time_limit)
     if options.time_limit:
-        limit = facts.get("time_limit", options.time_limit)
         if limit != options.time_limit:
             begun = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
@@ -113,10 +122,14 @@ def find_state(
         wanted = replace(wanted, iterations=stored.iterations)
         if stored.encode_from == 0:
             wanted = replace(wanted, encode_from=0)
-    if stored != wanted or facts.get("trainer") != kind:
+    differing = changed_settings(stored, wanted)
+    if facts.get("trainer") != kind:
+        differing.insert(0, f"the trainer {facts.get('trainer')}, not {kind}")
+    if differing:
+        if limit and not options.time_limit:
+            differing.insert(0, f"a time limit of {limit} s, not none")
         raise CheckpointError(
-            f"{path}: was begun with other settings or another trainer: "
-            "use the same, or bake without --resume"
+            f"{path}: was begun with {first_of(differing)}: use the same, or bake without --resume"
         )
     rounding = facts.get("rounding", {})
     try:
@@ -124,7 +137,72 @@ def find_state(
         trial = Trial.from_saved(facts, saved.state, saved.parameters, stored.candidates)
     except CheckpointError as failure:
         raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
-    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial, stage)
+    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial, stage, path)
+
+
+def take_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
+    """Before a bake writes: keeps the checkpoint of other materials aside that has its name, and
+    takes back its own that was. Names that were given one by one are no other bake's."""
+    options = run.options
+    path = checkpoint.state_path(options.folder, options.name)
+    own = checkpoint.aside_path(options.folder, options.name, run.digest)
+    facts = None if options.names else checkpoint.find_facts(path)
+    aside = None
+    try:
+        if facts is not None and _is_of_others(facts, run):
+            aside = checkpoint.aside_path(options.folder, options.name, str(facts["source"]))
+            path.replace(aside)
+        if own.is_file():
+            own.replace(path)
+    except OSError as failure:
+        raise CheckpointError(
+            f"{path}: cannot be kept aside ({failure.strerror}): choose another --name"
+        ) from None
+    if facts is not None and aside is not None:
+        yield Warning(
+            f"{path}: is the checkpoint of {', '.join(materials(facts))}: it is kept as "
+            f"{aside.name}, where a bake of the same with --resume finds it"
+        )
+    if options.resume and saved is None:
+        yield _nothing_to_resume(run)
+
+
+def _find_path(options: BakeOptions, digest: str) -> Path | None:
+    """Where the checkpoint of this source is kept, or the one that has the bake's name."""
+    paths = (
+        checkpoint.aside_path(options.folder, options.name, digest),
+        checkpoint.state_path(options.folder, options.name),
+    )
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _is_of_others(facts: Mapping[str, Any], run: Run) -> bool:
+    """Whether a checkpoint is of a bake of other materials, or of these in another order."""
+    source = str(facts.get("source", ""))
+    # it becomes part of a file's name
+    if source == run.digest or not source.isalnum():
+        return False
+    return materials(facts) != materials(named(run.teachers))
+
+
+def _nothing_to_resume(run: Run) -> Warning:
+    """It names checkpoints of the same materials, and what keeps each from being gone on from."""
+    told = ["there is no checkpoint to go on from: the bake starts afresh"]
+    wanted = materials(named(run.teachers))
+    for path, facts in checkpoint.states_in(run.options.folder):
+        found = materials(facts)
+        if sorted(found) != sorted(wanted):
+            continue
+        if found != wanted:
+            order = ", ".join(found)
+            how = f"is of the same materials: give them in its order to go on ({order})"
+        elif facts.get("source") == run.digest:
+            name = path.name.removesuffix(checkpoint.STATE_SUFFIX)
+            how = f"is of the same materials: go on from it with --name {name}"
+        else:
+            how = other_source(facts, run.teachers, run.options)
+        told.append(f"{path} {how}")
+    return Warning(first_of(told))
 
 
 def _begun_with(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]:
@@ -139,11 +217,10 @@ def _begun_with(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]
 
 def restore(run: Run, saved: SavedState) -> None:
     """Goes on from a checkpoint."""
-    path = checkpoint.state_path(run.options.folder, run.options.name)
     try:
         run.trainer.restore(saved.parameters, saved.state)
     except CheckpointError as failure:
-        raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
+        raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
     run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
     run.checkpoint_step, run.trial = run.step, saved.trial
 

@@ -79,6 +79,19 @@ def test_what_would_take_days_is_refused_by_its_option_before_a_device_is_opened
         assert all(text in told for text in (option, str(value), str(largest)))
 
 
+@pytest.mark.parametrize(
+    "command, ranges",
+    [
+        ("measure", ("Held-out samples, 1 to 16777216.", "the sphere, 1 to 1024.")),
+        ("compare", ("each part, 1 to 2048.", "The picture: .png or .exr.", "`measure` draws")),
+    ],
+)
+def test_the_help_says_which_values_an_option_takes(command, ranges):
+    code, printed, _ = run_command([command, "--help"])
+    assert code == 0
+    assert [text for text in ranges if text not in " ".join(printed.split())] == []
+
+
 def test_an_interruption_exits_with_130_and_says_so():
     def interrupted(*_):
         raise KeyboardInterrupt

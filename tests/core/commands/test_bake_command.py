@@ -21,6 +21,7 @@ from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.pictures.files import write_picture
 from verdigris.core.training import bake as bake_of_training
 from verdigris.core.training import finish
 from verdigris.core.training.events import Metrics, Phase, Step
@@ -55,6 +56,7 @@ CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSD
 nodename="s"/></surfacematerial></materialx>"""
 SMALL = ("--device", "software", "--network", "2x16", "--resolution", 16, "--batch", 256)
 QUICK = (*SMALL, "--iterations", 60)
+EDITED = "the source is not what was baked: edited.mtlx has changed"
 CONTROL = "\x1b"
 
 
@@ -165,9 +167,53 @@ def test_measuring_against_what_was_not_baked_is_told(source, result, tmp_path, 
     edited.write_text(TEXT.replace("0.1, 0.2, 0.6", "0.1, 0.2, 0.5"))
     code, out, told = command("measure", result, "--source", edited, *options)
     assert code == 0 and "log_mae" in out
-    assert told == "verdigris: the source is not what was baked: edited.mtlx has changed"
+    assert told == f"verdigris: {EDITED}"
     _, _, told = command("measure", result, "--source", source, "-m", "clay", *options)
     assert told.endswith("is not what was baked: its material is 'clay', not 'pane'")
+    for document, warnings in ((source, []), (edited, [EDITED])):
+        _, out, told = command("measure", result, "--source", document, *options, "--json")
+        assert json.loads(out)["warnings"] == warnings
+        assert told == "".join(f"verdigris: {warning}" for warning in warnings)
+
+
+def test_comparing_with_what_was_not_baked_is_told_on_whichever_side_the_document_is(
+    source, result, tmp_path, command
+):
+    edited = tmp_path / "edited.mtlx"
+    edited.write_text(TEXT.replace("0.1, 0.2, 0.6", "0.1, 0.2, 0.5"))
+    options = ("-o", tmp_path / "all.png", "--size", 16, "--device", "software")
+    for pair, warning in (
+        ((source, result), ""),
+        ((edited, result), f"verdigris: {EDITED}"),
+        ((result, edited), f"verdigris: {EDITED}"),
+        ((result, result), ""),
+    ):
+        code, out, told = command("compare", *pair, *options)
+        assert (code, told) == (0, warning)
+        assert "all.png: PSNR " in out
+    code, _, told = command("compare", source, edited, "-m", "pane", *options)
+    assert (code, told) == (0, "")
+
+
+def test_comparing_with_a_texture_that_was_changed_is_told(tmp_path, command):
+    def paint(grey):
+        write_picture(tmp_path / "grey.png", np.full((4, 4, 3), grey, np.float32))
+
+    chalk = tmp_path / "chalk.mtlx"
+    image = """<image name="i" type="color3"><input name="file" type="filename" value="grey.png"/>
+</image><oren"""
+    text = CHALK.replace("<oren", image, 1).replace('value="{colour}"', 'nodename="i"')
+    chalk.write_text(text)
+    paint(0.5)
+    assert command("bake", chalk, *SMALL, "--iterations", 1, "-o", tmp_path, "-q")[0] == 0
+    options = ("-o", tmp_path / "all.png", "--size", 16, "--device", "software")
+    assert command("compare", chalk, tmp_path / "clay.vdg", *options)[2] == ""
+    paint(0.2)
+    code, _, told = command("compare", chalk, tmp_path / "clay.vdg", *options)
+    assert (code, told) == (
+        0,
+        "verdigris: the source is not what was baked: grey.png has changed",
+    )
 
 
 def test_materials_of_one_name_are_measured_each_by_its_own(tmp_path, command):
@@ -209,6 +255,24 @@ def test_compare_draws_reference_result_and_heat_side_by_side(source, result, tm
     # heat: none far from the sphere, much on it
     heat = panels[:, 64:].astype(int).sum(-1)
     assert heat[0, 0] < 0.5 * heat[8:24, 8:24].max()
+
+
+@pytest.mark.parametrize(
+    ("environment", "light"), [(0.8, "one light and a studio"), (0, "one light")]
+)
+def test_compare_says_what_its_picture_is_lit_by_as_its_figures_are_not_those_of_measure(
+    source, result, tmp_path, command, environment, light
+):
+    options = ("--size", 24, "--device", "software")
+    lit = ("-o", tmp_path / "all.png", "--environment", environment)
+    code, out, _ = command("compare", source, result, *lit, *options)
+    assert code == 0
+    found = re.fullmatch(r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture, lit by (.+)\)\n", out)
+    assert found and found[3] == f"{light}: not those of measure"
+    few = ("--samples", 500, "--json")
+    measured = json.loads(command("measure", result, "--source", source, *few, *options)[1])
+    assert f"{measured['sphere_psnr']:.1f}" != found[1]
+    assert f"{measured['sphere_ldr_flip']:.4f}" != found[2]
 
 
 def test_compare_sees_through_what_a_bundle_keeps_as_opacity(tmp_path, command):
@@ -324,6 +388,7 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--target-error", "-1", 1, "target_error is -1.0: use more than 0"),
         ("--candidates", "1000000", 1, "candidates is 1000000: use 1 to 64"),
         ("--name", ".vdg", 1, "'' is no name of a file"),
+        ("--name", "", 1, "'' is no name of a file"),
         ("--name", "a/b", 1, "'a/b' is no name of a file"),
         ("--material", "slate", 1, "no material 'slate'; there are: clay, pane"),
         ("--device", "abacus", 1, "'abacus' is not known"),

@@ -234,6 +234,17 @@ def test_each_udim_tile_is_a_file_with_its_number(command, tmp_path):
     assert not out.exists()
 
 
+def test_a_tile_that_no_triangle_has_an_area_in_is_no_file(command, tmp_path):
+    path = tmp_path / "steep.obj"
+    corners = "vt 0.1 0.1\nvt 1.9 0.1\nvt 0.1 3.9\nf 1/1 2/2 3/3\n"
+    path.write_text("v 0 0 0 8 8 8\nv 1 0 0 8 8 8\nv 0 1 0 8 8 8\n" + corners)
+    code, printed, _ = command("from-mesh", path, "-a", "color", "-o", tmp_path / "u.exr")
+    assert code == 0
+    numbers = ["1001", "1002", "1011", "1012", "1021", "1031"]
+    assert sorted(each.name for each in tmp_path.glob("*.exr")) == [f"u.{n}.exr" for n in numbers]
+    assert " 0% covered" not in printed
+
+
 def test_a_colour_that_is_no_number_is_refused_by_its_line(command, obj, tmp_path):
     obj.write_text(OBJ.format("red 1 1"))
     code, _, errors = command("from-mesh", obj, "-a", "color", "-o", tmp_path / "map.exr")

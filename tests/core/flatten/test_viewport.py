@@ -65,7 +65,7 @@ def test_images_hold_colours_in_srgb_numbers_as_they_are_and_v_upwards(tmp_path)
     texels[..., ALBEDO], texels[..., F0], texels[..., ROUGHNESS] = 0.214, 0.04, 0.25
     # the row at v = 0 leans along u, the other one along v
     texels[0, :, NORMAL], texels[1, :, NORMAL] = (0.6, 0.0), (0.0, 0.6)
-    found = write_textures(texels, PLAIN, tmp_path, "clay")
+    found = write_textures(texels, PLAIN, tmp_path / "clay.vdg")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("clay_base_color.png", "clay_metalness.png", "clay_normal.png", "clay_roughness.png")
     ]
@@ -84,7 +84,7 @@ def test_what_glows_and_what_has_holes_are_images_whose_colours_are_those_withou
     # responses and emission are multiplied by what is there
     texels[..., ALBEDO], texels[..., F0] = 0.214 * coverage[..., None], 0.04 * coverage[..., None]
     emission = np.float32([0.214, 3, 0]) * coverage[..., None]
-    found = write_textures(texels, UnlitMaps(emission, coverage), tmp_path, "lamp")
+    found = write_textures(texels, UnlitMaps(emission, coverage), tmp_path / "lamp.vdg")
     assert set(found) == ALWAYS | {"emission", "opacity"}
     assert sorted(map(str, tmp_path.iterdir())) == sorted(found.values())
     opacity, glow, base = (read(found[kind]) for kind in ("opacity", "emission", "base_color"))
@@ -95,7 +95,7 @@ def test_what_glows_and_what_has_holes_are_images_whose_colours_are_those_withou
     np.testing.assert_array_equal(glow[~is_there], 0)
     np.testing.assert_array_equal(read(found["metalness"])[is_there], 0)
     # a material that has become solid and dark does not name the files of its past
-    assert set(write_textures(texels, PLAIN, tmp_path, "lamp")) == ALWAYS
+    assert set(write_textures(texels, PLAIN, tmp_path / "lamp.vdg")) == ALWAYS
 
 
 def test_maps_of_larger_bakes_are_averaged_to_the_size_of_the_other_images(teacher, tmp_path):

@@ -146,6 +146,20 @@ def test_triangles_across_a_tiles_border_are_split_and_counted():
     assert "2 of 2 triangles lie across the border" in found.warnings[0]
 
 
+def test_a_tile_has_a_map_where_a_triangle_has_an_area_in_it_and_none_where_it_passes_by():
+    # its long side meets 1022 at a corner and passes 1032 by
+    uv = np.array([[[0.1, 0.1], [1.9, 0.1], [0.1, 3.9]]])
+    found = maps(uv, flat(uv, 8))
+    assert sorted(found.tiles) == [1001, 1002, 1011, 1012, 1021, 1031]
+    for number, tile in found.tiles.items():
+        corner = np.array([(number - 1001) % 10, (number - 1001) // 10])
+        triangle = np.rint((uv[0] - corner) * 16 * UNITS) / UNITS
+        areas = [[clipped_area(triangle, x, y) for x in range(16)] for y in range(16)]
+        np.testing.assert_array_equal(tile.weights, np.where(np.array(areas) > 1e-9, 8, 1))
+    with pytest.raises(MeshError, match="all triangles pass by the UDIM tiles: move their uvs"):
+        maps(np.array([[[-1, 0.9], [-1, -1], [0.5, -1]]]), np.ones((1, 3)))
+
+
 def test_uvs_outside_of_all_tiles_are_left_out_and_counted_or_refused_when_nothing_is_left():
     inside, outside = quad(0, 0, 1, 1), quad(-3, -2, -2, -1)
     both = np.concatenate([inside, outside])

@@ -151,6 +151,16 @@ def test_the_depth_buffer_is_exact_between_pixels():
     assert not depth.sees(seen * 1.07).any()
 
 
+def test_a_tile_that_a_triangle_passes_by_has_no_map():
+    # its long side meets 1022 at a corner and passes 1032 by
+    uv = np.float32([[[0.1, 0.1], [1.9, 0.1], [0.1, 3.9]]])
+    position = np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]])
+    mesh = Mesh(position, np.zeros_like(position), uv)
+    udim = MapSettings(16, 0, layout="udim")
+    found = view_maps(mesh, look_at((0, 0, 10), (0, 0, 0), resolution=SIZE), FREE, udim)
+    assert sorted(found.tiles) == [1001, 1002, 1011, 1012, 1021, 1031]
+
+
 def test_a_camera_that_sees_nothing_is_refused():
     mesh = card((-1, -1, 0), (2, 0, 0), (0, 2, 0))
     with pytest.raises(MeshError, match="sees nothing of the mesh"):

@@ -34,7 +34,7 @@ from verdigris.core.training.measure import draw_held_out
 from verdigris.core.training.memory import check_memory, needed_bytes
 
 from ..signals import hang_up
-from .bakes import TINY, plain_teacher, run
+from .bakes import TINY, run
 
 # Little to compile.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
@@ -114,17 +114,6 @@ def test_a_resumed_bake_ends_as_an_uninterrupted_one(clay, tmp_path, after):
     np.testing.assert_array_equal(whole.latents, cut.latents)
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
     assert not (tmp_path / "cut" / "out.bake.npz").exists()
-
-
-def test_resuming_what_was_begun_differently_is_refused(clay, tmp_path):
-    settings = replace(TINY, iterations=100_000)
-    events = bake([clay], settings, BakeOptions("out", tmp_path, "numpy", checkpoint_seconds=0.0))
-    next(event for event in events if isinstance(event, Checkpointed))
-    events.close()
-    with pytest.raises(VerdigrisError, match="another material, texture or importance map"):
-        run([plain_teacher("0.1, 0.1, 0.9")], tmp_path, settings, resume=True)
-    with pytest.raises(VerdigrisError, match="begun with other settings"):
-        run([clay], tmp_path, replace(settings, seed=5), resume=True)
 
 
 def test_starts_are_tried_in_short_runs_that_a_request_to_stop_ends(clay, tmp_path):

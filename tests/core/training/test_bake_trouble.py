@@ -276,6 +276,7 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"name": ""}, "'' is no name of a file"),
         ({"name": ".."}, "'..' is no name of a file"),
         ({"name": "a\0b"}, "is no name of a file"),
+        ({"name": "a\nb"}, "and what cannot be printed"),
         ({"importance": np.full((2, 2), 1e300)}, "map: 4 of its weights are beyond 3.4e+38: weig"),
         ({"importance": [["much"]]}, "the importance map: holds no numbers"),
         ({"time_limit": 0.0}, "time_limit is 0.0: use more than 0"),

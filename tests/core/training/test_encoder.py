@@ -383,7 +383,7 @@ def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(r
     events_until(ramp, tmp_path, Checkpointed, 1)
     for changes, limit, told in (
         ({}, 3.0, "was begun with no time limit, .* not with 3.0 s"),
-        ({"encode_from": 0}, None, "was begun with other settings"),
+        ({"encode_from": 0}, None, "was begun with encode_from 32, not 0: use"),
     ):
         with pytest.raises(CheckpointError, match=told):
             run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
@@ -391,7 +391,7 @@ def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(r
     events_until(ramp, limited, Checkpointed, 1, time_limit=1000.0)
     with pytest.raises(CheckpointError, match="was begun with a time limit of 1000"):
         run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
-    with pytest.raises(CheckpointError, match="was begun with other settings"):
+    with pytest.raises(CheckpointError, match="was begun with encode_from 32, not 0: use"):
         wanted = replace(SETTINGS, encode_from=0)
         run([ramp], limited, wanted, resume=True, time_limit=1000.0)
     # it has taken nothing of what was asked for

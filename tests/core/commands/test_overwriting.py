@@ -1,0 +1,69 @@
+"""What a command reads it does not write over."""
+
+import numpy as np
+import pytest
+
+from ..in_process import run_command
+from ..material.documents import with_image
+from ..material.surfaces import write_image
+
+QUICK = ("--network", "2x16", "--resolution", 8, "--batch", 64, "--iterations", 2)
+MAP = "clay.importance.png"
+BAKE = ("bake", "clay.mtlx", *QUICK, "--name", "clay")
+RENDER = ("render", "clay.mtlx", "--size", 8)
+COMPARE = ("compare", "clay.mtlx", "clay.vdg", "--size", 8)
+MEASURE = ("measure", "clay.vdg", "--source", "clay.mtlx", "--size", 8, "--samples", 64)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A document, the image that it reads, an importance map, and a bundle of the document."""
+    folder = tmp_path_factory.mktemp("clay")
+    write_image(folder / "clay_normal.png", np.full((4, 4, 3), 128, np.uint8))
+    write_image(folder / MAP, np.diag([255, 9, 9, 9]).astype(np.uint8)[..., None])
+    (folder / "clay.mtlx").write_text(with_image("clay_normal.png"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        code, _, errors = run_command([*BAKE, "--device", "software"])
+    assert not code, errors
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ((*BAKE, "--viewport-textures"), "clay_normal.png"),
+        ((*BAKE, "--importance", MAP, "--compare-uniform"), MAP),
+        ((*RENDER, "--reference", "-o", "clay_normal.png"), "clay_normal.png"),
+        ((*COMPARE, "-o", "clay_normal.png"), "clay_normal.png"),
+        ((*MEASURE, "--error-map", "clay_normal.png"), "clay_normal.png"),
+        (("weights", "show", MAP, "-o", MAP), MAP),
+    ],
+    ids=["viewport textures", "compare-uniform", "render", "compare", "measure", "weights show"],
+)
+def test_what_is_read_is_not_written_over(arguments, kept, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    device = () if arguments[0] == "weights" else ("--device", "software")
+    code, _, errors = run_command([*arguments, *device])
+    assert code == 1
+    assert f"{kept}: is read for what would be written over it: choose another name" in errors
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_what_lies_elsewhere_or_is_read_by_nobody_is_written(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "pictures").mkdir()
+    (folder / "old.png").write_bytes(b"of before")
+    for target in ("old.png", "pictures/clay_normal.png"):
+        code, _, errors = run_command([*RENDER, "-o", target, "--device", "software"])
+        assert not code, errors
+        assert (folder / target).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_decoder_is_exported_to_files_of_its_kind_alone(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    text = (folder / "clay.mtlx").read_text()
+    code, _, errors = run_command(["export", "clay.vdg", "-t", "rtxns-bin", "-o", "clay.mtlx"])
+    assert (code, errors) == (1, "verdigris: clay.mtlx: rtxns-bin is written as .bin\n")
+    assert (folder / "clay.mtlx").read_text() == text
