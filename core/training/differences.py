@@ -30,8 +30,8 @@ def named(teachers: Sequence[Teacher]) -> dict[str, list[str]]:
 
 def materials(facts: Mapping[str, Any]) -> list[str]:
     """The materials of a bake in their order, each with the name of its document."""
-    named = zip(_listed(facts, "sources"), _listed(facts, "documents"), strict=False)
-    return [f"{name} of {Path(str(document)).name}" for name, document in named]
+    pairs = zip(_listed(facts, "sources"), _listed(facts, "documents"), strict=False)
+    return [f"{name} of {Path(str(document)).name}" for name, document in pairs]
 
 
 def _listed(facts: Mapping[str, Any], name: str) -> list[Any]:
