@@ -25,7 +25,7 @@ def export(
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.rtxns import TARGETS
     from verdigris.core.errors import VerdigrisError
-    from verdigris.core.outputs import write_file
+    from verdigris.core.outputs import check_output, write_file
 
     if target not in TARGETS:
         raise typer.BadParameter(
@@ -35,7 +35,8 @@ def export(
     opened = open_bundle(bundle)
     data = convert(opened.parameters(), str(bundle))
     path = output or bundle.resolve().with_suffix(suffix)
-    if path.suffix.lower() != suffix:
-        raise VerdigrisError(f"{path}: {target} is written as {suffix}")
+    check_output(path)
+    if path.exists() and path.suffix.lower() != suffix:
+        raise VerdigrisError(f"{path}: is there, and is no {suffix}: choose another name")
     write_file(path, data)
     print(f"{path}: {len(data)} bytes, {opened.spec.name} for {target}")

@@ -61,9 +61,12 @@ def test_what_lies_elsewhere_or_is_read_by_nobody_is_written(folder, monkeypatch
         assert (folder / target).read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_decoder_is_exported_to_files_of_its_kind_alone(folder, monkeypatch):
+def test_an_exported_decoder_replaces_files_of_its_kind_alone(folder, monkeypatch):
     monkeypatch.chdir(folder)
     text = (folder / "clay.mtlx").read_text()
     code, _, errors = run_command(["export", "clay.vdg", "-t", "rtxns-bin", "-o", "clay.mtlx"])
-    assert (code, errors) == (1, "verdigris: clay.mtlx: rtxns-bin is written as .bin\n")
+    assert (code, errors) == (
+        1,
+        "verdigris: clay.mtlx: is there, and is no .bin: choose another name\n",
+    )
     assert (folder / "clay.mtlx").read_text() == text
