@@ -10,7 +10,6 @@ assert verify(bundle).holds
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,9 @@ __all__ = ["bake", "evaluate", "load", "open_bundle", "parse", "verify"]
 
 
 def load(
-    path: str | Path, search_paths: Sequence[str | Path] = (), allow_outside: bool = False
+    path: str | Path,
+    search_paths: str | Path | Sequence[str | Path] = (),
+    allow_outside: bool = False,
 ) -> Document:
     """Loads a MaterialX document from a file."""
     return load_document(path, search_paths, allow_outside)
@@ -38,7 +39,7 @@ def load(
 
 def parse(
     text: str,
-    search_paths: Sequence[str | Path] = (),
+    search_paths: str | Path | Sequence[str | Path] = (),
     name: str = "document",
     allow_outside: bool = False,
 ) -> Document:
@@ -91,7 +92,7 @@ def bake(
         target_error=target_error,
         preview_seconds=1.0,
     )
-    return run(teachers, replace(settings, **changes), options, control)
+    return run(teachers, settings.changed(changes), options, control)
 
 
 def open_bundle(path: str | Path) -> Bundle:
@@ -102,7 +103,7 @@ def open_bundle(path: str | Path) -> Bundle:
 
 
 def verify(
-    bundle: Bundle,
+    bundle: Bundle | str | Path,
     decoders: Sequence[tuple[str, Decoder]] = (),
     source: Document | None = None,
     device: str | None = None,
@@ -117,6 +118,7 @@ def verify(
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.material.teacher import Teacher
 
+    bundle = open_bundle(bundle) if isinstance(bundle, str | Path) else bundle
     on = find_device(device, warnings.warn, is_needed=source is not None)
     shipped, notes = (device_decoders(bundle, on), device_notes(bundle, on)) if on else ([], [])
     teacher = None

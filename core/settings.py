@@ -184,6 +184,15 @@ class BakeSettings:
         steps = max(1, round(self.quantise_share * self.iterations))
         return Quantisation(self.iterations - steps, steps, self.latent_bits)
 
+    def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
+        """These with other values; those of `draw` may come as a table of what changes there."""
+        _require_known("settings", dict(changes), BakeSettings)
+        draw = changes.get("draw")
+        if isinstance(draw, Mapping):
+            _require_known("settings of draw", dict(draw), DrawSettings)
+            changes = {**changes, "draw": replace(self.draw, **draw)}
+        return replace(self, **changes)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 

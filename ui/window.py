@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
@@ -96,6 +97,14 @@ def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = 
             "there is no display to show the panel on (DISPLAY and WAYLAND_DISPLAY are not set): "
             "use 'verdigris bake', or set QT_QPA_PLATFORM"
         )
+    missing = _missing_for_x11() if sys.platform == "linux" else ""
+    if missing:
+        raise VerdigrisError(
+            f"the panel cannot be shown, since Qt lacks a library ({missing}): install it; on "
+            "Debian and Ubuntu packages libxcb-cursor0, libxcb-icccm4, libxcb-image0, "
+            "libxcb-keysyms1, libxcb-render-util0, libxcb-xkb1 and libxkbcommon-x11-0 hold all "
+            "that a window needs"
+        )
     application = QApplication.instance() or QApplication(sys.argv[:1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     host = FilesHost(mesh=mesh, search=search)
@@ -105,6 +114,23 @@ def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = 
         window.open(file)
     window.show()
     return int(application.exec())
+
+
+def _missing_for_x11() -> str:
+    """What Qt lacks to show a window by X11, of which it would end the process."""
+    if not os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return ""
+    if os.environ.get("QT_QPA_PLATFORM", "xcb") != "xcb":
+        return ""
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
+    plugin = plugins / "platforms" / "libqxcb.so"
+    try:
+        # a Qt that is built otherwise knows for itself
+        if plugin.is_file():
+            ctypes.CDLL(str(plugin))
+    except OSError as failure:
+        return str(failure).partition(":")[0]
+    return ""
 
 
 def _has_display() -> bool:

@@ -38,17 +38,43 @@ def selftest(
     ] = None,
 ) -> None:
     """Walks through all that a plug-in does in a real application, in a scratch scene."""
+    from verdigris.core.outputs import check_output, temporary_name
+
     interpreter = program or find_program(host)
     if interpreter is None or not interpreter.is_file():
         name, variable = _PROGRAMS[host]
         where = f"{interpreter}: there is no such file" if interpreter else f"{name} was not found"
+        if interpreter and interpreter.is_dir():
+            where = f"{interpreter}: is a folder"
         raise HostError(f"{where}: name it with --program, or set {variable}")
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
-    report.unlink(missing_ok=True)
+    check_output(report)
+    if report.exists() and report.suffix.lower() != ".json":
+        raise HostError(f"{report}: is there, and is no .json: choose another name")
+    written = temporary_name(report)
+    try:
+        _walk(host, interpreter, written)
+        written.replace(report)
+    finally:
+        written.unlink(missing_ok=True)
+    passed = print_report(report)
+    print(f"The report is {report}")
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _walk(host: HostName, interpreter: Path, report: Path) -> None:
+    """Has the application write the report."""
     module = f"verdigris.plugins.{host.value}.selftest"
-    done = subprocess.run(
-        [str(interpreter), "-m", module, str(report)], check=False, capture_output=True, text=True
-    )
+    # a bare name would be looked for on the path
+    command = [str(interpreter.absolute()), "-m", module, str(report)]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    except OSError as failure:
+        raise HostError(
+            f"{interpreter}: cannot be run ({failure.strerror}): name the application's own "
+            "interpreter with --program"
+        ) from None
     if not report.is_file():
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise HostError(
@@ -56,10 +82,6 @@ def selftest(
             f"{said[-1] if said else 'it said nothing'}: is the plug-in installed "
             "(packaging/stage.py, packaging/dev_install.py)?"
         )
-    passed = print_report(report)
-    print(f"The report is {report}")
-    if not passed:
-        raise typer.Exit(1)
 
 
 def find_program(host: HostName) -> Path | None:

@@ -84,7 +84,8 @@ class Document:
     @cached_property
     def left_out(self) -> dict[str, str]:
         """What is called or assigned as a material and is none, and why."""
-        return materials_left_out(self.root, {each.element.getName() for each in self.materials})
+        found = materials_left_out(self.root, {each.element.getName() for each in self.materials})
+        return {self.former_names.get(name, name): reason for name, reason in found.items()}
 
     def _short_name(self, element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
         name = str(element.getName())
@@ -155,7 +156,9 @@ class Document:
 
 
 def load_document(
-    path: str | Path, search_paths: Sequence[str | Path] = (), allow_outside: bool = False
+    path: str | Path,
+    search_paths: str | Path | Sequence[str | Path] = (),
+    allow_outside: bool = False,
 ) -> Document:
     """Loads a document file; names resolve against its own folder first."""
     path = Path(path)
@@ -167,7 +170,7 @@ def load_document(
 
 def parse_document(
     text: str,
-    search_paths: Sequence[str | Path] = (),
+    search_paths: str | Path | Sequence[str | Path] = (),
     name: str = "document",
     allow_outside: bool = False,
 ) -> Document:

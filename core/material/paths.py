@@ -26,7 +26,11 @@ class SearchPath:
     allow_outside: bool = False
 
     @classmethod
-    def of(cls, folders: Sequence[str | Path], allow_outside: bool = False) -> SearchPath:
+    def of(
+        cls, folders: str | Path | Sequence[str | Path], allow_outside: bool = False
+    ) -> SearchPath:
+        """One folder or several. A text is a sequence, too: of its letters, `/` among them."""
+        folders = [folders] if isinstance(folders, str | Path) else folders
         return cls(tuple(resolved(Path(folder)) for folder in folders), allow_outside)
 
     def with_folder(self, folder: Path) -> SearchPath:

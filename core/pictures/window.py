@@ -50,6 +50,20 @@ class ViewWindow:
 
     def run(self, on_drawn: Callable[[Floats], bool] | None = None) -> None:
         """Until it is closed, or `on_drawn`, which gets each fine picture, says so."""
+        try:
+            self._run(on_drawn)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """Before the device is: a surface that outlives it ends the process."""
+        self._device.gpu.wait_for_idle()
+        self._surface.unconfigure()
+        del self._surface
+        self._window.on_mouse_event = self._window.on_keyboard_event = None
+        self._window.close()
+
+    def _run(self, on_drawn: Callable[[Floats], bool] | None) -> None:
         while not self._window.should_close():
             self._window.process_events()
             look = self.look

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from verdigris.core import api
+from verdigris.core.errors import SettingsError
+from verdigris.core.settings import require_settings
 from verdigris.core.training.events import Finished, Preview
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -48,3 +50,32 @@ def test_a_result_goes_to_the_folder_that_was_meant_when_the_bake_began(
     assert api.open_bundle(finished.result).manifest.name == "brushed_steel"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["elsewhere", "out"]
     assert [each.name for each in (tmp_path / "out").iterdir()] == ["brushed_steel.vdg"]
+
+
+def test_one_folder_to_search_is_a_folder_and_not_its_letters(tmp_path):
+    """A text is a sequence as well, and `/` would let everything in."""
+    for folder in (str(tmp_path / "a" / "b"), tmp_path / "a" / "b"):
+        text = (EXAMPLES / "brushed_steel.mtlx").read_text()
+        for document in (
+            api.load(EXAMPLES / "brushed_steel.mtlx", folder),
+            api.parse(text, folder),
+        ):
+            assert Path(folder) in document.search.folders
+            assert not document.search.allows(Path("/elsewhere"))
+
+
+def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
+    document = api.load(EXAMPLES / "brushed_steel.mtlx")
+    tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
+    *_, finished = api.bake(document, tmp_path, preset="draft", draw={"coarse_share": 0.5}, **tiny)
+    draw = api.open_bundle(finished.result).manifest.source["settings"]["draw"]
+    expected = require_settings("draft", "numpy").draw
+    assert draw["coarse_share"] == 0.5
+    assert draw["coarse_places"] == expected.coarse_places
+    assert api.verify(finished.result, device="software").holds
+    for wrong, message in (
+        ({"itterations": 3}, "settings itterations are not known: use activation, average_at"),
+        ({"draw": {"share": 1}}, "settings of draw share are not known: use"),
+    ):
+        with pytest.raises(SettingsError, match=message):
+            api.bake(document, tmp_path, **wrong, device="software")

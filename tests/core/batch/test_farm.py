@@ -150,6 +150,20 @@ def test_a_material_whose_name_jobs_take_for_an_expression_is_refused(tmp_path):
     assert not (tmp_path / "job.json").exists()
 
 
+def test_a_job_takes_the_place_of_no_scene_and_no_document(tmp_path):
+    write_documents(tmp_path / "docs", "clay")
+    scene = write_scene(tmp_path / "scene.json", [{"source": "docs/clay.mtlx"}])
+    for target, message in (
+        (scene, "scene.json: is read for what would be written over it: choose another name"),
+        (tmp_path / "docs" / "clay.mtlx", "is there, and is no .json or .yaml or .yml: choose"),
+    ):
+        before = target.read_bytes()
+        refused = verdigris("farm", "template", scene, "-o", target)
+        assert refused.returncode == 1
+        assert message in " ".join(refused.stderr.split())
+        assert target.read_bytes() == before
+
+
 def test_the_line_that_submits_a_job_is_for_a_shell(tmp_path):
     folder = tmp_path / "my show"
     write_documents(folder / "docs", "clay")

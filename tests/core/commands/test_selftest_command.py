@@ -86,6 +86,34 @@ def test_an_interpreter_that_is_not_there_is_told_with_the_remedy(run, tmp_path)
     assert code == 1 and "there is no such file: name it with --program, or set MAYA_LOC" in err
 
 
+def test_a_report_takes_the_place_of_no_other_file_and_of_none_until_it_is_written(run, tmp_path):
+    kept = tmp_path / "wood.mtlx"
+    kept.write_text("<materialx/>")
+    program = ("--program", str(tmp_path / "mayapy"))
+    code, _, err = run(report_of(PASSED), *program, "-o", str(kept))
+    assert code == 1 and "wood.mtlx: is there, and is no .json: choose another name" in err
+    assert kept.read_text() == "<materialx/>"
+    (tmp_path / "folder").mkdir()
+    code, _, err = run(report_of(PASSED), *program, "-o", str(tmp_path / "folder"))
+    assert code == 1 and "folder: is there, and is no plain file" in err
+    before = tmp_path / "report.json"
+    before.write_text("of before")
+    assert run(None)[0] == 1
+    assert before.read_text() == "of before"
+
+
+def test_an_interpreter_beside_one_is_run_and_one_that_cannot_be_is_told(
+    run, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert run(report_of(PASSED), "--program", "./mayapy")[0] == 0
+    (tmp_path / "text").write_text("no program")
+    code, _, err = run(None, "--program", "text")
+    assert code == 1 and "text: cannot be run (Permission denied): name the application's" in err
+    code, _, err = run(None, "--program", str(tmp_path))
+    assert code == 1 and f"{tmp_path}: is a folder: name it with --program" in " ".join(err.split())
+
+
 def test_the_applications_own_folder_goes_before_the_path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("HFS", str(tmp_path))

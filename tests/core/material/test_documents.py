@@ -48,6 +48,8 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_rea
         material(),
         '<surfacematerial name="bare" type="material"/>',
         '<volumematerial name="fog" type="material"/>',
+        # as something of the library is called
+        '<surfacematerial name="none" type="material"/>',
         '<look name="hero"><materialassign name="a" material="gone" geom="/tray"/>'
         '<materialassign name="b" material="material" geom="/cup"/>'
         '<materialassign name="c" material="bare" geom="/rim"/></look>',
@@ -57,6 +59,7 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_rea
     assert loaded.left_out == {
         "bare": "nothing is connected to its surfaceshader",
         "fog": "it is a volume, and surfaces are baked",
+        "none": "nothing is connected to its surfaceshader",
         "gone": "look 'hero' assigns it, and it is not there",
     }
     for name, reason in (("bare", "nothing is connected"), ("gone", "look 'hero' assigns it")):
