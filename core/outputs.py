@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,9 @@ def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) ->
         )
 
 
-def check_output(path: Path) -> None:
-    """Refuses to replace what is no plain file, and to write among the files of a bundle."""
+def check_output(path: Path, suffixes: Sequence[str] = ()) -> None:
+    """Refuses to replace what is no plain file, to write among the files of a bundle and, where
+    suffixes are named, to replace a file that has none of them."""
     try:
         is_plain = path.is_file() or not path.exists()
     except OSError as failure:
@@ -60,6 +61,10 @@ def check_output(path: Path) -> None:
     if not is_plain:
         raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
     check_no_bundle(path.parent, path)
+    if suffixes and path.exists() and path.suffix.lower() not in suffixes:
+        raise VerdigrisError(
+            f"{path}: is there, and is no {' or '.join(suffixes)}: choose another name"
+        )
 
 
 def check_apart(path: Path, read: Iterable[Path]) -> None:

@@ -24,7 +24,6 @@ def export(
     """
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.rtxns import TARGETS
-    from verdigris.core.errors import VerdigrisError
     from verdigris.core.outputs import check_output, write_file
 
     if target not in TARGETS:
@@ -35,8 +34,6 @@ def export(
     opened = open_bundle(bundle)
     data = convert(opened.parameters(), str(bundle))
     path = output or bundle.resolve().with_suffix(suffix)
-    check_output(path)
-    if path.exists() and path.suffix.lower() != suffix:
-        raise VerdigrisError(f"{path}: is there, and is no {suffix}: choose another name")
+    check_output(path, [suffix])
     write_file(path, data)
     print(f"{path}: {len(data)} bytes, {opened.spec.name} for {target}")

@@ -78,18 +78,13 @@ def template(
     from verdigris.core.batch.openjd import JobChoices, is_known, job_template, paths_of
     from verdigris.core.batch.plan import State
     from verdigris.core.batch.state_folder import write_text
-    from verdigris.core.errors import VerdigrisError
     from verdigris.core.outputs import check_apart, check_output
 
     if not command.strip():
         raise typer.BadParameter("is empty: name a program", param_hint="--command")
     if output:
-        check_output(output)
+        check_output(output, _JOBS)
         check_apart(output, [scene])
-        if output.exists() and output.suffix.lower() not in _JOBS:
-            raise VerdigrisError(
-                f"{output}: is there, and is no {' or '.join(_JOBS)}: choose another name"
-            )
     choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     for each in found.of(State.BROKEN):

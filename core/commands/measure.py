@@ -21,8 +21,7 @@ from verdigris.core.commands.options import (
     at_least,
     in_range,
 )
-from verdigris.core.pictures.render import Lighting, largest_size
-from verdigris.core.training import measure as measures
+from verdigris.core.pictures.limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 # They are held in memory all at once.
 _MOST_SAMPLES = 1 << 24
-_LARGEST_SPHERE = largest_size(measures.PICTURE_SUBPIXELS)
+_LARGEST_SPHERE = largest_size(PICTURE_SUBPIXELS)
 _LARGEST_PART = largest_size()
 _COMPARED_VIEWS = ("sphere", "plane")
 ComparedNames = Annotated[
@@ -50,13 +49,12 @@ ComparedNames = Annotated[
 def measure(
     bundle: Bundle,
     source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
-    samples: Annotated[
-        int, typer.Option(help=f"Held-out samples, 1 to {_MOST_SAMPLES}.")
-    ] = measures.SAMPLES,
+    samples: Annotated[int, typer.Option(help=f"Held-out samples, 1 to {_MOST_SAMPLES}.")] = 1
+    << 20,
     seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
     size: Annotated[
         int, typer.Option(help=f"Pixels a side of the sphere, 1 to {_LARGEST_SPHERE}.")
-    ] = measures.PICTURE_SIZE,
+    ] = PICTURE_SIZE,
     error_map: Annotated[
         Path | None, typer.Option(help="Write the error by place as a picture: .png or .exr.")
     ] = None,
@@ -78,6 +76,7 @@ def measure(
     from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
     from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.training import measure as measures
 
     in_range(samples, 1, _MOST_SAMPLES, "--samples")
     at_least(seed, 0, "--seed")
@@ -150,6 +149,7 @@ def compare(
     from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.comparison import compare_materials
     from verdigris.core.pictures.files import check_picture_path, write_picture
+    from verdigris.core.pictures.render import Lighting
 
     if view not in _COMPARED_VIEWS:
         raise typer.BadParameter(

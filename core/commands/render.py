@@ -55,11 +55,11 @@ def render(
     from verdigris.core.material.provenance import files_read
     from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
+    from verdigris.core.pictures.limits import largest_size
     from verdigris.core.pictures.mesh import load_mesh
     from verdigris.core.pictures.render import (
         MOST_STUDIO_SAMPLES,
         Lighting,
-        largest_size,
         over_backdrop,
     )
     from verdigris.core.pictures.render import render as draw

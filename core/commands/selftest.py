@@ -48,9 +48,7 @@ def selftest(
             where = f"{interpreter}: is a folder"
         raise HostError(f"{where}: name it with --program, or set {variable}")
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
-    check_output(report)
-    if report.exists() and report.suffix.lower() != ".json":
-        raise HostError(f"{report}: is there, and is no .json: choose another name")
+    check_output(report, [".json"])
     written = temporary_name(report)
     try:
         _walk(host, interpreter, written)

@@ -10,6 +10,7 @@ import numpy as np
 from verdigris.core.device import Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
+from verdigris.core.pictures.limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.mesh import normalized
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 VIEWS = ("sphere", "plane", "mesh")
-LARGEST_SIZE = 4096
-# Sub-pixels a side of a pixel, unless said.
-SUBPIXELS = 2
 # With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("preview/shade_view")
@@ -67,11 +65,6 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
             raise SettingsError("the view 'mesh' needs a mesh: name its file with --mesh")
         return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
-
-
-def largest_size(subpixels: int = SUBPIXELS) -> int:
-    """Pixels a side of the largest picture whose pixels are means of so many sub-pixels a side."""
-    return LARGEST_SIZE // subpixels
 
 
 def _check_size(size: int, largest: int) -> None:

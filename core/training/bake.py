@@ -66,7 +66,6 @@ from verdigris.core.training.resume import (
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
-from verdigris.core.training.source import source_digest
 from verdigris.core.training.stages import stages_of
 from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
@@ -119,7 +118,7 @@ def bake(
         names = unique_names([teacher.material.name for teacher in teachers])
         run = Run(teachers, settings, options, control, kind, trainer, source, names, [], stage)
         run.is_limited = settings.iterations < wanted_steps
-        run.digest = source_digest(teachers, options.importance)
+        run.note_sources()
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:
             control.watch(run)

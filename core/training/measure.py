@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.pictures.limits import PICTURE_SIZE, PICTURE_SUBPIXELS
 from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.training.metrics import (
     PictureMetrics,
@@ -30,9 +31,6 @@ LEAST_COSINE = 0.05
 # Fewer leave noise in the reference that is a quarter of a good student's error.
 PLACES = 64
 _DETAIL_SAMPLES = 1 << 14
-PICTURE_SIZE = 256
-# A pixel is the mean of four by four points: of fewer, single glints decide the figure.
-PICTURE_SUBPIXELS = 4
 # One light that a white surface facing it returns as 1, and nothing else.
 PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
 

@@ -53,7 +53,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         **named(run.teachers),
         "source": run.digest,
         "made_of": run.documents,
-        "importance": source_digest((), run.options.importance),
+        "importance": run.map_digest,
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
         "step": run.step,

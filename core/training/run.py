@@ -53,6 +53,9 @@ class Run:
     student: Student | None = None
     live: Student | None = None
     digest: str = ""
+    """Of all that is learnt from."""
+    map_digest: str = ""
+    """Of the importance map alone."""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
     is_limited: bool = False
@@ -106,9 +109,14 @@ class Run:
         if wanted is not None:
             self.options = replace(self.options, importance=wanted[0])
             self.source.set_importance(wanted[0])
-            self.digest = source_digest(self.teachers, wanted[0])
+            self.note_sources()
             # other places, of another loss
             self._watch_anew()
+
+    def note_sources(self) -> None:
+        """Takes the digests that checkpoints tell sources by; a map may be large."""
+        self.digest = source_digest(self.teachers, self.options.importance)
+        self.map_digest = source_digest((), self.options.importance)
 
     def _watch_anew(self) -> None:
         self.watch = LossWatch(self.stage.settings.iterations)

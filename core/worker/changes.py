@@ -12,10 +12,8 @@ from verdigris.core.settings import BakeSettings
 
 def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
     """Settings with some fields replaced; those of `draw` each for itself."""
-    values = settings.to_json()
-    check_kinds(values, changes)
-    draw = {**values["draw"], **changes.get("draw", {})}
-    return BakeSettings.from_json({**values, **changes, "draw": draw})
+    check_kinds(settings.to_json(), changes)
+    return settings.changed(changes)
 
 
 def check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: str = "") -> None:

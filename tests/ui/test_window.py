@@ -1,5 +1,7 @@
 """The panel in a window of its own: documents that are opened one after the other."""
 
+import ctypes
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,13 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QFileDialog, QLineEdit
 
-from verdigris.core.errors import HostError
+from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import HostMaterial
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.protocol import Message
 from verdigris.ui.memory import Memory
-from verdigris.ui.window import Window
+from verdigris.ui.window import Window, run
 
 from .conftest import CLAY
 from .test_model import FakeClient
@@ -289,3 +291,19 @@ def test_exported_weights_replace_only_a_file_that_was_named(
     assert written("old.exr") == ["old.exr"]
     assert written("old") == []
     assert "old.exr is there already" in shown(window)
+
+
+def test_a_library_that_qt_lacks_is_named_before_it_ends_the_process(monkeypatch):
+    for name in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DISPLAY", ":99")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(Path, "is_file", lambda path: path.name == "libqxcb.so")
+
+    def refuse(path):
+        assert Path(path).name == "libqxcb.so"
+        raise OSError("libxcb-icccm.so.4: cannot open shared object file: No such file")
+
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    with pytest.raises(VerdigrisError, match=r"Qt lacks a library \(libxcb-icccm.so.4\): install"):
+        run(None)
