@@ -84,6 +84,10 @@ class BakeSettings:
     """After which parts of the steps, or of those after an encoder, texels that have gone astray
     begin again as one of their neighbours. In a short bake many are on their way yet."""
 
+    focus_at: tuple[float, ...] = ()
+    """After which parts of the same the bake turns to where its errors are: places are drawn the
+    more often, up to 64 times as others, the larger their errors."""
+
     average_at: float = 0.0
     """After which part of them coarse levels that are worse than halved finer ones begin again as
     these; 0 never. Where few samples are coarse, short bakes gain by it."""
@@ -125,16 +129,9 @@ class BakeSettings:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
         if not 0 < self.small_share < 1:
             raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
-        try:
+        for name in ("mend_at", "focus_at"):
             # JSON has lists, and frozen settings hold none
-            shares = tuple(map(float, self.mend_at))
-        except (TypeError, ValueError, OverflowError):
-            shares = None
-        if shares is None or not all(0 < share < 1 for share in shares):
-            raise SettingsError(
-                f"mend_at is {self.mend_at!r}: use numbers between 0 and 1, such as (0.5, 0.8)"
-            )
-        object.__setattr__(self, "mend_at", shares)
+            object.__setattr__(self, name, _require_shares(self, name))
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         if self.batch % self.draw.pairs:
@@ -220,6 +217,18 @@ def unequal(
         elif old != value:
             found.append((f"{prefix}{name}", value, old))
     return found
+
+
+def _require_shares(settings: BakeSettings, name: str) -> tuple[float, ...]:
+    """A list of parts of a whole, each between 0 and 1."""
+    given = getattr(settings, name)
+    try:
+        shares = tuple(map(float, given))
+    except (TypeError, ValueError, OverflowError):
+        shares = None
+    if shares is None or not all(0 < share < 1 for share in shares):
+        raise SettingsError(f"{name} is {given!r}: use numbers between 0 and 1, such as (0.5, 0.8)")
+    return shares
 
 
 def _require_known(what: str, given: Any, kind: type) -> None:

@@ -15,6 +15,8 @@ import numpy as np
 from verdigris.core.errors import SettingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
@@ -83,3 +85,22 @@ def distribution_of(weights: NDArray[Any] | None) -> Distribution:
         np.concatenate([rows / rows[-1], sums.ravel()], dtype=np.float32),
         shares.astype(np.float32),
     )
+
+
+def product(painted: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """Both maps together, in cells that divide those of the first: what it leaves out stays so to
+    its very edge."""
+    size = [
+        cells * max(1, round(other / cells))
+        for cells, other in zip(painted.shape, weights.shape, strict=True)
+    ]
+    return np.asarray(_in_cells(painted, size) * _in_cells(weights, size))
+
+
+def _in_cells(weights: NDArray[Any], size: Sequence[int]) -> NDArray[Any]:
+    """The map with so many rows and columns, each cell as its middle was."""
+    rows, columns = (
+        (2 * np.arange(count) + 1) * cells // (2 * count)
+        for count, cells in zip(size, weights.shape, strict=True)
+    )
+    return np.asarray(weights[rows][:, columns])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
-from verdigris.core.importance.distribution import distribution_of
+from verdigris.core.importance.distribution import distribution_of, product
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
@@ -144,14 +144,30 @@ class DrawnSamples:
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
         self.revision = 0
-        self.set_importance(self.importance)
+        self.focus: NDArray[np.float32] | None = None
+        self._weigh()
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
         """Draws by another map from the next batch on. Trainers that hold batches they have drawn
         ahead see it by `revision`."""
-        self._density = distribution_of(importance)
         self.importance = importance
-        self._sums = self._buffer(self._density.sums.nbytes, self._density.sums)
+        self._weigh()
+
+    def set_focus(self, focus: NDArray[np.float32]) -> None:
+        """Draws each material's places by a map of its own, too: (materials, height, width)."""
+        self.focus = focus
+        self._weigh()
+
+    def _weigh(self) -> None:
+        maps: list[NDArray[Any] | None] = [self.importance]
+        if self.focus is not None:
+            maps = [
+                each if self.importance is None else product(self.importance, each)
+                for each in self.focus
+            ]
+        # one for all materials, or one for each
+        self._densities = [distribution_of(each) for each in maps]
+        self._sums = [self._buffer(each.sums.nbytes, each.sums) for each in self._densities]
         self.revision += 1
         # the chunk in the buffer that is being filled, and those that are kept for their turns
         self._pending: tuple[int, int] | None = None
@@ -226,7 +242,7 @@ class DrawnSamples:
                     these * threads,
                     {
                         "gDraw": arguments,
-                        "gImportanceSums": self._sums,
+                        "gImportanceSums": self._sums[index % len(self._sums)],
                         "gDirectionSums": self._direction_sums,
                         "gSamples": samples,
                         **material.bindings(),
@@ -237,6 +253,7 @@ class DrawnSamples:
 
     def _arguments(self, material: int, step: int, steps: int, batch: int) -> dict[str, Any]:
         settings = self.settings
+        density = self._densities[material % len(self._densities)]
         return {
             "seed": self.seed & 0xFFFFFFFF,
             "firstStep": step & 0xFFFFFFFF,
@@ -257,9 +274,9 @@ class DrawnSamples:
                 "halfDifference": settings.half_difference_share,
                 "leastCosine": settings.least_cosine,
             },
-            "importance": {"width": self._density.width, "height": self._density.height},
+            "importance": {"width": density.width, "height": density.height},
             "lossPower": settings.importance_in_loss,
-            "lossFactor": 1.0 / self._density.mean_power(settings.importance_in_loss),
+            "lossFactor": 1.0 / density.mean_power(settings.importance_in_loss),
             "directions": {
                 "map": {"width": self._directions.width, "height": self._directions.height},
                 "peak": self._directions.peak,

@@ -37,6 +37,7 @@ from verdigris.core.training.finish import (
     document_facts,
     finish,
 )
+from verdigris.core.training.focus import turn_to_errors
 from verdigris.core.training.growth import grow, seconds_to_encode
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
@@ -265,11 +266,13 @@ def _train(run: Run) -> Iterator[Event]:
 
 
 def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
-    """Trains up to a step, and replaces stray texels and poor levels at those that the settings
-    say, unless time is short. A checkpoint of such a step is always from before."""
+    """Trains up to a step, and replaces stray texels and poor levels, and turns to where errors
+    are, at those that the settings say, unless time is short. A checkpoint of such a step is always
+    from before."""
     settings = run.stage.settings
     repairs: list[tuple[float, Callable[[Run], object]]]
     repairs = [(share, mend) for share in settings.mend_at]
+    repairs += [(share, turn_to_errors) for share in settings.focus_at]
     if settings.average_at:
         repairs.append((settings.average_at, average_levels))
     for share, repair in () if run.is_limited else sorted(repairs, key=itemgetter(0)):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.network.spec import LatentLayout
+
+
+# By which each material's places are drawn, beside what is painted.
+_FOCUS = "focus"
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ def _write_state(run: Run) -> Checkpointed:
     """Writes the checkpoint that a bake which is cut off goes on from."""
     path = checkpoint.state_path(run.options.folder, run.options.name)
     state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}
+    if run.source.focus is not None:
+        state[_FOCUS] = run.source.focus
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
     run.checkpoint_step = run.step
     return Checkpointed(run.step, str(path))
@@ -219,10 +227,20 @@ def restore(run: Run, saved: SavedState) -> None:
     """Goes on from a checkpoint."""
     try:
         run.trainer.restore(saved.parameters, saved.state)
+        if _FOCUS in saved.state:
+            run.source.set_focus(_checked_focus(saved.state[_FOCUS], len(run.teachers)))
     except CheckpointError as failure:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
     run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
     run.checkpoint_step, run.trial = run.step, saved.trial
+
+
+def _checked_focus(focus: NDArray[Any], materials: int) -> NDArray[np.float32]:
+    """Maps that a bake may have written; raises CheckpointError for others."""
+    is_map = focus.ndim == 3 and len(focus) == materials and focus.size and focus.dtype.kind == "f"
+    if not (is_map and np.isfinite(focus).all() and focus.min() > 0):
+        raise CheckpointError(f"{_FOCUS}: are no weights of {materials} latent texture(s)")
+    return focus.astype(np.float32)
 
 
 def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.importance.fill import fill_masked, masked_of
 from verdigris.core.material.teacher import Teacher
@@ -23,6 +23,10 @@ from verdigris.core.training.rounding import as_stored
 from verdigris.core.training.source import source_digest
 from verdigris.core.training.stages import Stage, encoded_levels
 from verdigris.core.training.trial import Trial
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass
@@ -112,6 +116,11 @@ class Run:
             self.note_sources()
             # other places, of another loss
             self._watch_anew()
+
+    def focus(self, maps: NDArray[np.float32]) -> None:
+        """Goes on with each material's places drawn by a map of its own, too."""
+        self.source.set_focus(maps)
+        self._watch_anew()
 
     def note_sources(self) -> None:
         """Takes the digests that checkpoints tell sources by; a map may be large."""
