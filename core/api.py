@@ -5,6 +5,9 @@ for event in bake(document, preset="draft", folder=Path("out")):
     ...
 bundle = open_bundle("out/copper_tray.vdg")
 assert verify(bundle).holds
+
+Errors tell what to do in words of the command: what they call --search is `search_paths` here, and
+other options are arguments of their names.
 """
 
 from __future__ import annotations
@@ -20,12 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.read import Bundle
+    from verdigris.core.bundle.scene import Scene
     from verdigris.core.bundle.verify import Decoder, Verification
     from verdigris.core.network.student import Student
     from verdigris.core.training.bake import BakeControl
     from verdigris.core.training.events import Event
 
-__all__ = ["bake", "evaluate", "load", "open_bundle", "parse", "verify"]
+__all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "verify"]
 
 
 def load(
@@ -102,23 +106,44 @@ def open_bundle(path: str | Path) -> Bundle:
     return open_folder(Path(path))
 
 
+def open_scene(path: str | Path) -> Scene:
+    """Opens what `verdigris pack` has made of several bundles."""
+    from verdigris.core.bundle.scene import open_scene as open_folder
+
+    return open_folder(Path(path))
+
+
 def verify(
-    bundle: Bundle | str | Path,
+    bundle: Bundle | Scene | str | Path,
     decoders: Sequence[tuple[str, Decoder]] = (),
     source: Document | None = None,
     device: str | None = None,
 ) -> Verification:
     """Holds numpy, every decoder of the device, and decoders of your own to the reference values in
     a bundle; with its source document, the material's own graph, too. Numpy needs no device: where
-    none is named and none is found, it is held alone."""
+    none is named and none is found, it is held alone.
+
+    Of a scene it does so for every material, without decoders of your own and sources.
+    """
     import warnings
 
     from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.scene import Scene, is_scene
     from verdigris.core.bundle.verify import source_notes
     from verdigris.core.bundle.verify import verify as prove
+    from verdigris.core.bundle.verify_scene import verify_scene
+    from verdigris.core.errors import SettingsError
     from verdigris.core.material.teacher import Teacher
 
-    bundle = open_bundle(bundle) if isinstance(bundle, str | Path) else bundle
+    if isinstance(bundle, str | Path):
+        bundle = open_scene(bundle) if is_scene(Path(bundle)) else open_bundle(bundle)
+    if isinstance(bundle, Scene):
+        if source or decoders:
+            raise SettingsError(
+                f"{bundle.folder}: is a scene, of several materials: verify their bundles with a "
+                "source or decoders of your own, and the scene without"
+            )
+        return verify_scene(bundle, find_device(device, warnings.warn))
     on = find_device(device, warnings.warn, is_needed=source is not None)
     shipped, notes = (device_decoders(bundle, on), device_notes(bundle, on)) if on else ([], [])
     teacher = None

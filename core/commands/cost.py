@@ -43,7 +43,7 @@ def cost(
 
     from verdigris.core.bundle.cost import cost_of_bundle, forecast, print_cost
     from verdigris.core.bundle.read import is_bundle, open_bundle
-    from verdigris.core.commands.opening import open_teacher
+    from verdigris.core.commands.opening import open_teacher, require_own_material
     from verdigris.core.device import open_device
     from verdigris.core.settings import default_preset, require_settings
     from verdigris.core.training.bake import with_places
@@ -57,7 +57,9 @@ def cost(
     if is_baked:
         bundle = open_bundle(file)
         teacher = None
-        if source:
+        if source is None:
+            require_own_material(bundle, file, material)
+        else:
             name = material or bundle.source_name
             teacher = open_teacher(source, name, search, allow_outside, opened)
         found = cost_of_bundle(bundle, opened, teacher)

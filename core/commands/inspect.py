@@ -36,7 +36,7 @@ def inspect(
     from verdigris.core.material.report import describe, print_reports
 
     if is_bundle(file):
-        _inspect_bundle(file, as_json)
+        _inspect_bundle(file, material, as_json)
         return
     document = load_document(file, search or (), allow_outside)
     reports = describe(document, material, probe=probe, device_choice=device)
@@ -54,15 +54,17 @@ def inspect(
         raise typer.Exit(1)
 
 
-def _inspect_bundle(path: Path, as_json: bool) -> None:
+def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
     from verdigris.core.bundle.describe import print_bundle
     from verdigris.core.bundle.fields import parse_json
     from verdigris.core.bundle.files import read_whole
     from verdigris.core.bundle.manifest import LARGEST_MANIFEST
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.commands.opening import require_own_material
     from verdigris.core.outputs import MANIFEST_FILE
 
     bundle = open_bundle(path)
+    require_own_material(bundle, path, material)
     if as_json:
         # as it is there: its own version, and fields that this Verdigris does not know
         data = read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST)

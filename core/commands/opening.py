@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
     from verdigris.core.device import Device
@@ -25,6 +27,14 @@ def open_teacher(
 
     document = load_document(path, search or (), allow_outside)
     return Teacher(document, document.require_material(name), device)
+
+
+def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
+    """Refuses another material than the one that a bundle holds."""
+    if name not in (None, bundle.manifest.name, bundle.source_name):
+        raise typer.BadParameter(
+            f"{file} is a bundle of {bundle.manifest.name!r} alone", param_hint="--material"
+        )
 
 
 def open_student(bundle: Bundle, device: Device) -> Student:

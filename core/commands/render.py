@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verdigris.core.commands.opening import open_teacher
+from verdigris.core.commands.opening import open_teacher, require_own_material
 from verdigris.core.commands.options import (
     AllowOutside,
     DeviceChoice,
@@ -17,6 +17,7 @@ from verdigris.core.commands.options import (
     chosen_view,
     in_range,
 )
+from verdigris.core.pictures.limits import largest_size
 
 
 def render(
@@ -29,7 +30,7 @@ def render(
     mesh: Annotated[
         Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
     ] = None,
-    size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
+    size: Annotated[int, typer.Option(help=f"Pixels a side, 1 to {largest_size()}.")] = 512,
     reference: Annotated[
         bool, typer.Option("--reference", help="Draw the material's own graph.")
     ] = False,
@@ -55,7 +56,6 @@ def render(
     from verdigris.core.material.provenance import files_read
     from verdigris.core.outputs import check_apart
     from verdigris.core.pictures.files import check_picture_path, write_picture
-    from verdigris.core.pictures.limits import largest_size
     from verdigris.core.pictures.mesh import load_mesh
     from verdigris.core.pictures.render import (
         MOST_STUDIO_SAMPLES,
@@ -78,10 +78,8 @@ def render(
         raise typer.BadParameter(
             f"{file} is a bundle: name the document it was baked from", param_hint="--reference"
         )
-    if bundle and material not in (None, bundle.manifest.name):
-        raise typer.BadParameter(
-            f"{file} is a bundle of {bundle.manifest.name!r} alone", param_hint="--material"
-        )
+    if bundle:
+        require_own_material(bundle, file, material)
     opened = open_device(device)
     if bundle:
         name = bundle.manifest.name

@@ -39,7 +39,7 @@ def verify(
     from verdigris.core.bundle.verify import print_verification, source_notes
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.bundle.verify_scene import verify_scene
-    from verdigris.core.commands.opening import open_teacher
+    from verdigris.core.commands.opening import open_teacher, require_own_material
     from verdigris.core.errors import SettingsError
 
     if is_scene(bundle):
@@ -51,6 +51,8 @@ def verify(
         result = verify_scene(open_scene(bundle), find_device(device, _tell))
     else:
         opened = open_bundle(bundle)
+        if source is None:
+            require_own_material(opened, bundle, material)
         on = find_device(device, _tell, is_needed=source is not None)
         teacher = None
         notes = device_notes(opened, on) if on else []

@@ -33,7 +33,9 @@ def view(
     mesh: Annotated[
         Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
     ] = None,
-    size: Annotated[int, typer.Option(help="Pixels a side.")] = 640,
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side, {_SMALLEST_WINDOW} to {_LARGEST_WINDOW}.")
+    ] = 640,
     shot: Annotated[
         Path | None, typer.Option(help="Write what the window shows first as a picture, and close.")
     ] = None,
@@ -50,7 +52,7 @@ def view(
     from verdigris.core.bundle.device_materials import fastest_advised
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.bundle.runtime import fits_in_constants
-    from verdigris.core.commands.opening import open_teacher
+    from verdigris.core.commands.opening import open_teacher, require_own_material
     from verdigris.core.device import open_device
     from verdigris.core.errors import DeviceError
     from verdigris.core.pictures.files import check_picture_path, write_picture
@@ -63,6 +65,8 @@ def view(
     in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
     chosen = chosen_view(shape, mesh)
     opened = open_bundle(bundle)
+    if source is None:
+        require_own_material(opened, bundle, material)
     on = open_device(device)
     if on.is_software and not device:
         raise DeviceError(

@@ -51,7 +51,9 @@ class Camera:
                 "as rows, from the camera to the world"
             )
         if not 0 < self.fov < 180:
-            raise SettingsError(f"the camera's fov is {self.fov}: use degrees from 0 to 180")
+            raise SettingsError(
+                f"the camera's fov is {self.fov}: use more than 0 and less than 180 degrees"
+            )
         if len(self.resolution) != 2 or not all(
             1 <= size <= _LARGEST_RESOLUTION for size in self.resolution
         ):

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 # A texel is drawn as often as its error is larger than the mean, within these.
 _LEAST, _MOST = 0.5, 32.0
-# Pairs of directions that each texel is judged by.
-_PAIRS = 12
+# Pairs of directions that each texel is judged by, and how many times as many of its places as a
+# sample is the mean over.
+_PAIRS, _PLACES = 18, 2
 # Cells a side of a map: of larger textures each is the worst of some texels.
 _MOST_CELLS = 1024
 # Apart from the numbers that stray texels are judged by at the same step.
@@ -35,7 +36,7 @@ def turn_to_errors(run: Run) -> None:
     """Draws places by their errors from now on."""
     random = np.random.default_rng((run.settings.seed, run.step, _STREAM))
     student = run.current_student(run.trainer.parameters())
-    size, places = run.stage.settings.resolution, run.settings.draw.finest_places
+    size, places = run.stage.settings.resolution, _PLACES * run.settings.draw.finest_places
     found = []
     for number, teacher in enumerate(run.teachers):
         student.material, student.level = number, 0.0

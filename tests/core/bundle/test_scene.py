@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core import cli
+from verdigris.core import api, cli
 from verdigris.core.bundle.arithmetic import Arithmetic, judge, most_careful
 from verdigris.core.bundle.device_eval import QueryEvaluator
 from verdigris.core.bundle.files import digest
@@ -21,7 +21,7 @@ from verdigris.core.bundle.scene import open_scene
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.device import open_device
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from .bundles import lively_parameters, make_bundle
@@ -136,6 +136,16 @@ def test_a_scene_is_proven_material_by_material(scene):
     ]
     assert [row.bound for row in found] == [0.01] * 6 + [0.02] * 3
     assert max(row.found for row in found) < 1e-4
+
+
+def test_the_public_api_opens_and_proves_a_scene(scene):
+    assert api.open_scene(str(scene.folder)) == scene
+    for given in (scene, scene.folder, str(scene.folder)):
+        found = api.verify(given, device="software")
+        assert found.holds
+        assert found.rows == verify_scene(scene, open_device("software")).rows
+    with pytest.raises(SettingsError, match=r"is a scene.*verify their bundles with a source"):
+        api.verify(scene, [("mine", lambda *_: None)])
 
 
 def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypatch, capsys):

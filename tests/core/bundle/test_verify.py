@@ -294,6 +294,22 @@ def test_inspect_says_what_a_bundle_holds(tmp_path, command):
     assert (code, json.loads(out)) == (0, manifest)
 
 
+@pytest.mark.parametrize("name", ["inspect", "verify", "cost", "render", "view"])
+def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, monkeypatch, capsys):
+    words = ["verdigris", name, str(bundle.folder), "-m", "granite", "--device", "software"]
+    picture = ["-o", "a.png"] if name == "render" else []
+    monkeypatch.setattr(sys, "argv", [*words, *picture])
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"small.vdg is a bundle of '{bundle.manifest.name}' alone" in said
+
+
+def test_the_name_of_a_bundles_own_material_is_taken(bundle, command):
+    code, out, _ = command("verify", bundle.folder, "-m", bundle.manifest.name)
+    assert (code, "all agree" in out) == (0, True)
+
+
 def test_inspect_writes_no_escape_sequences_of_strangers(tmp_path, command):
     bad = "a\x1b[2Jb\nc"
     folder = make_bundle(tmp_path / "a.vdg", report={"dropped": [{"name": bad, "how": bad}]}).folder
