@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +25,7 @@ from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
 from verdigris.core.commands.weights import app as weights
 from verdigris.core.errors import EndedError, VerdigrisError
+from verdigris.core.outputs import let_go_of
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -73,7 +73,7 @@ app.add_typer(farm)
 
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
-    it was interrupted, 143 or 129 when SIGTERM or SIGHUP has ended a bake."""
+    it was interrupted, 143, 129 or 141 when SIGTERM, SIGHUP or a lost reader has ended a bake."""
     if sys.stderr is None:
         # print would take the standard output for it
         sys.stderr = io.StringIO()
@@ -107,7 +107,7 @@ def main() -> None:
         if failure.errno not in _CANNOT_TAKE_MORE:
             raise
         # what is still to be written would fail again when the program ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        let_go_of([sys.stdout.fileno()])
         if failure.errno != errno.EPIPE:
             print(f"verdigris: cannot write its output: {failure.strerror}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)

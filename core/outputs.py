@@ -175,3 +175,12 @@ def kind_of(manifest: Path) -> str | None:
     except (OSError, ValueError, RecursionError):
         return None
     return str(found.get("format", "")) if isinstance(found, dict) else ""
+
+
+def let_go_of(descriptors: Iterable[int]) -> None:
+    """Of outputs that nobody takes any more: what is still to be written there would fail again, at
+    the latest when the program ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for each in descriptors:
+        os.dup2(nowhere, each)
+    os.close(nowhere)

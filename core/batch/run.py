@@ -30,7 +30,8 @@ from verdigris.core.batch.summary import (
     rows_of,
 )
 from verdigris.core.batch.sweep import sweep
-from verdigris.core.batch.watched import Watched, let_go_of
+from verdigris.core.batch.watched import Watched
+from verdigris.core.outputs import let_go_of
 from verdigris.core.training.options import make_folder
 from verdigris.core.worker.ending import ending_signals, handled
 

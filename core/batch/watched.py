@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from verdigris.core.batch.child import Outcome
 from verdigris.core.batch.drive import Result, View
 from verdigris.core.batch.plan import Work
+from verdigris.core.outputs import let_go_of
 
 
 class Watched:
@@ -53,11 +53,3 @@ class Watched:
                         "their checkpoints stay",
                         file=sys.stderr,
                     )
-
-
-def let_go_of(descriptors: Iterable[int]) -> None:
-    """What is still to be written there would fail again, at the latest when the program ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for each in descriptors:
-        os.dup2(nowhere, each)
-    os.close(nowhere)

@@ -137,7 +137,7 @@ def bake(
     ending = Ending(control)
 
     def shown(events: Iterable[Event]) -> None:
-        show(ending.noting(events))
+        ending.show(show, events)
 
     with ending.listening():
         if compare_uniform:

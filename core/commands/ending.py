@@ -1,14 +1,19 @@
-"""What a bake makes of signals: it ends early, and keeps what there is."""
+"""What a bake makes of signals, and of a reader that goes away: it ends early, and keeps what there
+is."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from verdigris.core.commands.progress import LostOutputError
 from verdigris.core.errors import EndedError, NothingLearntError
+from verdigris.core.outputs import let_go_of
 from verdigris.core.training.events import Checkpointed, Event, Finished
 from verdigris.core.worker.ending import ending_signals, handled
 
@@ -17,20 +22,23 @@ if TYPE_CHECKING:
 
 # Where there is one: a terminal that is closed.
 _HANG_UP = getattr(signal, "SIGHUP", None)
+# What a program ends by that nobody reads from; Windows has no such signal.
+_BROKEN_PIPE = 13
 
 
 class Ending:
-    """Asks a bake to end when a signal comes, and knows what came of it.
+    """Asks a bake to end when a signal comes or nobody reads on, and knows what came of it.
 
     Ctrl-C is an artist who has seen enough: the result counts as made. SIGTERM is a machine that
-    is wanted for something else, and SIGHUP a terminal that is closed: the result is there, and
-    the command has not done its work.
+    is wanted for something else, SIGHUP a terminal that is closed, and an output that nobody takes
+    a program that is gone: the result is there, and the command has not done its work.
     """
 
     def __init__(self, control: BakeControl) -> None:
         self._control = control
         self._signal: signal.Signals | None = None
-        self._cut_off: Finished | None = None
+        self._why_lost = ""
+        self._finished: Finished | None = None
         self._kept_step: int | None = None
         self._terminals: list[int] = []
 
@@ -43,20 +51,42 @@ class Ending:
             with handled({signal.SIGINT, signal.SIGTERM, *ending_signals()}, self._handle):
                 yield
         except NothingLearntError as failure:
-            if self._signal is None:
-                raise
-            raise EndedError(str(failure), self._signal) from None
-        if self._signal and self._signal != signal.SIGINT and self._cut_off:
-            raise EndedError(self._told(self._cut_off, self._signal), self._signal)
+            if number := self._number:
+                raise EndedError(str(failure), number) from None
+            raise
+        if self._why_lost or (self._signal != signal.SIGINT and self._is_cut_off):
+            raise EndedError(self._told(), self._number)
 
-    def noting(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The same events, of which the last ones are remembered."""
+    def show(self, show: Callable[[Iterable[Event]], None], events: Iterable[Event]) -> None:
+        """Shows events, of which the last ones are remembered, for as long as they are taken."""
+        noted = self._noting(events)
+        try:
+            show(noted)
+        except LostOutputError as lost:
+            self._why_lost = str(lost)
+            self._control.stop()
+            # an output that is no file, as of tests, has no number
+            with contextlib.suppress(OSError, ValueError):
+                let_go_of([sys.stdout.fileno()])
+            for _ in noted:
+                pass
+
+    def _noting(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Checkpointed):
                 self._kept_step = event.step
             elif isinstance(event, Finished):
-                self._cut_off = event if event.stopped_by == "request" else None
+                self._finished = event
             yield event
+
+    @property
+    def _number(self) -> int:
+        """Of the signal that the command ends by; 0 if by none."""
+        return self._signal or (_BROKEN_PIPE if self._why_lost else 0)
+
+    @property
+    def _is_cut_off(self) -> bool:
+        return self._finished is not None and self._finished.stopped_by == "request"
 
     def _handle(self, number: int, _frame: object) -> None:
         # programs that end a whole group send SIGTERM twice
@@ -66,16 +96,19 @@ class Ending:
         self._control.stop()
         if number == _HANG_UP:
             # to write to a terminal that is gone would fail before the result is written
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            for terminal in self._terminals:
-                os.dup2(nowhere, terminal)
-            os.close(nowhere)
+            let_go_of(self._terminals)
 
-    def _told(self, cut_off: Finished, ended_by: signal.Signals) -> str:
-        results = ", ".join(cut_off.results)
-        at = f"{ended_by.name} ended the bake at step {cut_off.step}"
-        text = f"{at}: {results} is what it had learnt by then"
+    def _told(self) -> str:
+        why = self._signal.name if self._signal else f"nobody reads the output ({self._why_lost})"
+        finished = self._finished
+        if finished is None:
+            return why
+        results = ", ".join(finished.results)
+        if not self._is_cut_off:
+            return f"{why}: {results} is written"
+        by = f"{why} ended the bake" if self._signal else f"{why}: the bake was ended"
+        text = f"{by} at step {finished.step}: {results} is what it had learnt by then"
         if self._kept_step is None:
             return text
-        where = "there" if self._kept_step == cut_off.step else f"step {self._kept_step}"
+        where = "there" if self._kept_step == finished.step else f"step {self._kept_step}"
         return f"{text}; start it again with --resume to go on from {where}"

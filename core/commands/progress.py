@@ -17,10 +17,18 @@ from verdigris.core.training.events import (
 from verdigris.core.worker.protocol import encode
 
 
+class LostOutputError(Exception):
+    """Nobody takes what is printed any more."""
+
+
 def json_lines(events: Iterable[Event]) -> None:
     """Every event as a line of JSON on standard output."""
     for event in events:
-        print(encode(event.as_json()).decode(), end="", flush=True)
+        line = encode(event.as_json()).decode()
+        try:
+            print(line, end="", flush=True)
+        except OSError as failure:
+            raise LostOutputError(failure.strerror or str(failure)) from None
 
 
 def result_only(events: Iterable[Event]) -> None:

@@ -295,6 +295,20 @@ def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chal
     )
 
 
+def test_a_reader_that_goes_away_ends_a_bake_which_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
+    process = _begun(chalk, tmp_path, "step")
+    process.stdout.close()
+    told = process.stderr.read()
+    assert process.wait(timeout=60) == 128 + 13
+    saved = checkpoint.load(tmp_path / "chalk.bake.npz")
+    assert open_bundle(tmp_path / "chalk.vdg").manifest.source["step"] == saved.facts["step"] > 0
+    assert told == (
+        "verdigris: nobody reads the output (Broken pipe): the bake was ended at step "
+        f"{saved.facts['step']}: {tmp_path / 'chalk.vdg'} is what it had learnt by then; start it "
+        "again with --resume to go on from there\n"
+    )
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up there")
 def test_a_terminal_that_is_closed_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
     process = hang_up(_endless(chalk, tmp_path), until=b"loss")
