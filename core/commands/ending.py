@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 # Where there is one: a terminal that is closed.
 _HANG_UP = getattr(signal, "SIGHUP", None)
-# What a program ends by that nobody reads from; Windows has no such signal.
+# What a program ends by whose output nobody takes; Windows has no such signal.
 _BROKEN_PIPE = 13
 
 
 class Ending:
-    """Asks a bake to end when a signal comes or nobody reads on, and knows what came of it.
+    """Asks a bake to end when a signal comes or nobody takes what it prints, and knows what came of it.
 
     Ctrl-C is an artist who has seen enough: the result counts as made. SIGTERM is a machine that
     is wanted for something else, SIGHUP a terminal that is closed, and an output that nobody takes
@@ -99,7 +99,7 @@ class Ending:
             let_go_of(self._terminals)
 
     def _told(self) -> str:
-        why = self._signal.name if self._signal else f"nobody reads the output ({self._why_lost})"
+        why = self._signal.name if self._signal else f"nobody takes the output ({self._why_lost})"
         finished = self._finished
         if finished is None:
             return why

@@ -7,7 +7,11 @@ import pytest
 
 @pytest.fixture
 def heard():
-    """Processes that are begun in the background are deaf to Ctrl-C, and so are theirs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Processes that are begun in the background are deaf to Ctrl-C, those of `nohup` to the end of
+    their terminal, and so are theirs."""
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    if hasattr(signal, "SIGHUP"):
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -303,13 +303,14 @@ def test_a_reader_that_goes_away_ends_a_bake_which_keeps_a_result_and_a_checkpoi
     saved = checkpoint.load(tmp_path / "chalk.bake.npz")
     assert open_bundle(tmp_path / "chalk.vdg").manifest.source["step"] == saved.facts["step"] > 0
     assert told == (
-        "verdigris: nobody reads the output (Broken pipe): the bake was ended at step "
+        "verdigris: nobody takes the output (Broken pipe): the bake was ended at step "
         f"{saved.facts['step']}: {tmp_path / 'chalk.vdg'} is what it had learnt by then; start it "
         "again with --resume to go on from there\n"
     )
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up there")
+@pytest.mark.usefixtures("heard")
 def test_a_terminal_that_is_closed_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
     process = hang_up(_endless(chalk, tmp_path), until=b"loss")
     assert process.wait(60) == 128 + signal.SIGHUP
