@@ -27,7 +27,8 @@ _BROKEN_PIPE = 13
 
 
 class Ending:
-    """Asks a bake to end when a signal comes or nobody takes what it prints, and knows what came of it.
+    """Asks a bake to end when a signal comes, or nobody takes what it prints, and knows what came
+    of it.
 
     Ctrl-C is an artist who has seen enough: the result counts as made. SIGTERM is a machine that
     is wanted for something else, SIGHUP a terminal that is closed, and an output that nobody takes
