@@ -216,11 +216,11 @@ def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
     "arguments", [("render", PRISM, "-o", "x.png"), ("farm", "template", PRISM)]
 )
 def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path):
-    """In a process of its own: Qt's hook for imports, which other tests bring, needs a folder."""
+    """In a process of its own, which looks for no modules there, as the installed command does."""
     gone = tmp_path / "gone"
     gone.mkdir()
     command = "import os; from verdigris.core.cli import main; os.rmdir(os.getcwd()); main()"
-    words = [sys.executable, "-c", command, *map(str, arguments)]
+    words = [sys.executable, "-P", "-c", command, *map(str, arguments)]
     done = subprocess.run(words, cwd=gone, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, gone.exists()) == (1, "", False)
     told = "verdigris: the working folder is gone: change to one that is there\n"
