@@ -84,9 +84,9 @@ class BakeSettings:
     """After which parts of the steps, or of those after an encoder, texels that have gone astray
     begin again as one of their neighbours. In a short bake many are on their way yet."""
 
-    focus_at: tuple[float, ...] = ()
-    """After which parts of the same the bake turns to where its errors are: places are drawn the
-    more often, up to 64 times as others, the larger their errors."""
+    draw_errors_at: tuple[float, ...] = ()
+    """After which parts of the same errors are looked at, and places drawn from then on the more
+    often, up to 64 times as others, the larger their errors."""
 
     average_at: float = 0.0
     """After which part of them coarse levels that are worse than halved finer ones begin again as
@@ -129,7 +129,7 @@ class BakeSettings:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
         if not 0 < self.small_share < 1:
             raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
-        for name in ("mend_at", "focus_at"):
+        for name in ("mend_at", "draw_errors_at"):
             # JSON has lists, and frozen settings hold none
             object.__setattr__(self, name, _require_shares(self, name))
         if not 0 <= self.average_at < 1:

@@ -144,7 +144,7 @@ class DrawnSamples:
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
         self.revision = 0
-        self.focus: NDArray[np.float32] | None = None
+        self.error_weights: NDArray[np.float32] | None = None
         self._weigh()
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
@@ -153,17 +153,17 @@ class DrawnSamples:
         self.importance = importance
         self._weigh()
 
-    def set_focus(self, focus: NDArray[np.float32]) -> None:
+    def set_error_weights(self, weights: NDArray[np.float32]) -> None:
         """Draws each material's places by a map of its own, too: (materials, height, width)."""
-        self.focus = focus
+        self.error_weights = weights
         self._weigh()
 
     def _weigh(self) -> None:
         maps: list[NDArray[Any] | None] = [self.importance]
-        if self.focus is not None:
+        if self.error_weights is not None:
             maps = [
                 each if self.importance is None else product(self.importance, each)
-                for each in self.focus
+                for each in self.error_weights
             ]
         # one for all materials, or one for each
         self._densities = [distribution_of(each) for each in maps]

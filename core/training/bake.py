@@ -21,6 +21,7 @@ from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
 from verdigris.core.training.checkpoint import clear_leftovers, state_path
 from verdigris.core.training.coarse_levels import average_levels
+from verdigris.core.training.error_weights import draw_by_errors
 from verdigris.core.training.events import (
     ENCODING,
     SMALL_TEXTURE,
@@ -37,7 +38,6 @@ from verdigris.core.training.finish import (
     document_facts,
     finish,
 )
-from verdigris.core.training.focus import turn_to_errors
 from verdigris.core.training.growth import grow, seconds_to_encode
 from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import (
@@ -56,7 +56,7 @@ from verdigris.core.training.notices import (
     varying_maps,
     wasted_steps,
 )
-from verdigris.core.training.options import BakeControl, BakeOptions, make_folder
+from verdigris.core.training.options import BakeControl, BakeOptions, made_for_result
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.resume import (
     SavedState,
@@ -101,8 +101,8 @@ def bake(
     check_memory(teachers[0].device, settings, len(teachers), kind)
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
-    make_folder(options.folder)
     with ExitStack() as locks:
+        locks.enter_context(made_for_result(options.folder))
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))
         check_paths(paths, state_path(options.folder, options.name))
@@ -266,13 +266,13 @@ def _train(run: Run) -> Iterator[Event]:
 
 
 def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
-    """Trains up to a step, and replaces stray texels and poor levels, and turns to where errors
-    are, at those that the settings say, unless time is short. A checkpoint of such a step is always
-    from before."""
+    """Trains up to a step. At those that the settings say it replaces stray texels and poor levels,
+    and looks where errors are, unless time is short; a checkpoint of such a step is always from
+    before."""
     settings = run.stage.settings
     repairs: list[tuple[float, Callable[[Run], object]]]
     repairs = [(share, mend) for share in settings.mend_at]
-    repairs += [(share, turn_to_errors) for share in settings.focus_at]
+    repairs += [(share, draw_by_errors) for share in settings.draw_errors_at]
     if settings.average_at:
         repairs.append((settings.average_at, average_levels))
     for share, repair in () if run.is_limited else sorted(repairs, key=itemgetter(0)):

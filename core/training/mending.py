@@ -7,22 +7,16 @@ suits it better then, and training goes on from that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import centres
-from verdigris.core.training.measure import random_directions
+from verdigris.core.training.texel_judge import Judge
 
 if TYPE_CHECKING:
-    import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.material.evaluator import DeviceMaterial, Floats
-    from verdigris.core.network.student import Student
     from verdigris.core.training.run import Run
 
     Indices = NDArray[np.int64]
@@ -32,15 +26,10 @@ if TYPE_CHECKING:
 _SUSPECT, _BETTER = 8.0, 0.25
 # Pairs of directions that each texel is judged by, and each that is suspected.
 _PAIRS, _PAIRS_OF_SUSPECTS = 6, 8
-# Of so many pairs one is mirrored, to see highlights.
-_MIRRORED = 3
-_DIRECTIONS = 1 << 12
-_MIRROR = np.array([-1, -1, 1], np.float32)
 # Rows and columns from a texel to those that may stand in for it; the first is itself.
 _DONORS = np.array([(0, 0), *((y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if y or x)])
 # Levels of fewer texels a side have few texels, and many samples for each.
 _LEAST_SIZE = 16
-_SOURCE, _ENTRY = Source("training/judge_responses"), "judgeResponses"
 
 
 def mend(run: Run) -> int:
@@ -80,56 +69,3 @@ def _strays(judge: Judge) -> Indices:
     is_stray = errors.min(0) < _BETTER * errors[0]
     best = np.take_along_axis(donors, errors.argmin(0)[None], 0)[0]
     return np.stack([suspects, best])[:, is_stray]
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Compares texels of one level with the material there."""
-
-    teacher: DeviceMaterial
-    student: Student
-    size: int
-    footprint: Footprint
-    random: np.random.Generator
-
-    def errors(self, texels: Indices, donors: Indices, pairs: int) -> Floats:
-        """(donors, texels): what is left of each texel with the values of each of its donors."""
-        most = MOST_THREADS // max(len(donors), self.teacher.lanes_per_sample)
-        parts = [
-            self._errors(texels[first : first + most], donors[:, first : first + most], pairs)
-            for first in range(0, len(texels), most)
-        ]
-        return np.concatenate(parts, 1) if parts else np.empty(donors.shape, np.float32)
-
-    def _errors(self, texels: Indices, donors: Indices, pairs: int) -> Floats:
-        count, student = len(texels), self.student
-        kernel = student.kernel(_SOURCE, _ENTRY)
-        uv, uv_of_donors = self._centres(texels), self._centres(donors.ravel())
-        errors = student.buffer(donors.size, np.zeros(donors.size, np.float32))
-        for pair in range(pairs):
-            wi, wo = self._directions(count), self._directions(count)
-            if pair % _MIRRORED == 0:
-                wo = wi * _MIRROR
-            towards = student.buffer(wi.size, wi), student.buffer(wo.size, wo)
-            wanted = self.teacher.response_on_device(count, uv, *towards, self.footprint)
-            student.device.dispatch(
-                kernel,
-                donors.size,
-                {
-                    "gParameters": {"wanted": count, "places": len(donors)},
-                    "gUv": uv_of_donors,
-                    "gIncoming": towards[0],
-                    "gOutgoing": towards[1],
-                    "gWanted": wanted,
-                    "gErrors": errors,
-                    **student.bindings(),
-                },
-            )
-        return np.asarray(errors.to_numpy().view(np.float32).reshape(donors.shape))
-
-    def _directions(self, count: int) -> Floats:
-        some = random_directions(self.random, _DIRECTIONS)
-        return np.take(some, self.random.integers(0, _DIRECTIONS, count), axis=0)
-
-    def _centres(self, texels: Indices) -> slangpy.Buffer:
-        return self.student.buffer(2 * len(texels), centres(texels, self.size))

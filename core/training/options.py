@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -14,7 +15,7 @@ from verdigris.core.importance.maps import check_importance, in_single_floats
 from verdigris.core.outputs import check_no_bundle, why_no_file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -107,6 +108,20 @@ class BakeControl:
         with self._lock:
             wanted, self._wanted = self._wanted, None
         return wanted
+
+
+@contextlib.contextmanager
+def made_for_result(folder: Path) -> Iterator[None]:
+    """Makes the folder of the result; one that was not there and gets nothing goes again."""
+    was_there = folder.exists()
+    make_folder(folder)
+    try:
+        yield
+    finally:
+        if not was_there:
+            # what is not empty cannot be removed
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def make_folder(folder: Path) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 # By which each material's places are drawn, beside what is painted.
-_FOCUS = "focus"
+_ERROR_WEIGHTS = "error_weights"
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def _write_state(run: Run) -> Checkpointed:
     """Writes the checkpoint that a bake which is cut off goes on from."""
     path = checkpoint.state_path(run.options.folder, run.options.name)
     state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}
-    if run.source.focus is not None:
-        state[_FOCUS] = run.source.focus
+    if run.source.error_weights is not None:
+        state[_ERROR_WEIGHTS] = run.source.error_weights
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
     run.checkpoint_step = run.step
     return Checkpointed(run.step, str(path))
@@ -227,20 +227,22 @@ def restore(run: Run, saved: SavedState) -> None:
     """Goes on from a checkpoint."""
     try:
         run.trainer.restore(saved.parameters, saved.state)
-        if _FOCUS in saved.state:
-            run.source.set_focus(_checked_focus(saved.state[_FOCUS], len(run.teachers)))
+        if _ERROR_WEIGHTS in saved.state:
+            weights = _checked_weights(saved.state[_ERROR_WEIGHTS], len(run.teachers))
+            run.source.set_error_weights(weights)
     except CheckpointError as failure:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
     run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
     run.checkpoint_step, run.trial = run.step, saved.trial
 
 
-def _checked_focus(focus: NDArray[Any], materials: int) -> NDArray[np.float32]:
+def _checked_weights(weights: NDArray[Any], materials: int) -> NDArray[np.float32]:
     """Maps that a bake may have written; raises CheckpointError for others."""
-    is_map = focus.ndim == 3 and len(focus) == materials and focus.size and focus.dtype.kind == "f"
-    if not (is_map and np.isfinite(focus).all() and focus.min() > 0):
-        raise CheckpointError(f"{_FOCUS}: are no weights of {materials} latent texture(s)")
-    return focus.astype(np.float32)
+    are_numbers = weights.dtype.kind == "f" and weights.size > 0
+    are_maps = weights.ndim == 3 and len(weights) == materials
+    if not (are_numbers and are_maps and np.isfinite(weights).all() and weights.min() > 0):
+        raise CheckpointError(f"{_ERROR_WEIGHTS}: are no weights of {materials} latent texture(s)")
+    return weights.astype(np.float32)
 
 
 def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:

@@ -117,9 +117,9 @@ class Run:
             # other places, of another loss
             self._watch_anew()
 
-    def focus(self, maps: NDArray[np.float32]) -> None:
+    def draw_by(self, error_weights: NDArray[np.float32]) -> None:
         """Goes on with each material's places drawn by a map of its own, too."""
-        self.source.set_focus(maps)
+        self.source.set_error_weights(error_weights)
         self._watch_anew()
 
     def note_sources(self) -> None:

@@ -32,7 +32,7 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"seed": None}, "seed is None: use a whole number"),
         ({"decoder_rate": 10**400}, "decoder_rate is beyond what floats hold: use less"),
         ({"mend_at": [10**400]}, "mend_at is .*: use numbers between 0 and 1"),
-        ({"focus_at": [1]}, "focus_at is .1.: use numbers between 0 and 1"),
+        ({"draw_errors_at": [1]}, "draw_errors_at is .1.: use numbers between 0 and 1"),
         ({"encoded_latent_rate": -1.0}, "encoded_latent_rate is -1.0: use 0 to 1"),
         ({"encoded_latent_rate": float("nan")}, "encoded_latent_rate is nan: use 0 to 1"),
     ],

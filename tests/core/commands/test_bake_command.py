@@ -488,8 +488,10 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
         os.kill(os.getpid(), sent)
         return draw_held_out(*arguments, **named)
 
-    arguments = ("bake", source, *QUICK, "-m", "clay", "-o", tmp_path, "-q")
-    code, out, told = run_command(arguments, (bake_of_training, "draw_held_out", drawn))
-    assert (code, out) == (128 + sent, "")
-    assert told.startswith("verdigris: the bake was ended before its first step: ")
-    assert list(tmp_path.iterdir()) == []
+    for folder in (tmp_path / "new", tmp_path):
+        arguments = ("bake", source, *QUICK, "-m", "clay", "-o", folder, "-q")
+        code, out, told = run_command(arguments, (bake_of_training, "draw_held_out", drawn))
+        assert (code, out) == (128 + sent, "")
+        assert told.startswith("verdigris: the bake was ended before its first step: ")
+        # a folder that was made for it is gone, and one that was there is as it was
+        assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,8 @@ from verdigris.core.network.student import Student
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Phase
-from verdigris.core.training.mending import Judge, mend
+from verdigris.core.training.mending import mend
+from verdigris.core.training.texel_judge import Judge
 
 from .bakes import TINY, baked, cut_off_and_resumed, run
 

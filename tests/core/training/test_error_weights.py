@@ -1,4 +1,4 @@
-"""Bakes that turn to the places where they are worst."""
+"""Bakes that draw places by their errors."""
 
 from dataclasses import replace
 
@@ -8,22 +8,22 @@ import pytest
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.error_weights import draw_by_errors, weights_of
 from verdigris.core.training.events import Checkpointed, Phase
-from verdigris.core.training.focus import turn_to_errors, weights_of
 
 from .bakes import TINY, baked, cut_off_and_resumed, plain_teacher, run
 
-SETTINGS = replace(TINY, resolution=32, iterations=600, focus_at=(0.5, 0.8))
+SETTINGS = replace(TINY, resolution=32, iterations=600, draw_errors_at=(0.5, 0.8))
 BRIEF = replace(SETTINGS, iterations=100)
 STRAY = np.array([10 * 32 + 20, 10 * 32 + 21])
 
 
 def in_progress(teachers, folder, **options):
-    """A bake that is about to round its latents, and has not turned to anything."""
+    """A bake that is about to round its latents, and has not looked where errors are."""
     held = []
     events = bake(
         teachers,
-        replace(SETTINGS, focus_at=()),
+        replace(SETTINGS, draw_errors_at=()),
         BakeOptions("out", folder, "numpy", **options),
         BakeControl(watch=held.append),
     )
@@ -90,8 +90,8 @@ def test_what_is_worst_is_drawn_up_to_64_times_as_often(clay, tmp_path):
     events, held = in_progress([clay], tmp_path)
     assert drawn_around(held.source.draw(0, 32_768)) == pytest.approx(12 / 1024, rel=0.1)
     led_astray(held)
-    turn_to_errors(held)
-    weights = held.source.focus[0]
+    draw_by_errors(held)
+    weights = held.source.error_weights[0]
     assert weights[10, 20] > 8 and np.median(weights) == 0.5
     share = weights[9:12, 19:23].sum() / weights.sum()
     assert drawn_around(held.source.draw(0, 32_768)) == pytest.approx(share, rel=0.1)
@@ -102,7 +102,7 @@ def test_each_material_has_a_map_of_its_own(clay, tmp_path):
     slate = plain_teacher("0.1, 0.2, 0.3", "slate")
     events, held = in_progress([clay, slate], tmp_path)
     led_astray(held, material=1)
-    turn_to_errors(held)
+    draw_by_errors(held)
     batch = held.source.draw(0, 32_768)
     of_first, of_second = (drawn_around(batch[batch["material"] == each]) for each in (0, 1))
     assert of_second > 5 * of_first
@@ -116,13 +116,13 @@ def test_what_is_painted_counts_beside_it_and_what_is_left_out_stays_so(clay, tm
     painted[:, 40:] = 4
     events, held = in_progress([clay], tmp_path, importance=painted)
     led_astray(held)
-    turn_to_errors(held)
+    draw_by_errors(held)
     before = drawn_around(held.source.draw(0, 32_768))
     assert before > 0.1
     for step in range(4):
         uv = held.source.draw(step, 32_768)["uv"]
         assert uv[:, 0].min() >= 17 / 48
-    # paint that comes later does not turn it away
+    # paint that comes later does not undo it
     held.source.set_importance(None)
     batch = held.source.draw(0, 32_768)
     assert batch["uv"][:, 0].min() < 0.01
@@ -135,7 +135,7 @@ def test_a_rising_loss_is_told_of_the_same_places_alone(clay, tmp_path):
     for loss in (1.0, 3.0):
         held.watch.add(loss, 1000)
     assert held.watch.rise >= 3
-    turn_to_errors(held)
+    draw_by_errors(held)
     assert held.watch.rise == 1
     events.close()
 
@@ -154,14 +154,14 @@ def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(whole, clay, tmp_
     np.testing.assert_array_equal(whole.decoder, cut.decoder)
 
 
-def test_a_bake_that_turns_to_nothing_ends_otherwise(whole, clay, tmp_path):
-    run([clay], tmp_path, replace(BRIEF, focus_at=()))
+def test_a_bake_that_does_not_ends_otherwise(whole, clay, tmp_path):
+    run([clay], tmp_path, replace(BRIEF, draw_errors_at=()))
     assert not np.array_equal(baked(tmp_path).latents, whole.latents)
 
 
 @pytest.fixture(scope="module")
 def cut_off(clay, tmp_path_factory):
-    """The checkpoint of a bake that has turned."""
+    """The checkpoint of a bake that draws by errors."""
     folder = tmp_path_factory.mktemp("cut")
     options = BakeOptions("out", folder, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
     events = bake([clay], BRIEF, options)
@@ -182,9 +182,11 @@ def cut_off(clay, tmp_path_factory):
     ],
 )
 def test_a_damaged_map_in_a_checkpoint_is_refused(cut_off, clay, tmp_path, wrong):
-    assert cut_off.state["focus"].shape == (1, 32, 32)
-    state = {**cut_off.state, "focus": wrong}
+    assert cut_off.state["error_weights"].shape == (1, 32, 32)
+    state = {**cut_off.state, "error_weights": wrong}
     path = checkpoint.state_path(tmp_path, "out")
     checkpoint.save(path, cut_off.parameters, cut_off.facts, state)
-    with pytest.raises(CheckpointError, match=r"focus: are no weights of 1 latent texture\(s\)"):
+    with pytest.raises(
+        CheckpointError, match=r"error_weights: are no weights of 1 latent texture\(s\)"
+    ):
         run([clay], tmp_path, BRIEF, resume=True)

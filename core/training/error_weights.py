@@ -1,4 +1,4 @@
-"""Turns a bake to the places where it is worst.
+"""Draws places by their errors, where a bake is worst most often.
 
 Most of a surface is learnt soon. What is left are few places, edges narrower than a texel or
 glints, on which a picture's errors hang, and which samples that are spread evenly hardly meet. They
@@ -13,7 +13,7 @@ import numpy as np
 
 from verdigris.core.importance.fill import live_texels, masked_of
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.training.mending import Judge
+from verdigris.core.training.texel_judge import Judge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +32,8 @@ _MOST_CELLS = 1024
 _STREAM = 1
 
 
-def turn_to_errors(run: Run) -> None:
-    """Draws places by their errors from now on."""
+def draw_by_errors(run: Run) -> None:
+    """Looks where errors are, and has places drawn by them from now on."""
     random = np.random.default_rng((run.settings.seed, run.step, _STREAM))
     student = run.current_student(run.trainer.parameters())
     size, places = run.stage.settings.resolution, _PLACES * run.settings.draw.finest_places
@@ -45,7 +45,7 @@ def turn_to_errors(run: Run) -> None:
         errors = judge.errors(texels, texels[None], _PAIRS)[0].reshape(size, size)
         found.append(weights_of(errors, masked_of(run.options.importance)))
     student.material = 0
-    run.focus(np.stack(found))
+    run.draw_by(np.stack(found))
 
 
 def weights_of(errors: Floats, masked: NDArray[np.bool_] | None) -> Floats:
