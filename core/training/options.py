@@ -113,25 +113,30 @@ class BakeControl:
 @contextlib.contextmanager
 def made_for_result(folder: Path) -> Iterator[None]:
     """Makes the folder of the result; one that was not there and gets nothing goes again."""
-    was_there = folder.exists()
-    make_folder(folder)
+    is_new = make_folder(folder)
     try:
         yield
     finally:
-        if not was_there:
+        if is_new:
             # what is not empty cannot be removed
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
 
-def make_folder(folder: Path) -> None:
-    """Makes the folder of the result, or says why it cannot be."""
+def make_folder(folder: Path) -> bool:
+    """Makes the folder of the result, or says why it cannot be; whether it was not there."""
     try:
         check_no_bundle(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if folder.is_dir():
+                return False
+            raise
     except FileExistsError:
         raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None
     except OSError as failure:
         raise SettingsError(
             f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
         ) from None
+    return True
