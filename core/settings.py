@@ -270,6 +270,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             candidate_share=0.2,
             encode_from=512,
             small_resolution=128,
+            draw_errors_at=(0.2, 0.5),
         ),
         "final": replace(
             _LONG,

@@ -54,10 +54,11 @@ def weights_of(errors: Floats, masked: NDArray[np.bool_] | None) -> Floats:
     size = len(errors)
     if masked is not None:
         errors = np.where(live_texels(~masked, size, size), errors, 0)
+    worst = errors
     # a sample trains the texels around it
-    steps = (-1, 0, 1)
-    around = [np.roll(errors, (y, x), (0, 1)) for y in steps for x in steps]
-    worst = np.max(around, axis=0)
+    for axis in (0, 1):
+        beside = np.maximum(np.roll(worst, 1, axis), np.roll(worst, -1, axis))
+        worst = np.maximum(worst, beside)
     block = max(1, size // _MOST_CELLS)
     cells = worst.reshape(size // block, block, size // block, block).max((1, 3))
     mean = float(cells[cells > 0].mean()) if cells.any() else 1.0
