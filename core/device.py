@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ SOFTWARE = "software"
 # Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
 MOST_THREADS = 65_535 * 64
 _SHADER_CACHE_BYTES = 512 << 20
+# Of networks, whose kernels are kept for the next that asks for the same.
+_MOST_SHARED = 16
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
@@ -91,6 +93,7 @@ class Device:
     name: str
     is_software: bool
     compiler_options: Mapping[str, Any]
+    _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.backend})"
@@ -102,6 +105,21 @@ class Device:
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session)
+
+    def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
+        """Kernels of a session with these definitions, in which every import of these names finds
+        these modules: the same for all who ask for the same, so that they compile once."""
+        key = (*sorted(defines.items()), *modules)
+        found = self._shared.pop(key, None)
+        if found is None:
+            found = self.new_kernels(defines)
+            for module in modules:
+                found.load(module)
+        self._shared[key] = found
+        if len(self._shared) > _MOST_SHARED:
+            # that was asked for longest ago
+            del self._shared[next(iter(self._shared))]
+        return found
 
     def dispatch(
         self,

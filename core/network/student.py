@@ -43,10 +43,10 @@ class Student(DeviceMaterial):
         self.material = material
         self.level = level
         self._layout = parameters.layout
-        self._kernels = self.device.new_kernels(
-            {"ACTIVATION": ACTIVATIONS[parameters.spec.activation]}
+        self._kernels = self.device.shared_kernels(
+            {"ACTIVATION": ACTIVATIONS[parameters.spec.activation]},
+            (constants_module("network_constants", parameters.spec.slang_constants()),),
         )
-        self._kernels.load(constants_module("network_constants", parameters.spec.slang_constants()))
         self._decoder: slangpy.Buffer
         self._texels: slangpy.Buffer
         self.update(parameters)

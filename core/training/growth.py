@@ -45,7 +45,7 @@ def grow(run: Run) -> Iterator[Event]:
     yield from _encode_finest(run, small, grown)
     run.trainer.close()
     run.trainer, run.source = open_trained(
-        run.teachers, stage.settings, run.options, run.trainer_kind, grown, run.trainer
+        run.teachers, stage.settings, run.options, run.trainer_kind, grown
     )
     run.begin_stage(stage)
     # what took less time than may be lost anyway is not kept

@@ -44,13 +44,12 @@ def open_trained(
     options: BakeOptions,
     kind: str,
     parameters: Parameters,
-    before: Trainer | None = None,
 ) -> tuple[Trainer, DrawnSamples]:
-    """A trainer that begins with these parameters, after one that is closed."""
+    """A trainer that begins with these parameters."""
     layout = parameters.layout
     source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
     device = teachers[0].device
-    trainer = open_trainer(kind, parameters, source, settings.training(), device, before)
+    trainer = open_trainer(kind, parameters, source, settings.training(), device)
     return trainer, source
 
 

@@ -43,13 +43,16 @@ class StudentKernels:
     """Compiles kernels for one specification and loss."""
 
     def __init__(self, device: Device, recipe: Recipe) -> None:
-        self.device, self.recipe = device, recipe
+        self.device = device
         spec, loss = recipe.spec, recipe.loss
         names = {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss]}
-        self._kernels = device.new_kernels({**names, **recipe.defines})
-        # Every later import of these names finds the modules that are already there.
-        self._kernels.load(constants_module("network_constants", spec.slang_constants()))
-        self._kernels.load(constants_module("trainer_constants", recipe.constants))
+        self._kernels = device.shared_kernels(
+            {**names, **recipe.defines},
+            (
+                constants_module("network_constants", spec.slang_constants()),
+                constants_module("trainer_constants", recipe.constants),
+            ),
+        )
 
     def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> Bound:
         """Raises KeyError for a name that the kernel does not have."""

@@ -115,20 +115,11 @@ class StepKernels:
         self.copies.record(compute)
 
 
-def step_programs(
-    device: Device,
-    spec: NetworkSpec,
-    loss: str,
-    plan: GroupPlan,
-    before: StudentKernels | None = None,
-) -> StudentKernels:
+def step_programs(device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> StudentKernels:
     """What a step compiles: no size of a texture is part of it, so that one texture's programs
-    serve the next. Those before are taken where they are the same."""
+    serve the next."""
     constants = {**plan.constants(), "kSquareSide": square_side(spec)}
-    recipe = Recipe(spec, loss, constants, plan.defines())
-    if before and (before.device, before.recipe) == (device, recipe):
-        return before
-    return StudentKernels(device, recipe)
+    return StudentKernels(device, Recipe(spec, loss, constants, plan.defines()))
 
 
 def _arguments(

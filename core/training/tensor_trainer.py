@@ -19,7 +19,7 @@ from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import StudentKernels, read_buffer
+from verdigris.core.training.tensor_kernels import read_buffer
 from verdigris.core.training.tensor_memory import (
     CHUNK_STEPS,
     RECORD_PARTS,
@@ -71,9 +71,7 @@ class TensorTrainer:
         settings: TrainingSettings,
         device: Device,
         plan: GroupPlan | None = None,
-        programs: StudentKernels | None = None,
     ) -> None:
-        """`programs` are those of a trainer before, which may be what this one needs."""
         self._gpu, self._source, self._settings = device.gpu, source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
         self.plan = plan or plan_groups(
@@ -85,10 +83,8 @@ class TensorTrainer:
         # what was read of the texels since the last step
         self._read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
-        self.programs = step_programs(device, self._spec, settings.loss, self.plan, programs)
-        self._kernels = StepKernels.bind(
-            self.programs, parameters, settings, self.plan, self._memory
-        )
+        programs = step_programs(device, self._spec, settings.loss, self.plan)
+        self._kernels = StepKernels.bind(programs, parameters, settings, self.plan, self._memory)
         self.restart(parameters)
 
     @property

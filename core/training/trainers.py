@@ -25,9 +25,8 @@ def open_trainer(
     source: DrawnSamples,
     settings: TrainingSettings,
     device: Device,
-    before: Trainer | None = None,
 ) -> Trainer:
-    """A trainer at step 0, with what can be used again of one before that is closed."""
+    """A trainer at step 0."""
     repeats = source.settings.repeats
     if kind == "tensor" and repeats != 1:
         raise SettingsError(
@@ -46,6 +45,5 @@ def open_trainer(
     if kind == "tensor":
         from verdigris.core.training.tensor_trainer import TensorTrainer
 
-        programs = before.programs if isinstance(before, TensorTrainer) else None
-        return TensorTrainer(parameters, source, settings, device, programs=programs)
+        return TensorTrainer(parameters, source, settings, device)
     raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")

@@ -4,11 +4,21 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import slangpy
 
-from verdigris.core.device import CACHE_VARIABLE, CHOICE_VARIABLE, cache_folder, open_device
+from verdigris.core.device import (
+    CACHE_VARIABLE,
+    CHOICE_VARIABLE,
+    Source,
+    cache_folder,
+    constants_module,
+    open_device,
+)
 from verdigris.core.errors import DeviceError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_paint.mtlx"
@@ -107,3 +117,44 @@ os._exit(0)
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 7
     assert done.stdout.startswith("this process was forked from one that has a device open")
+
+
+TELL = Source(
+    "tell",
+    """
+import numbers;
+
+[shader("compute")]
+[numthreads(1, 1, 1)]
+void tell(uniform RWStructuredBuffer<float> told)
+{
+    told[0] = kNumber * SIGN;
+}
+""",
+)
+
+
+def told_by(kernels, device):
+    told = device.gpu.create_buffer(
+        element_count=1, struct_size=4, usage=slangpy.BufferUsage.unordered_access
+    )
+    kernels.get((TELL,), "tell").dispatch([1, 1, 1], told=told)
+    return float(told.to_numpy().view(np.float32)[0])
+
+
+def test_kernels_are_shared_by_those_who_want_the_same_alone():
+    device = replace(open_device("software"), _shared={})
+
+    def shared(number, sign):
+        return device.shared_kernels({"SIGN": sign}, (constants_module("numbers", number),))
+
+    first = shared({"kNumber": 3.0}, "1")
+    others = [shared({"kNumber": 5.0}, "1"), shared({"kNumber": 3.0}, "-1")]
+    assert shared({"kNumber": 3.0}, "1") is first
+    assert [told_by(kernels, device) for kernels in (first, *others)] == [3.0, 5.0, -3.0]
+    # those that were asked for longest ago are let go of
+    for number in range(15):
+        shared({"kNumber": 3.0}, "1")
+        shared({"kNumber": float(10 + number)}, "1")
+    assert shared({"kNumber": 3.0}, "1") is first
+    assert shared({"kNumber": 5.0}, "1") is not others[0]
