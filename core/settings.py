@@ -22,6 +22,8 @@ from verdigris.core.training.schedule import (
 
 TRAINERS = ("tensor", "numpy")
 LARGEST_RESOLUTION = 8192
+# As readers of JSON keep whole numbers.
+_SEED_BITS = 53
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
 
@@ -120,6 +122,10 @@ class BakeSettings:
             raise SettingsError(f"candidates is {self.candidates}: use 1 to {MOST_CANDIDATES}")
         if self.seed < 0:
             raise SettingsError(f"seed is {self.seed}: use 0 or more")
+        if self.seed.bit_length() > _SEED_BITS:
+            raise SettingsError(
+                f"seed has {self.seed.bit_length()} bits: use a number of {_SEED_BITS} at most"
+            )
         if not 0 < self.candidate_share <= 0.5:
             raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5")
         if self.latent_bits not in (0, *BITS):

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from verdigris.core.batch.child import Outcome, bake_in_child
 from verdigris.core.batch.task import Task
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.processor_memory import usable_bytes
 
 # What a bake on a processor keeps busy, and what it needs beside its texels.
 THREADS_OF_A_BAKE = 2
@@ -129,11 +130,8 @@ def bakes_that_fit() -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )
     most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, AttributeError, OSError):
-        return most
-    return max(1, min(most, memory // MEMORY_OF_A_BAKE))
+    memory = usable_bytes()
+    return most if memory is None else max(1, min(most, memory // MEMORY_OF_A_BAKE))
 
 
 def _describe(devices: Sequence[str], slots: int) -> str:

@@ -293,7 +293,7 @@ def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for report in describe(document, material, probe=False):
         for facts in report.textures:
-            texels = facts.width * facts.height * facts.tiles
+            texels = facts.width * facts.height * (facts.tiles - facts.tiles_left_out)
             found[facts.file] = texels, facts.channels * _KIND_BYTES.get(facts.kind, 1)
     return list(found.values())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.arithmetic import IN_WORDS
-from verdigris.core.bundle.fields import LONGEST_TEXT
+from verdigris.core.printable import printable
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.read import Bundle
@@ -31,25 +31,19 @@ def print_bundle(bundle: Bundle) -> None:
     for name, values in manifest.errors.items():
         if isinstance(values, dict):
             numbers = [f"{key} {_short(value)}" for key, value in values.items()]
-            print(f"  errors    {_plain(name)}: {_plain(', '.join(numbers))}")
+            print(f"  errors    {printable(name)}: {printable(', '.join(numbers))}")
     if "document" in source:
-        print(f"  source    {_plain(source.get('material'))} of {_plain(source['document'])}")
-        writers = (_plain(source.get(name)) for name in ("verdigris", "materialx"))
+        print(f"  source    {printable(source.get('material'))} of {printable(source['document'])}")
+        writers = (printable(source.get(name)) for name in ("verdigris", "materialx"))
         print("  made by   verdigris {}, MaterialX {}".format(*writers))
     for fate in ("approximated", "dropped"):
         parts = manifest.report.get(fate)
         for part in parts if isinstance(parts, list) else []:
             if isinstance(part, dict):
                 how = part.get("how")
-                name = _plain(part.get("name"))
-                print(f"  {fate:<12}  {name}{f': {_plain(how)}' if how else ''}")
+                name = printable(part.get("name"))
+                print(f"  {fate:<12}  {name}{f': {printable(how)}' if how else ''}")
 
 
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _plain(value: Any) -> str:
-    """Of a text that anyone may have written: one line, without a terminal's escape sequences."""
-    text = str(value)[:LONGEST_TEXT]
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

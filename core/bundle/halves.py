@@ -40,7 +40,7 @@ def rounded_errors(
 ) -> dict[tuple[bool, int], float]:
     """The largest error, relative to the response or to `floor` where that is more, by whether
     the first layer is plain code and how many products are added exactly."""
-    numbers = parameters.astype(np.float64)
+    numbers = parameters.with_doubles()
     uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
     latent = latents_at_lod(numbers, uv, lod)
     return latent_errors(numbers, latent, points.wi.T, points.wo.T, floor)

@@ -121,9 +121,7 @@ def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None
 
 
 def exported_response(parameters: Parameters, points: Points) -> Floats:
-    found = evaluate_at_lod(
-        parameters.astype(np.float64), points.uv, points.lod, points.wi, points.wo
-    )
+    found = evaluate_at_lod(parameters.with_doubles(), points.uv, points.lod, points.wi, points.wo)
     return np.asarray(found, np.float32)
 
 

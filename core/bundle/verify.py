@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.map_differences import MapDifferences, map_differences
 from verdigris.core.bundle.reference import Reference, ask_teacher
 from verdigris.core.material.provenance import changed_sources, source_facts
 
@@ -28,6 +29,8 @@ Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
 
 # The graph itself, on another device or by another driver, differs by less than this.
 SAME_SOURCE = 1e-3
+# Opacity is kept in bytes.
+_SAME_OPACITY = 1 / 255
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ def verify(
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
+    if teacher is not None:
+        rows += _map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
     return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
 
@@ -173,6 +178,20 @@ def teacher_rows(
         found = log_mae(reference.exported, live)
         rows.append(Row("reference against the graph now", count, "mean log", found, limit))
     return rows
+
+
+def _map_rows(differences: MapDifferences) -> list[Row]:
+    """Of what the source gives off and covers, where it or the bundle has a map of that."""
+    emission, opacity, texels = differences
+    found = (
+        ("emission", emission, "mean log", SAME_SOURCE),
+        ("opacity", opacity, "mean", _SAME_OPACITY),
+    )
+    return [
+        Row(f"{what} against the graph now", texels, measure, value, bound)
+        for what, value, measure, bound in found
+        if value is not None
+    ]
 
 
 def teacher_notes(graph: str, reference: Reference, bounds: Bounds) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,6 +115,8 @@ def bake(
     settings = _changed(require_settings(preset or default_preset(kind), kind), changes)
     if directions is not None:
         settings = _looking(settings, directions)
+    # before it is read: of a map that is painted on meanwhile, `scene status` is to tell
+    painted = _facts_of(importance)
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())
@@ -128,7 +131,7 @@ def bake(
         target_error=target_error,
         importance=weights,
         viewport_textures=viewport_textures,
-        provenance=_asked(importance, len(teachers)),
+        provenance=({"importance": painted},) * len(teachers) if painted else (),
     )
     control = BakeControl()
     from verdigris.core.commands.progress import json_lines, live_line, result_only
@@ -164,8 +167,10 @@ def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
     return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
 
 
-def _asked(importance: Path | None, materials: int) -> tuple[dict[str, Any], ...]:
-    """The map's file, so that `scene status` can tell when it was painted on."""
+def _facts_of(importance: Path | None) -> dict[str, str] | None:
+    """The map's file; None where there is none to read."""
     from verdigris.core.material.provenance import file_facts
 
-    return ({"importance": file_facts(importance)},) * materials if importance else ()
+    with contextlib.suppress(OSError):
+        return file_facts(importance) if importance else None
+    return None

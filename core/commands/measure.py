@@ -67,9 +67,11 @@ def measure(
     """Measures a bundle against the material that it was baked from.
 
     The reference is the material's mean over a texel of the bundle, which is the most that it
-    can hold; `point_…` are errors against single points, where finer detail counts too. A source
-    that has changed since the bake is told as a warning; the JSON lists it in `warnings`.
+    can hold; `point_…` are errors against single points, where finer detail counts too. Spheres
+    show reflected light; what is given off or covered is compared as maps, if there is any. What of
+    a source has changed since the bake is told as a warning; the JSON lists it in `warnings`.
     """
+    from verdigris.core.bundle.map_differences import map_differences
     from verdigris.core.bundle.read import open_bundle
     from verdigris.core.device import open_device
     from verdigris.core.material.provenance import files_read
@@ -91,12 +93,13 @@ def measure(
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     warnings = _warn_of_changes(opened, teacher)
-    sphere = measures.draw_sphere(teacher, size)
+    view = measures.sphere_to_compare(size)
     footprint = measures.texel_footprint(opened.layout.width)
     held_out = measures.draw_held_out(teacher, samples, seed, footprint)
     on_samples = measures.measure_student(student, held_out)
     at_points = measures.measure_student(student, measures.draw_held_out(teacher, samples, seed))
-    on_sphere = measures.measure_pictures(student, sphere)
+    on_sphere = measures.measure_pictures(teacher, student, view)
+    maps = map_differences(opened, teacher)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
         write_picture(error_map, heat_colours(errors)[::-1])
@@ -108,6 +111,8 @@ def measure(
         **asdict(on_samples),
         **{f"point_{name}": value for name, value in asdict(at_points).items()},
         **{f"sphere_{name}": value for name, value in asdict(on_sphere).items()},
+        **({} if maps.emission is None else {"emission_log_mae": maps.emission}),
+        **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
     }
     if as_json:
         print(json.dumps({**found, "warnings": warnings}, indent=2))
@@ -134,7 +139,8 @@ def compare(
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws two materials and the FLIP heat map of their difference, side by side.
+    """Draws two materials and the FLIP heat map of their difference, side by side: the light that
+    they reflect. What they give off is left out; `measure` has figures of it.
 
     Both are lit by one light and a studio, before a backdrop. The PSNR and FLIP that it prints are
     of these pictures: `measure` draws its own, under a light of its own, and no option here gives

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -39,9 +40,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def at_least(value: float, low: float, option: str) -> float:
     """The value, or an error of usage that names its option."""
-    if not value >= low:
+    if finite(value, option) < low:
         raise typer.BadParameter(f"{value} is less than {low}", param_hint=option)
-    if value == float("inf"):
+    return value
+
+
+def finite(value: float, option: str) -> float:
+    """The value, or an error of usage that names its option."""
+    if not math.isfinite(value):
         raise typer.BadParameter(f"{value} is no finite number", param_hint=option)
     return value
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verdigris.core.commands.options import AsJson
+from verdigris.core.commands.options import AsJson, finite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,10 @@ def from_mesh(
     settings = MapSettings(size, dilation, base, "repeat" if repeat else "udim", wraps=repeat)
     ends = (0.0, 1.0)
     if low is not None or high is not None:
-        ends = (1.0 if low is None else low, 1.0 if high is None else high)
+        ends = (
+            1.0 if low is None else finite(low, "--low"),
+            1.0 if high is None else finite(high, "--high"),
+        )
     loaded, weights, warnings = load_painted_mesh(mesh, attribute, *ends)
     maps = weight_maps(loaded.uv, weights, settings)
     _write(maps, output, warnings)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.images import find_tiles
 from verdigris.core.material.upstream import image_inputs
+from verdigris.core.printable import printable
 
 if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
@@ -76,9 +77,9 @@ def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
     known = [each for each in old if isinstance(each, Mapping)]
     names = {str(each.get("file")): each.get("sha256") for each in known}
     changed = [
-        f"{each['file']} {'has changed' if each['file'] in names else 'is read now'}"
+        f"{printable(each['file'])} {'has changed' if each['file'] in names else 'is read now'}"
         for each in now
         if names.get(each["file"], "") != each["sha256"]
     ]
     gone = sorted(names.keys() - {each["file"] for each in now})
-    return [*dict.fromkeys(changed), *(f"{file} is read no more" for file in gone)]
+    return [*dict.fromkeys(changed), *(f"{printable(file)} is read no more" for file in gone)]

@@ -41,6 +41,10 @@ class Teacher(DeviceMaterial):
         """How many there are in which file; they count as 0."""
         return self._pool.no_numbers
 
+    def changed_files(self) -> list[Path]:
+        """Images that are not what they were when they were read."""
+        return self._pool.changed_files()
+
     def texture_digest(self) -> str:
         """Tells whether the images are the same as they were; read once, as the images are."""
         return self._digest_of_images

@@ -11,6 +11,7 @@ import numpy as np
 
 from verdigris.core.errors import TextureError
 from verdigris.core.material.images import FORMATS, check_size, read_image, read_info
+from verdigris.core.material.marks import FileMark, file_mark
 
 if TYPE_CHECKING:
     import slangpy
@@ -52,6 +53,7 @@ class TexturePool:
         self._search = search
         self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
         self._bytes = 0
+        self._marks: dict[Path, FileMark | None] = {}
         self.no_numbers: dict[Path, int] = {}
 
     def bind(self, slot: TextureSlot) -> BoundTexture:
@@ -70,6 +72,7 @@ class TexturePool:
                 f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded:"
                 " scale them down"
             )
+        self._marks.update({tile.path: file_mark(tile.path) for tile in info.tiles})
         image = read_image(info, slot.asker)
         self.no_numbers.update(image.no_numbers)
         tiles = (0.0, 0.0, 0.0, 0.0)
@@ -78,6 +81,10 @@ class TexturePool:
         bound = self._upload(image.levels, FORMATS[info.kind][1], tiles, _present_tiles(info))
         self._bound[key] = bound
         return bound
+
+    def changed_files(self) -> list[Path]:
+        """Those that are not what they were when they were read."""
+        return [path for path, mark in self._marks.items() if file_mark(path) != mark]
 
     def digest(self) -> str:
         """Of the contents of every file that is bound."""

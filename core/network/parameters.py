@@ -7,7 +7,7 @@ import os
 import tokenize
 import zipfile
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ class Parameters:
                 raise SettingsError(f"{name} has shape {found}: the specification needs {shape}")
 
     def frames(self) -> FloatArray:
-        """View of the frame matrix, [6 x frames, channels]."""
+        """View of the frame matrix, [frame rows, channels]."""
         start, size = self.spec.frame_offset, self.spec.frame_size
         return self.decoder[start : start + size].reshape(self.spec.frame_rows, -1)
 
@@ -79,6 +79,11 @@ class Parameters:
         return Parameters(
             self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype)
         )
+
+    def with_doubles(self) -> Parameters:
+        """These with a decoder of doubles, by which latents count as doubles once they are gathered
+        for places in doubles: a texture is large, and few places of it are asked for."""
+        return replace(self, decoder=self.decoder.astype(np.float64))
 
     def copy(self) -> Parameters:
         return self.astype(self.decoder.dtype)

@@ -140,6 +140,10 @@ def _ask_device(run: Run, do: Callable[[], T]) -> T:
     except (RecursionError, NotImplementedError):
         # faults of ours, which are RuntimeErrors by kin
         raise
+    except DeviceError as failure:
+        if run.checkpoint_step is None:
+            raise
+        raise _device_failed(run, failure.__cause__ or failure) from failure
     except RuntimeError as failure:
         raise _device_failed(run, failure) from failure
 
@@ -181,7 +185,7 @@ def _phase(run: Run, name: str) -> Phase:
     return Phase(name, names.index(name) + 1, len(names))
 
 
-def _device_failed(run: Run, failure: RuntimeError) -> DeviceError:
+def _device_failed(run: Run, failure: BaseException) -> DeviceError:
     step = run.checkpoint_step
     remedy = (
         "no checkpoint was written yet: start the bake again"
@@ -281,13 +285,16 @@ def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
             yield from _train_to(run, step)
             if run.stopped_by:
                 return
+            if run.control.stop_requested:
+                # whoever resumes begins with the repair
+                break
             repair(run)
     yield from _train_to(run, end)
 
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step of the stage, or until something ends the bake sooner."""
-    settings, options, begun = run.settings, run.options, run.trainer.step
+    settings, options = run.settings, run.options
     metrics, checkpoints = Pace(options.metrics_seconds), Pace(options.checkpoint_seconds)
     previews = Pace(options.preview_seconds or 0.0)
     for steps, report, took in in_runs(run, end - run.trainer.step):
@@ -323,6 +330,7 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
                 "the bake was ended before its first step: nothing has been learnt, and nothing "
                 "was written"
             )
-        if run.trainer.step > begun:
+        # what was kept while starts were tried goes on with the others
+        if run.checkpoint_step != run.step and not run.has_untried_starts:
             yield from keep_state(run)
         run.stopped_by = "request"

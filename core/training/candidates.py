@@ -22,19 +22,22 @@ _SEED_STEP = 7919
 
 def choose_candidate(run: Run) -> Iterator[Event]:
     """Leaves the best start in the run's trainer; goes on with the run's trial if there is one."""
-    settings = run.settings
+    settings, share = run.settings, run.stage.settings.candidate_steps
     trial = run.trial = run.trial or Trial()
     while trial.number < settings.candidates and not run.control.stop_requested:
         yield from _try(run, trial)
-        if trial.best is not None and run.control.stop_requested:
+        is_whole = run.trainer.step == share
+        if trial.best is not None and not is_whole:
             break
         if trial.best is None or trial.loss < trial.best.loss:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
         # the first of a bake comes after a second or two
         yield from run.preview()
-        if trial.number < settings.candidates and not run.control.stop_requested:
+        if trial.number < settings.candidates and is_whole:
             _begin_next(run, trial.number)
+            if run.control.stop_requested:
+                yield from keep_state(run)
     if trial.best is not None:
         run.trainer.restore(trial.best.parameters, trial.best.state)
     run.trial, run.has_untried_starts = None, trial.number < settings.candidates

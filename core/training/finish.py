@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.arithmetic import judge
+from verdigris.core.bundle.arithmetic import Arithmetic, judge
 from verdigris.core.bundle.fields import is_material_name
 from verdigris.core.bundle.manifest import FORMAT
 from verdigris.core.bundle.manifest_parts import Bounds
@@ -43,9 +43,9 @@ from verdigris.core.training.events import Event, Finished
 from verdigris.core.training.hints import hint_of
 from verdigris.core.training.measure import (
     draw_held_out,
-    draw_sphere,
     measure_pictures,
     measure_student,
+    sphere_to_compare,
     texel_footprint,
 )
 from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
+    from verdigris.core.pictures.views import View
     from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
@@ -128,8 +129,14 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
 
 
 def document_facts(teacher: Teacher) -> dict[str, Any]:
-    """The material's document and its files as they are now, without this machine's folders."""
-    return source_facts(teacher.document, teacher.material)
+    """The material's document and what was read of files, without this machine's folders."""
+    facts = source_facts(teacher.document, teacher.material)
+    changed = teacher.changed_files()
+    if changed:
+        raise DocumentError(
+            f"{changed[0]}: has changed since it was read, a moment ago: start the bake again"
+        )
+    return facts
 
 
 def finish(run: Run) -> Iterator[Event]:
@@ -140,6 +147,7 @@ def finish(run: Run) -> Iterator[Event]:
     textures: list[Mapping[str, str]] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)
+    view = sphere_to_compare()
     for number, (teacher, name, path) in enumerate(
         zip(run.teachers, run.names, paths, strict=True)
     ):
@@ -149,12 +157,10 @@ def finish(run: Run) -> Iterator[Event]:
         else:
             student.update(exported.parameters)
         yield from lost_light(teacher, student, name)
-        on_samples, on_sphere = _measure(teacher, student, run.settings.resolution)
+        on_samples, on_sphere = _measure(teacher, student, run.settings.resolution, view)
         samples.append(on_samples)
         pictures.append(on_sphere)
-        reference = make_reference(exported.exact, teacher)
-        bounds = _bounds(reference)
-        arithmetic = judge(exported.exact, reference, bounds)
+        reference, bounds, arithmetic = _judged(exported, teacher)
         yield from coarse_halves(arithmetic, bounds, name)
         unlit = unlit_maps(teacher, run.settings.resolution)
         glow, coverage = unlit
@@ -213,12 +219,11 @@ def final_samples(device: Device) -> int:
 
 
 def _measure(
-    teacher: Teacher, student: Student, resolution: int
+    teacher: Teacher, student: Student, resolution: int, view: View
 ) -> tuple[SampleMetrics, PictureMetrics]:
     footprint = texel_footprint(resolution)
     held_out = draw_held_out(teacher, final_samples(teacher.device), footprint=footprint)
-    sphere = draw_sphere(teacher)
-    return measure_student(student, held_out), measure_pictures(student, sphere)
+    return measure_student(student, held_out), measure_pictures(teacher, student, view)
 
 
 def _source(run: Run, material: int) -> Mapping[str, Any]:
@@ -270,6 +275,14 @@ def _report(teacher: Teacher) -> Mapping[str, Any]:
         },
         "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
     }
+
+
+def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
+    """Values to check decoders against, how far from these they may be, and which is advised."""
+    exact = exported.exact
+    reference = make_reference(exact, teacher)
+    bounds = _bounds(reference)
+    return reference, bounds, judge(exact, reference, bounds)
 
 
 def _bounds(reference: Reference) -> Bounds:

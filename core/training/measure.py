@@ -9,7 +9,7 @@ import numpy as np
 
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.pictures.limits import PICTURE_SIZE, PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.training.metrics import (
     PictureMetrics,
     SampleMetrics,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.pictures.views import View
 
     Floats = NDArray[np.float32]
 
@@ -68,21 +69,21 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
     return measure_samples(prediction, held_out.response)
 
 
-def draw_sphere(material: DeviceMaterial, size: int = PICTURE_SIZE) -> Floats:
-    """The picture that students are compared on: a sphere under one light, at single points."""
-    picture = render(
-        material,
-        "sphere",
-        size,
-        lighting=PICTURE_LIGHTING,
-        subpixels=PICTURE_SUBPIXELS,
-        is_flat=True,
-    )
+def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
+    """What is seen in a picture of `size` pixels a side that students are compared on."""
+    return make_view("sphere", size * PICTURE_SUBPIXELS)
+
+
+def draw_sphere(material: DeviceMaterial, view: View) -> Floats:
+    """That picture: a sphere under one light, at single points."""
+    picture = draw(material, view, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True)
     return np.ascontiguousarray(picture[..., :3])
 
 
-def measure_pictures(student: DeviceMaterial, reference: Floats) -> PictureMetrics:
-    return measure_picture(draw_sphere(student, len(reference)), reference)
+def measure_pictures(
+    teacher: DeviceMaterial, student: DeviceMaterial, view: View
+) -> PictureMetrics:
+    return measure_picture(draw_sphere(student, view), draw_sphere(teacher, view))
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:

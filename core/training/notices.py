@@ -51,9 +51,11 @@ def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
     """A warning if a map leaves out most of the surface, as a black and white mask does."""
     masked = masked_of(importance)
     if masked is not None and masked.mean() > _MOST_LEFT_OUT:
+        # of a map something is left, however little
+        percent = min(100 * masked.mean(), 99.9)
         yield Warning(
-            f"nothing is learnt on {100 * masked.mean():.3g}% of the surface, where the importance "
-            "map is 0 (black): weigh those places above 0, unless nobody sees them"
+            f"nothing is learnt on {percent:.3g}% of the surface, where the importance map is 0 "
+            "(black): weigh those places above 0, unless nobody sees them"
         )
 
 

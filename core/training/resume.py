@@ -64,6 +64,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "trainer": run.trainer_kind,
         "step": run.step,
         "stage": int(run.settings.is_encoded and run.stage.is_last),
+        "stage_begun": run.stage.first_step,
         "seconds": run.seconds,
         "rounding": run.rounding,
         "time_limit": run.options.time_limit,
@@ -117,8 +118,11 @@ def find_state(
         told = other_source(facts, teachers, options)
         raise CheckpointError(f"{path}: {told}: use the same, or bake without --resume")
     stored, seconds = _begun_with(facts, path)
-    # What the first run has chosen by itself is taken over.
-    wanted = replace(settings, draw=replace(settings.draw, finest_places=stored.draw.finest_places))
+    wanted = settings
+    if not wanted.draw.finest_places:
+        # what the first run has chosen by itself is taken over
+        places = stored.draw.finest_places
+        wanted = replace(wanted, draw=replace(wanted.draw, finest_places=places))
     limit = facts.get("time_limit", options.time_limit)
     if options.time_limit:
         if limit != options.time_limit:
@@ -256,4 +260,8 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
             f"latents are {layout.width} x {layout.height}, and those of stage {number} are "
             f"{wanted.width} x {wanted.height}"
         )
-    return stages[number]
+    # a small texture may have been good enough sooner
+    begun = facts.get("stage_begun", stages[number].first_step)
+    if type(begun) is not int or not 0 <= begun <= stages[number].first_step:
+        raise CheckpointError(f"stage_begun is {begun!r}: use 0 to {stages[number].first_step}")
+    return replace(stages[number], first_step=begun)

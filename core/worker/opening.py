@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.material.marks import FileMark, file_mark
 from verdigris.core.worker.protocol import ProtocolError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.report import MaterialReport
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.worker.commands import Open
-
-Mark = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,12 @@ class OpenDocument:
     teacher: Teacher | None
     """Of the material that was chosen; None if none can be baked."""
     command: Open
-    marks: Mapping[Path, Mark | None] = field(default_factory=dict)
+    marks: Mapping[Path, FileMark | None] = field(default_factory=dict)
     """How the files that the teacher is made of looked before they were read."""
 
     def has_changed(self) -> bool:
         """Whether the teacher is not what its files are now."""
-        return any(_mark(path) != mark for path, mark in self.marks.items())
+        return any(file_mark(path) != mark for path, mark in self.marks.items())
 
 
 def open_document(command: Open) -> OpenDocument:
@@ -59,23 +58,14 @@ def open_document(command: Open) -> OpenDocument:
     return OpenDocument(document, tuple(reports), None, command)
 
 
-def _marks(document: Document, material: str) -> dict[Path, Mark | None]:
+def _marks(document: Document, material: str) -> dict[Path, FileMark | None]:
     from verdigris.core.material.provenance import texture_files
 
     files = list(document.files)
     # one that is missing is in the report
     with contextlib.suppress(VerdigrisError):
         files += texture_files(document, document.require_material(material))
-    return {path: _mark(path) for path in files}
-
-
-def _mark(path: Path) -> Mark | None:
-    """What tells one state of a file from another; None where it is gone."""
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_size, state.st_mtime_ns, state.st_ino
+    return {path: file_mark(path) for path in files}
 
 
 def _read(command: Open) -> Document:

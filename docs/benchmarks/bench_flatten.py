@@ -33,6 +33,7 @@ from verdigris.core.training.measure import (
     draw_sphere,
     measure_pictures,
     measure_student,
+    sphere_to_compare,
     texel_footprint,
 )
 
@@ -51,7 +52,7 @@ def compare(
 
     footprint = texel_footprint(settings.resolution)
     held_out = draw_held_out(teacher, count, footprint=footprint)
-    sphere = draw_sphere(teacher)
+    view = sphere_to_compare()
     candidates: tuple[tuple[DeviceMaterial, int, float], ...] = (
         (
             Student(parameters, device),
@@ -60,13 +61,13 @@ def compare(
         ),
         (Flattened(textures, device), textures.byte_size, seconds),
     )
-    rows, spheres = [], [sphere]
+    rows, spheres = [], [draw_sphere(teacher, view)]
     for material, size, took in candidates:
         samples = measure_student(material, held_out)
-        picture = measure_pictures(material, sphere)
+        picture = measure_pictures(teacher, material, view)
         errors = [samples.log_mae, samples.smape, picture.psnr, picture.ldr_flip]
         rows.append([*errors, size / 1024, took])
-        spheres.append(draw_sphere(material))
+        spheres.append(draw_sphere(material, view))
     return rows, np.concatenate(spheres, axis=1)
 
 

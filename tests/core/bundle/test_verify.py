@@ -13,6 +13,8 @@ import pytest
 from verdigris.core import api, cli
 from verdigris.core.bundle.device_eval import device_notes
 from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.map_differences import map_differences
+from verdigris.core.bundle.maps import emission_levels, opacity_levels
 from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.reference import choose_points, make_reference
 from verdigris.core.bundle.runtime import slang_files
@@ -30,9 +32,11 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 class Graph:
-    """A source whose response is `scale` times what a bundle holds. Implements response()."""
+    """A source whose response is `scale` times what a bundle holds, the same everywhere in what it
+    gives off and covers. Implements response() and unlit()."""
 
-    def __init__(self, bundle, scale):
+    def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
+        self._unlit = np.array([*glow, coverage], np.float32)
         self._decode, self._scale = numpy_decoder(bundle), scale
         self._last = bundle.layout.levels - 1
         self._width = bundle.layout.width
@@ -42,6 +46,9 @@ class Graph:
         level = np.clip(np.log2(footprint.width * self._width), 0, self._last)
         lod = np.full(len(uv), level, np.float32)
         return (self._scale * self._decode(uv, lod, wi, wo)).astype(np.float32)
+
+    def unlit(self, uv, wo):
+        return np.tile(self._unlit, (len(uv), 1))
 
 
 @pytest.fixture
@@ -192,6 +199,10 @@ def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
             {**baked, "textures": [*baked["textures"], 5, {"file": ["a"]}]},
             "['a'] is read no more",
         ),
+        (
+            {**baked, "textures": [*baked["textures"], {"file": "\x1b]0;a\x07"}]},
+            "\N{REPLACEMENT CHARACTER}]0;a\N{REPLACEMENT CHARACTER} is read no more",
+        ),
     ):
         bundle = make_bundle(tmp_path / "a.vdg", name=material.name, source=source)
         found = source_notes(bundle, SimpleNamespace(document=document, material=material))
@@ -341,3 +352,39 @@ def test_the_public_api_opens_and_proves(tmp_path, command):
     on_finest = reference.lod <= 0
     found = student.response(*(getattr(reference, name)[on_finest] for name in ("uv", "wi", "wo")))
     np.testing.assert_allclose(found, reference.exported[on_finest], rtol=2e-3, atol=1e-6)
+
+
+GLOW, COVER = (1.0, 0.5, 0.0), 0.4
+
+
+@pytest.mark.parametrize(
+    ("glow", "coverage", "emission", "opacity"),
+    [
+        (GLOW, COVER, 0.0, 0.0),
+        # logarithms of 1 + light, the mean of three channels
+        ((3.0, 0.5, 0.0), COVER, np.log(2) / 3, 0.0),
+        ((0, 0, 0), 1, np.log(2 * 1.5) / 3, 0.6),
+    ],
+)
+def test_what_a_source_gives_off_and_covers_is_held_against_the_maps(
+    glow, coverage, emission, opacity, tmp_path
+):
+    bundle = make_bundle(
+        tmp_path / "a.vdg",
+        emission=emission_levels(np.full((4, 4, 3), GLOW, np.float32)),
+        opacity=opacity_levels(np.full((4, 4), COVER, np.float32)),
+    )
+    found = map_differences(bundle, Graph(bundle, 1.0, glow, coverage))
+    assert found == (pytest.approx(emission, abs=1e-6), pytest.approx(opacity, abs=1e-6), 16)
+    rows = verify(bundle, teacher=Graph(bundle, 1.0, glow, coverage)).rows
+    assert [(row.what, row.holds) for row in rows[-2:]] == [
+        ("emission against the graph now", emission == 0),
+        ("opacity against the graph now", opacity == 0),
+    ]
+
+
+def test_a_source_that_glows_by_now_is_told(tmp_path):
+    bundle = make_bundle(tmp_path / "a.vdg")
+    assert map_differences(bundle, Graph(bundle, 1.0))[:2] == (None, None)
+    found = map_differences(bundle, Graph(bundle, 1.0, (1.0, 1.0, 1.0)))
+    assert found[:2] == (pytest.approx(np.log(2)), None)

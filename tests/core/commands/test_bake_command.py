@@ -27,8 +27,8 @@ from verdigris.core.training import finish
 from verdigris.core.training.events import Metrics, Phase, Step
 from verdigris.core.training.measure import (
     draw_held_out,
-    draw_sphere,
     measure_student,
+    sphere_to_compare,
     texel_footprint,
 )
 from verdigris.core.training.metrics import SampleMetrics
@@ -74,7 +74,9 @@ def verdigris(*arguments):
 def in_process(*arguments):
     """In this process, which has a device open: exit code, output, errors. The closing pictures of
     bakes are small, as nobody looks at them."""
-    code, out, err = run_command(arguments, (finish, "draw_sphere", partial(draw_sphere, size=32)))
+    code, out, err = run_command(
+        arguments, (finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
+    )
     assert "Traceback" not in err
     return code, out, err
 

@@ -100,6 +100,10 @@ def test_what_0_and_1_mean_can_be_said(command, tmp_path):
     arguments = ("from-mesh", path, "-a", "color.g", "-o", out, "--size", 16, "--dilation", 0)
     assert command(*arguments, "--high", 6, "--low", 0.5)[0] == 0
     assert set(np.unique(read_importance(out))) == {0.5, 6}
+    out.unlink()
+    for end in ("--high", "--low"):
+        assert command(*arguments, end, "nan")[0] == 2
+    assert not out.exists()
 
 
 def test_colours_of_an_obj_that_are_no_numbers_are_told_by_their_line(command, tmp_path):

@@ -407,7 +407,6 @@ def assert_none_gains(category, base, rows):
             [roughness, (at + 0.5) / SWITCHED],
             [max(roughness**2, 0.003), *COAT_ALPHAS],
             (0.03, 0.1, 0.2, 0.4, 1.0),
-            count=1 << 12,
         )
         for at, name in enumerate(rows)
         for roughness in MODEL_ROUGHNESSES

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.training import finish
-from verdigris.core.training.measure import draw_sphere
+from verdigris.core.training.measure import sphere_to_compare
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 from .bakes import plain_teacher
@@ -97,7 +97,7 @@ class PoolSource:
 def small_spheres(monkeypatch):
     """A bake's closing pictures take most of its time here, and tests of single bakes look at
     none. Bakes of fixtures that a module shares draw them at their size."""
-    monkeypatch.setattr(finish, "draw_sphere", partial(draw_sphere, size=32))
+    monkeypatch.setattr(finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
 
 
 @pytest.fixture

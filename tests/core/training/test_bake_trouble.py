@@ -117,24 +117,18 @@ def test_a_material_that_reflects_more_than_it_receives_is_told_so(tmp_path):
     assert int(found[1]) == pytest.approx(300, abs=3)
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        (3, []),
-        (
-            6,
-            [
-                "nothing is learnt on 75% of the surface, where the importance map is 0 (black): "
-                "weigh those places above 0, unless nobody sees them"
-            ],
-        ),
-    ],
-)
-def test_a_mask_that_leaves_most_of_the_surface_out_is_told(rows, told, clay, tmp_path):
-    mask = np.ones((8, 8), np.float32)
-    mask[:rows] = 0
+@pytest.mark.parametrize(("left_out", "percent"), [(24, None), (48, "75"), (4096 - 1, "99.9")])
+def test_a_mask_that_leaves_most_of_the_surface_out_is_told(left_out, percent, clay, tmp_path):
+    side = 64 if left_out > 64 else 8
+    mask = np.ones((side, side), np.float32)
+    mask.flat[:left_out] = 0
+    told = (
+        f"nothing is learnt on {percent}% of the surface, where the importance map is 0 (black): "
+        "weigh those places above 0, unless nobody sees them"
+    )
     settings = replace(TINY, iterations=20)
-    assert warnings(run([clay], tmp_path, settings, importance=mask)) == told
+    found = warnings(run([clay], tmp_path, settings, importance=mask))
+    assert [each for each in found if "nothing is learnt" in each] == ([told] if percent else [])
 
 
 def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
@@ -404,11 +398,11 @@ class FailingTrainer:
             raise RuntimeError("Call failed: device lost")
 
 
-def lose_device_after(steps, monkeypatch):
+def lose_device_after(steps, monkeypatch, kind=FailingTrainer):
     open_trainer = stepping.open_trainer
 
     def failing(*arguments):
-        return FailingTrainer(open_trainer(*arguments), steps)
+        return kind(open_trainer(*arguments), steps)
 
     monkeypatch.setattr(stepping, "open_trainer", failing)
 
@@ -434,6 +428,34 @@ def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
     lost, whole = (open_bundle(tmp_path / f / "out.vdg").parameters() for f in ("lost", "whole"))
     np.testing.assert_array_equal(lost.latents, whole.latents)
     np.testing.assert_array_equal(lost.decoder, whole.decoder)
+
+
+class FailingKernels(FailingTrainer):
+    """The same, told as of a kernel that is run on the device."""
+
+    def _require_device(self) -> None:
+        try:
+            super()._require_device()
+        except RuntimeError as failure:
+            raise DeviceError("Card failed: device lost: try another") from failure
+
+
+@pytest.mark.parametrize("steps", [110, 1])
+def test_a_device_lost_by_a_kernel_is_told_with_the_checkpoint_if_there_is_one(
+    steps, clay, tmp_path, monkeypatch
+):
+    lose_device_after(steps, monkeypatch, FailingKernels)
+    options = BakeOptions("out", tmp_path, checkpoint_seconds=0.0)
+    written = []
+    with pytest.raises(DeviceError) as failure:
+        for event in bake([clay], replace(TINY, iterations=steps), options):
+            written += [event.step] if isinstance(event, Checkpointed) else []
+    told = str(failure.value)
+    if written:
+        assert f"(Call failed: device lost); the checkpoint at step {written[-1]} is whole" in told
+    else:
+        assert told == "Card failed: device lost: try another"
+    assert bool(written) == (steps > 1)
 
 
 @pytest.mark.parametrize("kind", [RuntimeError, KeyboardInterrupt])

@@ -64,6 +64,18 @@ def test_a_bake_asked_to_stop_while_it_tries_starts_goes_on_trying_them(clay, wh
     np.testing.assert_array_equal(whole.latents, resumed.latents)
 
 
+def test_a_bake_asked_to_stop_as_a_start_is_done_goes_on_with_the_next(clay, whole, tmp_path):
+    control, options = BakeControl(), BakeOptions("out", tmp_path, "numpy", checkpoint_seconds=1e6)
+    for event in bake([clay], SETTINGS, options, control):
+        if isinstance(event, Step) and event.step == SETTINGS.candidate_steps:
+            control.stop()
+    assert event.stopped_by == "request"
+    assert checkpoint.load(tmp_path / "out.bake.npz").facts["trial"]["number"] == 1
+    run([clay], tmp_path, SETTINGS, resume=True)
+    resumed = open_bundle(tmp_path / "out.vdg").parameters()
+    np.testing.assert_array_equal(whole.latents, resumed.latents)
+
+
 def test_each_start_is_seen_once_it_was_tried(clay, tmp_path):
     events = run([clay], tmp_path, SETTINGS, preview_seconds=1000.0, preview_size=32)
     begun = next(n for n, event in enumerate(events) if getattr(event, "name", "") == "training")

@@ -405,12 +405,28 @@ def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(r
     assert (events[-1].step, events[-1].stopped_by) == (240, "steps")
 
 
+def test_steps_count_on_from_where_a_small_texture_was_good_enough(ramp, tmp_path):
+    last = events_until(ramp, tmp_path, Checkpointed, 8)
+    path = tmp_path / "out.bake.npz"
+    saved = checkpoint.load(path)
+    assert (saved.facts["stage"], saved.facts["stage_begun"]) == (1, SETTINGS.small_steps)
+    sooner = {**saved.facts, "stage_begun": SETTINGS.small_steps - 7}
+    checkpoint.save(path, saved.parameters, sooner, saved.state)
+    assert run([ramp], tmp_path, SETTINGS, resume=True)[0].step == last.step - 7
+
+
 def test_a_checkpoint_of_a_stage_that_there_is_not_is_refused_by_name(ramp, tmp_path):
     events_until(ramp, tmp_path, Checkpointed, 1)
     path = tmp_path / "out.bake.npz"
     saved = checkpoint.load(path)
-    for stage, told in ((2, "stage is 2"), (True, "stage is True"), (1, "latents are 16 x 16")):
-        checkpoint.save(path, saved.parameters, {**saved.facts, "stage": stage}, saved.state)
+    for damage, told in (
+        ({"stage": 2}, "stage is 2"),
+        ({"stage": True}, "stage is True"),
+        ({"stage": 1}, "latents are 16 x 16"),
+        ({"stage_begun": 1}, "stage_begun is 1: use 0 to 0"),
+        ({"stage_begun": "0"}, "stage_begun is '0'"),
+    ):
+        checkpoint.save(path, saved.parameters, {**saved.facts, **damage}, saved.state)
         with pytest.raises(VerdigrisError, match=told) as caught:
             run([ramp], tmp_path, SETTINGS, resume=True)
         assert str(path) in str(caught.value)

@@ -1,6 +1,7 @@
 """What does not fit is refused before it starts, with the largest that does."""
 
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +19,13 @@ from verdigris.core.training.memory import (
     check_memory,
     device_buffers,
     largest_buffer,
+    needed_bytes,
 )
 from verdigris.core.training.tensor_kernels import Bound
 from verdigris.core.training.tensor_memory import TensorMemory, buffer_sizes
 from verdigris.core.training.tensor_plan import plan_groups
+
+from .bakes import plain_teacher, run
 
 SETTINGS = BakeSettings(resolution=1024)
 # fp32 value, two moments and gradient, and a copy of the value that is drawn; the last step
@@ -158,3 +162,25 @@ def test_a_graphics_card_refuses_more_than_it_has_and_survives():
     ballast.clear()
     device.gpu.wait_for_idle()
     check_memory(device, BakeSettings(resolution=4096), 1, "tensor")
+
+
+def peak_of_a_bake(resolution, folder):
+    """Of numpy's memory; what lavapipe holds of a student is beside it."""
+    settings = BakeSettings("2x16", resolution=resolution, iterations=4, batch=64, encode_from=0)
+    tracemalloc.start()
+    try:
+        run([plain_teacher()], folder, settings)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_counted_on_the_processor_is_what_a_bake_takes(tmp_path):
+    peaks, counted = (
+        np.array([found(size) for size in (64, 512)])
+        for found in (
+            lambda size: peak_of_a_bake(size, tmp_path),
+            lambda size: needed_bytes(replace(SETTINGS, resolution=size), 1, "numpy"),
+        )
+    )
+    assert 0.5 < np.diff(peaks) / np.diff(counted) < 1

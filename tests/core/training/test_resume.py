@@ -8,13 +8,14 @@ import pytest
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
+from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Warning
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Step, Warning
 
 from .bakes import TINY, plain_teacher, run
 
@@ -201,6 +202,39 @@ def test_other_settings_are_refused_with_what_they_were_and_are(clay, tmp_path, 
     assert refusal([clay], tmp_path, replace(TINY, **changes)) == f"was begun with {told}"
 
 
+def test_places_that_are_asked_for_are_not_those_that_a_bake_chose(clay, tmp_path):
+    cut_off([clay], tmp_path)
+    wanted = replace(TINY, draw=replace(TINY.draw, finest_places=3))
+    assert refusal([clay], tmp_path, wanted) == "was begun with draw.finest_places 1, not 3"
+
+
+REPAIRED = replace(TINY, mend_at=(0.5,), average_at=0.25)
+
+
+@pytest.fixture(scope="module")
+def repaired(clay, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("repaired")
+    run([clay], folder, REPAIRED, name="clay")
+    return open_bundle(folder / "clay.vdg").parameters()
+
+
+# before levels are averaged, before texels are mended, before latents are rounded
+@pytest.mark.parametrize("boundary", [30, 60, 108])
+def test_a_stop_between_two_parts_of_a_bake_leaves_a_checkpoint_of_it(
+    boundary, clay, repaired, tmp_path
+):
+    control, options = BakeControl(), BakeOptions("clay", tmp_path, "numpy", checkpoint_seconds=1e6)
+    for event in bake([clay], REPAIRED, options, control):
+        if isinstance(event, Step) and event.step == boundary:
+            control.stop()
+    assert (event.step, event.stopped_by) == (boundary, "request")
+    assert checkpoint.load(tmp_path / NAME).facts["step"] == boundary
+    run([clay], tmp_path, REPAIRED, name="clay", resume=True)
+    resumed = open_bundle(tmp_path / "clay.vdg").parameters()
+    np.testing.assert_array_equal(repaired.latents, resumed.latents)
+    np.testing.assert_array_equal(repaired.decoder, resumed.decoder)
+
+
 def test_another_trainer_is_refused_with_what_it_was_and_is(clay, tmp_path):
     cut_off([clay], tmp_path)
     path = tmp_path / NAME
@@ -223,15 +257,16 @@ def test_a_material_that_has_changed_is_refused_by_its_document(clay, tmp_path):
     assert told == "was begun with other sources: clay has changed"
 
 
-def test_a_texture_that_has_changed_is_refused_by_its_name(tmp_path):
-    def paint(value):
-        picture = np.full((4, 4, 3), value, np.float32)
-        (tmp_path / "tile.png").write_bytes(encode_png(picture))
-        return Teacher(load_document(tmp_path / "tile.mtlx"), device=open_device("software"))
+def painted(folder, value):
+    """The material after its texture was painted."""
+    (folder / "tile.mtlx").write_text(TEXTURED)
+    (folder / "tile.png").write_bytes(encode_png(np.full((4, 4, 3), value, np.float32)))
+    return Teacher(load_document(folder / "tile.mtlx"), device=open_device("software"))
 
-    (tmp_path / "tile.mtlx").write_text(TEXTURED)
-    cut_off([paint(0.2)], tmp_path)
-    changed = paint(0.7)
+
+def test_a_texture_that_has_changed_is_refused_by_its_name(tmp_path):
+    cut_off([painted(tmp_path, 0.2)], tmp_path)
+    changed = painted(tmp_path, 0.7)
     assert refusal([changed], tmp_path) == "was begun with other sources: tile.png has changed"
     told = refusal([changed], tmp_path, importance=np.eye(4))
     assert told == ("was begun with other sources: tile.png has changed; it had no importance map")
@@ -267,3 +302,12 @@ def test_a_source_that_differs_for_no_reason_that_is_stored_is_told_so(
     facts = {name: value for name, value in saved.facts.items() if name not in left_out}
     checkpoint.save(path, saved.parameters, {**facts, "source": "0" * 64}, saved.state)
     assert refusal([clay], tmp_path) == told
+
+
+def test_a_texture_that_changes_before_a_bake_has_begun_is_not_passed_off_as_read(tmp_path):
+    before, now = painted(tmp_path, 0.2), painted(tmp_path, 0.7)
+    with pytest.raises(DocumentError, match="has changed since it was read") as failure:
+        run([before], tmp_path)
+    assert str(failure.value).startswith(f"{tmp_path / 'tile.png'}: ")
+    assert not [*tmp_path.glob("*.vdg")]
+    run([now], tmp_path)

@@ -1,0 +1,45 @@
+"""How much of the processor's memory there is to take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# By the controllers of a control group, as Linux lists it: where limits are kept, under what name.
+_LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
+
+
+def usable_bytes(root: Path = Path("/")) -> int | None:
+    """All memory, or what a container or batch system leaves to this process; None where nothing
+    tells. `root` is that of the file system."""
+    try:
+        every = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, AttributeError, OSError):
+        return None
+    return min([every, *_limits(root)])
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """Of the control groups of this process, and of those around them."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, group = line.split(":", 2)
+        for controller in {*controllers.split(",")} & {*_LIMITS}:
+            folder, name = _LIMITS[controller]
+            top = root / "sys/fs/cgroup" / folder
+            # a container may see its own group as the topmost, under whatever name
+            own = top / group.strip("/")
+            for each in (own, *own.parents):
+                text = _text(each / name).strip()
+                # "max" where there is none
+                if text.isdecimal():
+                    yield int(text)
+                if each == top:
+                    break
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""

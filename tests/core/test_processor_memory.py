@@ -1,0 +1,48 @@
+"""What a control group leaves, by files as Linux has them."""
+
+import os
+
+import pytest
+
+from verdigris.core.processor_memory import usable_bytes
+
+ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def machine(root, groups, limits):
+    files = {
+        "proc/self/cgroup": groups,
+        **{f"sys/fs/cgroup/{name}": limits[name] for name in limits},
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("groups", "limits", "left"),
+    [
+        ("0::/", {"memory.max": "1073741824"}, 1 << 30),
+        ("0::/", {"memory.max": "max"}, ALL),
+        # of the groups around it the least
+        ("0::/farm/job", {"farm/memory.max": "5000", "farm/job/memory.max": "max"}, 5000),
+        ("0::/farm/job", {"farm/memory.max": "5000", "farm/job/memory.max": "4000"}, 4000),
+        # what a container sees of its group, whose name is that of the machine
+        ("0::/docker/abc", {"memory.max": "6000"}, 6000),
+        (
+            "9:cpu,cpuacct:/a\n4:memory:/a\n0::/",
+            {"memory/a/memory.limit_in_bytes": "7000", "cpu,cpuacct/a/memory.max": "1"},
+            7000,
+        ),
+        # none, as the first version writes it
+        ("4:memory:/", {"memory/memory.limit_in_bytes": "9223372036854771712"}, ALL),
+    ],
+)
+def test_the_least_limit_counts(tmp_path, groups, limits, left):
+    assert usable_bytes(machine(tmp_path, groups, limits)) == left
+
+
+def test_a_machine_without_groups_has_all(tmp_path):
+    assert usable_bytes(tmp_path) == ALL
