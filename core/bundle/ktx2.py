@@ -21,6 +21,8 @@ Texels = NDArray[Any]
 IDENTIFIER = b"\xabKTX 20\xbb\r\n\x1a\n"
 # Row 0 is at the lowest v.
 ORIENTATION = "ru"
+# Of the key/value data: readers hold them as pairs, of which Verdigris writes two.
+_MOST_PAIR_BYTES = 1 << 16
 _HEADER = struct.Struct("<12s9I4I2Q")
 _LEVEL = struct.Struct("<3Q")
 _LINEAR, _BT709, _RGBSDA = 1, 1, 1
@@ -218,6 +220,8 @@ def _check_descriptions(
     begin = index_end + len(wanted)
     _require(at == begin, file, "kvdByteOffset", at, f"it follows the descriptor at {begin}")
     _require(at + size <= len(data), file, "kvdByteLength", size, "it ends beyond the file")
+    most = f"at most {_MOST_PAIR_BYTES} bytes of key/value data are read"
+    _require(size <= _MOST_PAIR_BYTES, file, "kvdByteLength", size, most)
     pairs = _parse_pairs(data[at : at + size], file)
     orientation = pairs.get(b"KTXorientation")
     _require(

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from verdigris.core.bundle.arithmetic import judge, most_careful
-from verdigris.core.bundle.device_materials import stored_of
+from verdigris.core.bundle.device_materials import as_shader_reads
 from verdigris.core.bundle.fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.bundle.files import read_recorded, record_of
+from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.manifest import SCENE_FORMAT
 from verdigris.core.bundle.manifest_parts import (
     RUNTIME_FOLDER,
     FileRecord,
+    LatentFacts,
     MapFacts,
 )
+from verdigris.core.bundle.replace import Content
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene import Scene, SceneMaterial, open_scene, parse_scene
 from verdigris.core.bundle.weights import plan_tensors
@@ -41,36 +45,42 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     spec = require_one_architecture(bundles)
     names = _require_names(bundles)
     places: dict[bytes, int] = {}
-    files: dict[str, bytes] = {}
+    # read one by one as they are written: together textures can be larger than memory
+    files: dict[str, Content] = {}
     materials = []
     for name, bundle in zip(names, bundles, strict=True):
-        bundle.check_files()
+        manifest = bundle.manifest
         # copied as it is, and so read first
         reference = bundle.reference()
-        weights = stored_of(bundle).weights
+        weights_file = str(bundle.folder / manifest.weights.file)
+        weights = as_shader_reads(
+            bundle.spec, manifest.tensors, bundle.weights_bytes(), weights_file
+        )
         place = places.setdefault(weights, sum(map(len, places)))
-        manifest = bundle.manifest
+        # no file of a scene, but a bundle with a damaged one is refused
+        for other in (manifest.preview, *manifest.runtime):
+            if other:
+                read_recorded(bundle.folder, other)
 
         def take(
-            record: FileRecord, what: str, name: str = name, bundle: Bundle = bundle
+            facts: LatentFacts | MapFacts, what: str, name: str = name, bundle: Bundle = bundle
         ) -> FileRecord:
-            file = f"{name}.{what}"
-            files[file] = read_recorded(bundle.folder, record)
-            return record._replace(file=file)
+            file = f"{name}.{what}.ktx2"
+            files[file] = partial(_read_texture, bundle.folder, facts.record, facts.texture)
+            return facts.record._replace(file=file)
 
         maps: dict[str, MapFacts] = {}
         for what in ("emission", "opacity"):
             facts: MapFacts | None = getattr(manifest, what)
             if facts:
-                record = take(facts.record, f"{what}.ktx2")
-                maps[what] = replace(facts, record=record)
-        latents = take(manifest.latents.record, "latents.ktx2")
+                maps[what] = replace(facts, record=take(facts, what))
+        files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
         materials.append(
             SceneMaterial(
                 name,
                 place,
-                replace(manifest.latents, record=latents),
-                take(manifest.reference, _REFERENCE),
+                replace(manifest.latents, record=take(manifest.latents, "latents")),
+                manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
                 manifest.reference_count,
                 bounds=manifest.bounds,
                 # unknown, where another writer did not look
@@ -79,7 +89,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
                 **maps,
             )
         )
-    files[WEIGHTS_FILE] = b"".join(places)
+    weights = files[WEIGHTS_FILE] = b"".join(places)
     advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
     shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
@@ -87,17 +97,24 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     scene = Scene(
         path,
         spec,
-        record_of(WEIGHTS_FILE, files[WEIGHTS_FILE]),
+        record_of(WEIGHTS_FILE, weights),
         tensors,
         size,
         tuple(materials),
         tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
         advised,
     )
-    files[MANIFEST_FILE] = scene.encode()
     # what would not be read back is not written
-    parse_scene(files[MANIFEST_FILE], MANIFEST_FILE, path)
+    manifest_file = files[MANIFEST_FILE] = scene.encode()
+    parse_scene(manifest_file, MANIFEST_FILE, path)
     return open_scene(put_folder(path, files, SCENE_FORMAT))
+
+
+def _read_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:
+    """The file as it is, if it holds such a texture."""
+    data = read_recorded(folder, record)
+    read_ktx2(data, shape, str(folder / record.file))
+    return data
 
 
 def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:

@@ -7,11 +7,15 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from verdigris.core.bundle.manifest import FORMAT
 from verdigris.core.errors import BundleError
 from verdigris.core.outputs import MANIFEST_FILE, kind_of
+
+# What a file will hold, or what reads it when it is written: a large one is not kept until then.
+Content = bytes | Callable[[], bytes]
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -36,14 +40,14 @@ def clear_leftovers(target: Path) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
     """Writes files, with a folder in their names or none, and waits until they are on the disk."""
     folders = {folder, *(folder / name.rpartition("/")[0] for name in files)}
     for each in sorted(folders):
         each.mkdir(exist_ok=True)
-    for name, data in files.items():
+    for name, content in files.items():
         with (folder / name).open("xb") as file:
-            file.write(data)
+            file.write(content if isinstance(content, bytes) else content())
             file.flush()
             os.fsync(file.fileno())
     for each in folders:

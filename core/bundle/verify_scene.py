@@ -9,6 +9,7 @@ from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices, lef
 from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.verify import (
     Decoder,
+    Row,
     Verification,
     decoder_rows,
     parameters_decoder,
@@ -26,22 +27,22 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.scene import Scene
     from verdigris.core.device import Device
 
-# Textures that a shader sees at a time: well within what devices bind.
+# Textures that a shader sees and the device holds at a time: well within what devices bind.
 _AT_ONCE = 64
 
 
 def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
-    """Checks every file, then numpy and every exact decoder of the device, all of whose materials
-    lie in one buffer, on each material's reference."""
+    """Checks every file, then numpy and every exact decoder of the device, a group of whose
+    materials lies in one buffer, on each material's reference."""
     scene.check_files()
     rows, unchecked = [], []
-    on_device = _device_decoders(scene, device) if device else [[] for _ in scene.materials]
+    on_device = _device_rows(scene, device) if device else [[] for _ in scene.materials]
     for material, parameters, others in zip(
         scene.materials, scene.parameters(), on_device, strict=True
     ):
         reference = scene.reference(material)
-        decoders = [("numpy", parameters_decoder(parameters)), *others]
-        found = decoder_rows(decoders, reference, material.bounds)
+        decoders = [("numpy", parameters_decoder(parameters))]
+        found = decoder_rows(decoders, reference, material.bounds) + others
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
         unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)
@@ -50,15 +51,21 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
     return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
 
 
-def _device_decoders(scene: Scene, device: Device) -> list[list[tuple[str, Decoder]]]:
-    """Of every material, by name."""
+def _device_rows(scene: Scene, device: Device) -> list[list[Row]]:
+    """Of every material; the device holds the textures of one group at a time."""
     stored = scene.stored()
-    found: list[list[tuple[str, Decoder]]] = [[] for _ in stored]
+    found: list[list[Row]] = [[] for _ in stored]
+
+    def compare(name: str, choice: RuntimeChoice, together: Sequence[int]) -> None:
+        evaluator = QueryEvaluator([stored[each] for each in together], device, choice)
+        for index, each in enumerate(together):
+            material = scene.materials[each]
+            decoders = [(name, _decoder(evaluator, index))]
+            found[each] += decoder_rows(decoders, scene.reference(material), material.bounds)
+
     for name, choice in exact_choices(device, fits_in_constants(scene.spec), scene.advised):
         for together in _groups(stored, choice):
-            evaluator = QueryEvaluator([stored[each] for each in together], device, choice)
-            for index, each in enumerate(together):
-                found[each].append((name, _decoder(evaluator, index)))
+            compare(name, choice, together)
     return found
 
 

@@ -20,6 +20,7 @@ from verdigris.core.bundle.manifest import FORMAT, Manifest, parse_manifest
 from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.reference import Reference, encode_reference, make_reference
 from verdigris.core.bundle.replace import (
+    Content,
     check_replaceable,
     clear_leftovers,
     put_in_place,
@@ -112,7 +113,7 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
     return put_folder(Path(path), _files(exported, contents))
 
 
-def put_folder(path: Path, files: dict[str, bytes], kind: str = FORMAT) -> Path:
+def put_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
     """Writes a folder of files that manifest.json is one of, in the place of the one before, which
     must be of the same kind; not among the files of another."""
     # a name that is too long is refused where it is locked

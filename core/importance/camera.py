@@ -93,6 +93,7 @@ def look_at(
     up: tuple[float, float, float] = (0.0, 1.0, 0.0),
     fov: float = 40.0,
     resolution: tuple[int, int] = (1920, 1080),
+    near: float = _NEAR,
 ) -> Camera:
     """A camera at a place that looks at another."""
     back = np.subtract(eye, target)
@@ -108,15 +109,15 @@ def look_at(
     matrix = np.eye(4)
     matrix[:3, :3] = right, np.cross(back, right), back
     matrix[3, :3] = eye
-    return Camera(matrix, fov, resolution)
+    return Camera(matrix, fov, resolution, near)
 
 
 def read_camera(path: Path) -> Camera:
-    """From JSON: `matrix` with four rows, `fov` in degrees, `resolution` [across, down]; or `eye`
-    and `target`, and `up` where it is not y, instead of the matrix."""
+    """From JSON: `matrix` with four rows, `fov` in degrees, `resolution` [across, down], `near`; or
+    `eye` and `target`, and `up` where it is not y, instead of the matrix."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as failure:
+    except (OSError, ValueError, RecursionError) as failure:
         raise SettingsError(f"{path}: cannot be read as a camera: {failure}") from None
     if not isinstance(values, dict):
         raise SettingsError(f"{path}: must hold an object with 'matrix', 'fov' and 'resolution'")
@@ -128,18 +129,24 @@ def read_camera(path: Path) -> Camera:
             name: float(values[name]) for name in ("fov", "near") if name in values
         }
         if "resolution" in values:
-            options["resolution"] = tuple(int(size) for size in values["resolution"])
+            options["resolution"] = _pixels(values["resolution"])
         if "matrix" in values:
             return Camera(np.array(values["matrix"], np.float64), **options)
         if "eye" not in values or "target" not in values:
             raise SettingsError("names neither 'matrix' nor 'eye' and 'target'")
-        options.pop("near", None)
         eye, target = _place(values["eye"]), _place(values["target"])
         return look_at(eye, target, _place(values.get("up", (0.0, 1.0, 0.0))), **options)
     except SettingsError as failure:
         raise SettingsError(f"{path}: {failure}") from None
     except (TypeError, ValueError, OverflowError) as failure:
         raise SettingsError(f"{path}: is no camera: {failure}") from None
+
+
+def _pixels(given: Any) -> tuple[int, int]:
+    is_pair = isinstance(given, list) and len(given) == 2
+    if not is_pair or not all(type(size) in (int, float) and size % 1 == 0 for size in given):
+        raise ValueError(f"resolution is {given!r}: use two whole numbers, [across, down]")
+    return int(given[0]), int(given[1])
 
 
 def _place(numbers: Any) -> tuple[float, float, float]:

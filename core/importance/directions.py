@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.importance.arrays import open_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,14 +62,11 @@ def profile_table(name: str) -> Table:
 def checked_table(values: Any, name: str = "direction_table") -> Table:
     """A table of weights as tuples; what is no table is an error that says why."""
     try:
+        # before an array is read from its file
+        _check_shape(np.shape(values), name)
         table = np.array(values, np.float64)
     except (ValueError, TypeError, OverflowError):
         raise SettingsError(f"{name}: rows must be numbers, and equally many each") from None
-    if table.ndim != 2 or not 1 <= min(table.shape) <= max(table.shape) <= LARGEST_TABLE:
-        raise SettingsError(
-            f"{name} has shape {table.shape}: use rows by the cosine of the viewer and columns by "
-            f"that of the light, at most {LARGEST_TABLE} of each"
-        )
     if not np.isfinite(table).all() or (table < 0).any() or not table.any():
         raise SettingsError(f"{name}: weights must be finite, from 0 up, and not all 0")
     return _as_table(table)
@@ -83,17 +81,24 @@ def read_directions(text: str) -> tuple[str, Table]:
         raise SettingsError(
             f"directions {text!r} are neither one of {', '.join(PROFILES)} nor a .json or .npy file"
         )
+    if path.suffix.lower() == ".npy":
+        return "uniform", checked_table(open_array(path), str(path))
     try:
-        if path.suffix.lower() == ".npy":
-            values = np.load(path, allow_pickle=False)
-        else:
-            values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as failure:
         reason = failure.strerror or failure
         raise SettingsError(f"{path}: cannot be read ({reason}): name another file") from None
-    except (ValueError, EOFError) as failure:
+    except (ValueError, RecursionError) as failure:
         raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
     return "uniform", checked_table(values, str(path))
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2 or not 1 <= min(shape) <= max(shape) <= LARGEST_TABLE:
+        raise SettingsError(
+            f"{name} has shape {shape}: use rows by the cosine of the viewer and columns by "
+            f"that of the light, at most {LARGEST_TABLE} of each"
+        )
 
 
 def _as_table(table: Floats) -> Table:

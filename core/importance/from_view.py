@@ -142,20 +142,25 @@ def view_maps(
     seen = seen[kept]
     placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
     painted: dict[int, PaintedTile] = {}
+    total, count = 0.0, 0
     for number, (chosen, offset) in placement.tiles.items():
         corners = (uv[chosen] - offset[:, None]) * settings.size
-        painted[number] = paint_tile(
+        tile = paint_tile(
             corners, settings.size, _PixelsPerTexel(corners, seen[chosen], camera, depth)
         )
-    found = np.concatenate([tile.values[tile.values > 0] for tile in painted.values()])
-    if not len(found):
+        visible = tile.values[tile.values > 0]
+        total += float(visible.sum(dtype=np.float64))
+        count += len(visible)
+        painted[number] = tile
+    if not count:
         raise MeshError("the camera sees nothing of the mesh: turn it, or check its fov and matrix")
-    mean = float(found.mean(dtype=np.float64))
+    mean = total / count
     settings = MapSettings(
         settings.size, settings.dilation, view.hidden, settings.layout, settings.wraps
     )
     tiles = {}
-    for number, tile in painted.items():
+    for number in [*painted]:
+        tile = painted.pop(number)
         weights = np.clip(tile.values / mean, view.hidden, view.most)
         weights = np.where(tile.values >= 0, weights, -1).astype(np.float32)
         tiles[number] = finish_tile(PaintedTile(weights, tile.overlapping), settings)

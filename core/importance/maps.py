@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.importance.arrays import open_array
 from verdigris.core.material.windows import shown_size, shown_texels
 from verdigris.core.outputs import check_output, require_unicode, resolved, write_image
 
@@ -42,17 +42,8 @@ def read_importance(path: Path) -> Floats:
 
 
 def _read_array(path: Path) -> Floats:
-    try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as failure:
-        detail = "" if "pickle" in str(failure) else f" ({failure})"
-        raise SettingsError(
-            f"{path}: is no array of numpy{detail}: save the weights with numpy.save"
-        ) from None
-    if not isinstance(found, np.ndarray):
-        found.close()
-        raise SettingsError(f"{path}: holds several arrays (.npz): save one with numpy.save")
-    if found.ndim != 2 or found.dtype.kind not in "fiu" or max(found.shape) > LARGEST_SIDE:
+    found = open_array(path)
+    if found.ndim != 2 or found.dtype.kind not in "fiub" or max(found.shape) > LARGEST_SIDE:
         raise SettingsError(
             f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
             f"at most {LARGEST_SIDE} a side"

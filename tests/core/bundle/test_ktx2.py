@@ -190,6 +190,26 @@ def test_rows_that_run_the_other_way_are_refused():
         read_ktx2(data, shape, "a.ktx2")
 
 
+def with_pairs_of(data, size):
+    """The file of one level, its key/value data grown to so many bytes by one more pair."""
+    at, length = struct.unpack_from("<2I", data, 56)
+    (level_at,) = struct.unpack_from("<Q", data, 80)
+    more = struct.pack("<I", size - length - 4) + b"x".ljust(size - length - 4, b"\0")
+    grown = bytearray(data[: at + length] + more + data[at + length :])
+    struct.pack_into("<I", grown, 60, size)
+    struct.pack_into("<Q", grown, 80, level_at + len(more))
+    return bytes(grown)
+
+
+def test_key_value_data_are_read_up_to_a_limit():
+    levels, shape = chain("R8_UNORM", 1, 1)
+    data = write_ktx2("R8_UNORM", levels, "t")
+    (found,) = read_ktx2(with_pairs_of(data, 1 << 16), shape, "a.ktx2")
+    assert found == levels[0]
+    with pytest.raises(BundleError, match=r"a.ktx2: kvdByteLength is 65540: at most 65536 bytes"):
+        read_ktx2(with_pairs_of(data, (1 << 16) + 4), shape, "a.ktx2")
+
+
 def test_half_floats_that_are_no_numbers_are_refused():
     levels, shape = chain("R16G16B16A16_SFLOAT", 4, 4)
     levels[1][0, 1, 2] = np.nan

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import tracemalloc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import numpy as np
 import pytest
 
 from verdigris.core import api, cli
+from verdigris.core.bundle import files
+from verdigris.core.bundle import verify_scene as verifying
 from verdigris.core.bundle.arithmetic import Arithmetic, judge, most_careful
 from verdigris.core.bundle.device_eval import QueryEvaluator
 from verdigris.core.bundle.files import digest
@@ -138,6 +142,25 @@ def test_a_scene_is_proven_material_by_material(scene):
     assert max(row.found for row in found) < 1e-4
 
 
+def test_textures_of_one_group_at_a_time_are_on_the_device_for_a_proof(scene, monkeypatch):
+    software = open_device("software")
+    together = verify_scene(scene, software)
+    held, most = weakref.WeakSet(), []
+
+    class Watched(QueryEvaluator):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            held.add(self)
+            most.append(sum(len(each.materials.textures) for each in held))
+
+    monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
+    monkeypatch.setattr(verifying, "_AT_ONCE", 2)
+    # all three in two groups, then those of the first decoder and that of the second
+    assert verify_scene(scene, software) == together
+    assert most == [2, 1, 2, 1]
+    assert not held
+
+
 def test_the_public_api_opens_and_proves_a_scene(scene):
     assert api.open_scene(str(scene.folder)) == scene
     for given in (scene, scene.folder, str(scene.folder)):
@@ -181,6 +204,61 @@ def test_textures_are_those_of_the_bundles(scene, bundles):
     assert [bool(material.opacity) for material in scene.materials] == [False, False, True]
     assert (scene.folder / "lace.opacity.ktx2").stat().st_size > 0
     assert (scene.folder / "runtime" / "portable.glsl").is_file()
+
+
+@pytest.fixture(scope="module")
+def large_bundles(tmp_path_factory):
+    """Six materials, whose textures are most of what is packed."""
+    folder = tmp_path_factory.mktemp("large")
+    parameters = lively_parameters(layout=LatentLayout(256, 256, 9))
+    opacity = [np.full((256 >> level, 256 >> level, 1), 7, np.uint8) for level in range(9)]
+    first = make_bundle(folder / "0.vdg", parameters, opacity=opacity, arithmetic=TAME).folder
+    names = [folder / f"{number}.vdg" for number in range(1, 6)]
+    return [open_bundle(each) for each in (first, *(shutil.copytree(first, n) for n in names))]
+
+
+def test_more_materials_take_hardly_more_memory_to_pack(large_bundles, tmp_path):
+    def peak(count):
+        tracemalloc.start()
+        try:
+            pack(large_bundles[:count], tmp_path / "scene.vdg")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # what is loaded at the first use does not count
+    peak(1)
+    assert peak(6) - peak(2) < large_bundles[0].manifest.latents.record.bytes
+
+
+def test_packing_reads_every_texture_once(large_bundles, tmp_path, monkeypatch):
+    read = []
+
+    def digest_of(data):
+        read.append(len(data))
+        return digest(data)
+
+    monkeypatch.setattr(files, "digest", digest_of)
+    pack(large_bundles, tmp_path / "scene.vdg")
+    manifest = large_bundles[0].manifest
+    for record in (manifest.latents.record, manifest.opacity.record):
+        assert read.count(record.bytes) == 6
+
+
+@pytest.mark.parametrize("name", ["latents.ktx2", "opacity.ktx2", "preview.png", "runtime/a.slang"])
+def test_a_bundle_that_was_changed_is_not_packed_and_the_scene_before_stays(tmp_path, name):
+    opacity = [np.full((1, 1, 1), 7, np.uint8)]
+    contents = {"opacity": opacity, "preview": b"a picture", "runtime": {"a.slang": b"// code"}}
+    sound = make_bundle(tmp_path / "sound.vdg", **contents)
+    changed = open_bundle(shutil.copytree(sound.folder, tmp_path / "changed.vdg"))
+    before = pack([sound], tmp_path / "scene.vdg")
+    file = changed.folder / name
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(VerdigrisError, match=rf"changed.vdg/{name}: sha256 is \w+: the manifest"):
+        pack([sound, changed], tmp_path / "scene.vdg")
+    verify_scene(open_scene(before.folder))
+    assert [each.name for each in open_scene(before.folder).materials] == ["sound"]
+    assert {each.name for each in tmp_path.iterdir()} == {"sound.vdg", "changed.vdg", "scene.vdg"}
 
 
 def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):

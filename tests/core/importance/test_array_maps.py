@@ -7,6 +7,8 @@ import pytest
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
 
+from .arrays import npy_claiming, npy_of
+
 
 def test_rows_of_an_array_are_those_of_the_map_that_an_image_holds_upside_down(tmp_path):
     weights = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -45,9 +47,19 @@ def test_a_map_whose_name_is_no_unicode_is_refused(tmp_path, suffix):
         read_importance(path)
 
 
-def test_a_file_that_only_has_the_name_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x93NUMPY",
+        npy_of(b"{{{{{(((\n"),
+        npy_claiming("(4, 4)"),
+        npy_claiming(f"({10**30}, 1)"),
+        b"PK\3\4",
+    ],
+)
+def test_a_file_that_only_has_the_name_is_refused(tmp_path, data):
     path = tmp_path / "map.npy"
-    path.write_bytes(b"\x93NUMPY")
+    path.write_bytes(data)
     with pytest.raises(SettingsError, match="is no array of numpy"):
         read_importance(path)
 

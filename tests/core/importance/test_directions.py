@@ -15,6 +15,8 @@ from verdigris.core.importance.directions import (
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import BakeSettings
 
+from .arrays import npy_claiming, npy_of
+
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_keeps_some_weight_everywhere(name):
@@ -63,11 +65,49 @@ def test_what_is_no_table_is_refused(values, text):
         checked_table(values)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("deep.json", b"[" * 200000, "cannot be read as a table: maximum recursion depth"),
+        ("huge.npy", npy_claiming("(1000000, 1000000)"), "is no array of numpy .*greater than"),
+        ("beyond.npy", npy_claiming(f"({10**30}, 1)"), "is no array of numpy .*too large"),
+        ("header.npy", npy_of(b"{{{{{(((\n"), "is no array of numpy .*EOF in multi-line"),
+        ("zip.npy", b"PK\3\4" + bytes(100), "is no array of numpy .*not a zip file"),
+        ("empty.npy", b"", "is no array of numpy"),
+    ],
+)
+def test_damaged_files_are_refused_by_name(tmp_path, name, data, text):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(SettingsError, match=f"{name}: {text}"):
+        read_directions(str(tmp_path / name))
+
+
+def test_a_file_of_several_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "t.npz", first=np.ones((2, 2)))
+    (tmp_path / "t.npz").rename(tmp_path / "t.npy")
+    with pytest.raises(SettingsError, match=r"t\.npy: holds several arrays \(\.npz\): save one"):
+        read_directions(str(tmp_path / "t.npy"))
+
+
+def test_an_array_that_is_no_table_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.npy"
+    with path.open("wb") as file:
+        # a hole of 8 TB, where the file system can
+        file.write(npy_claiming("(1000000, 1000000)"))
+        try:
+            file.truncate(file.tell() + 8 * 10**12)
+        except OSError:
+            pytest.skip("this file system holds no file so large")
+    with pytest.raises(SettingsError, match=r"large.npy has shape \(1000000, 1000000\): use rows"):
+        read_directions(str(path))
+
+
 def test_names_and_files_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(SettingsError, match="'sideways' are neither one of uniform, grazing"):
         read_directions("sideways")
-    with pytest.raises(SettingsError, match=r"no\.json: cannot be read"):
-        read_directions(str(tmp_path / "no.json"))
+    for name in ("no.json", "no.npy"):
+        with pytest.raises(SettingsError, match=rf"{name}: cannot be read \(No such file"):
+            read_directions(str(tmp_path / name))
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(SettingsError, match=r"bad\.json: cannot be read"):
         read_directions(str(tmp_path / "bad.json"))

@@ -1,11 +1,13 @@
 """What a camera sees, and how large, becomes weights in uv space."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from verdigris.core.errors import MeshError, SettingsError
+from verdigris.core.importance import uv_cover
 from verdigris.core.importance.camera import Camera, look_at, read_camera
 from verdigris.core.importance.from_mesh import MapSettings
 from verdigris.core.importance.from_view import DepthBuffer, ViewSettings, clip_near, view_maps
@@ -161,6 +163,29 @@ def test_a_tile_that_a_triangle_passes_by_has_no_map():
     assert sorted(found.tiles) == [1001, 1002, 1011, 1012, 1021, 1031]
 
 
+def test_each_tile_more_takes_hardly_more_memory_than_its_map(monkeypatch):
+    # what painting takes for a moment is less than a tile, too
+    monkeypatch.setattr(uv_cover, "_CANDIDATES_AT_ONCE", 1 << 12)
+    settings, camera = MapSettings(size=256), look_at((0, 0, 10), (0, 0, 0), resolution=(8, 5))
+
+    def peak(tiles):
+        cards = [
+            card((-1, -1, 0), (2, 0, 0), (0, 2, 0), (first, 0, first + 1, 1), cuts=16)
+            for first in range(tiles)
+        ]
+        mesh = joined(*cards)
+        tracemalloc.start()
+        try:
+            assert len(view_maps(mesh, camera, settings=settings).tiles) == tiles
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # what is loaded at the first use does not count
+    peak(1)
+    assert peak(6) - peak(2) < 4 * 2 * (4 * settings.size**2)
+
+
 def test_a_camera_that_sees_nothing_is_refused():
     mesh = card((-1, -1, 0), (2, 0, 0), (0, 2, 0))
     with pytest.raises(MeshError, match="sees nothing of the mesh"):
@@ -205,6 +230,14 @@ def test_a_camera_straight_above_needs_no_other_up():
         ({"eye": [1], "target": [0, 0, 0]}, "is no camera"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "up": [0, 1]}, "is no camera"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [1e999, 5]}, "is no camera"),
+        (
+            {"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": "64"},
+            "resolution is '64': use two",
+        ),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [64.5, 9]}, "two whole numbers"),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [64, 9, 1]}, "two whole numbers"),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": ["64", 9]}, "two whole numbers"),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "near": 0}, "near is 0.0: use more than 0"),
         ({"lens": 35}, "lens: use"),
         ([1], "must hold an object"),
     ],
@@ -214,6 +247,23 @@ def test_what_is_no_camera_is_refused(tmp_path, values, text):
     path.write_text(json.dumps(values))
     with pytest.raises(SettingsError, match=text):
         read_camera(path)
+
+
+def test_a_camera_file_that_is_nested_without_end_is_refused(tmp_path):
+    path = tmp_path / "camera.json"
+    path.write_text("[" * 200000)
+    with pytest.raises(SettingsError, match=r"camera.json: cannot be read as a camera: maximum re"):
+        read_camera(path)
+
+
+@pytest.mark.parametrize(
+    "place", [{"matrix": np.eye(4).tolist()}, {"eye": [0, 0, 5], "target": [0, 0, 0]}]
+)
+def test_a_camera_file_says_what_is_too_near_and_how_many_pixels_there_are(tmp_path, place):
+    path = tmp_path / "camera.json"
+    path.write_text(json.dumps({**place, "near": 2, "resolution": [64.0, 48]}))
+    camera = read_camera(path)
+    assert (camera.near, camera.resolution) == (2, (64, 48))
 
 
 def test_scale_in_the_matrix_changes_nothing():
