@@ -24,6 +24,8 @@ LONGEST_TEXT = 4096
 LARGEST_SINGLE = 3e38
 _MOST_DIGITS = 4000
 _LARGEST_NUMBER = 1e300
+# Objects and lists in each other. Who writes what was read goes as deep again.
+_DEEPEST = 100
 
 
 def refuse(file: str, field: str, value: object, remedy: str) -> NoReturn:
@@ -82,6 +84,8 @@ def parse_json(data: bytes, file: str) -> Fields:
             parse_int=whole,
             object_pairs_hook=pairs,
         )
+        if _is_deep(value):
+            raise RecursionError
         # a lone surrogate cannot be shown, nor be the name of anything
         json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -91,6 +95,18 @@ def parse_json(data: bytes, file: str) -> Fields:
     if not isinstance(value, dict):
         refuse(file, "the top", value, "it must be an object")
     return Fields(file, "", value)
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,19 @@
-"""What tests of processes share."""
+"""What tests of bakes and of processes share."""
 
 import signal
+from functools import partial
 
 import pytest
+
+from verdigris.core.training import finish
+from verdigris.core.training.measure import sphere_to_compare
+
+
+@pytest.fixture
+def small_spheres(monkeypatch):
+    """A bake's closing pictures take most of its time where it is tiny. Bakes of fixtures that a
+    module shares draw them at their size."""
+    monkeypatch.setattr(finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
 
 
 @pytest.fixture

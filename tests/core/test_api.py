@@ -12,6 +12,7 @@ from verdigris.core.settings import require_settings
 from verdigris.core.training.events import Finished, Preview
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = pytest.mark.usefixtures("small_spheres")
 
 
 def test_a_document_is_baked_and_its_result_evaluated(tmp_path):

@@ -176,6 +176,7 @@ def test_a_missing_field_is_refused_by_name(path, folder):
         (b'{"format": 1, "format": 2}', "'format' is given twice"),
         (b'{"name": "\\ud800"}', "surrogates not allowed"),
         (b"[" * 100_000, "manifest.json: is nested too deeply"),
+        (b'{"a": ' + b'{"b": ' * 100 + b"{}" + b"}" * 101, "json: is nested too deeply"),
         (b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "json: is nested too deeply"),
         (b'{"format": ' + b"9" * 5_000 + b"}", "json: holds a number of too many digits: 5000"),
         (b'{"format": -' + b"9" * 4_001 + b"}", "json: holds a number of too many digits: 4001"),

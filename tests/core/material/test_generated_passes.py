@@ -44,8 +44,10 @@ DOCUMENTS = {
     "gltf_pbr that transmits": shader("gltf_pbr", {"transmission": HALF}),
     "a mix of surfaces": document(
         UV
-        + node("standard_surface", "glass", "surfaceshader", {"transmission": HALF})
-        + node("gltf_pbr", "metal", "surfaceshader", {"metallic": ("float", "1")})
+        + node("dielectric_bsdf", "clear", "BSDF", TRANSMITTING)
+        + node("surface", "glass", "surfaceshader", {"bsdf": ("BSDF", "@clear")})
+        + node("conductor_bsdf", "shiny", "BSDF", {})
+        + node("surface", "metal", "surfaceshader", {"bsdf": ("BSDF", "@shiny")})
         + node(
             "mix",
             "mixed",

@@ -1,12 +1,8 @@
 """Analytic materials whose parameters vary over uv: a teacher that needs no device."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
-from verdigris.core.training import finish
-from verdigris.core.training.measure import sphere_to_compare
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 from .bakes import plain_teacher
@@ -94,10 +90,8 @@ class PoolSource:
 
 
 @pytest.fixture(autouse=True)
-def small_spheres(monkeypatch):
-    """A bake's closing pictures take most of its time here, and tests of single bakes look at
-    none. Bakes of fixtures that a module shares draw them at their size."""
-    monkeypatch.setattr(finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
+def _unseen(small_spheres):
+    """Tests of single bakes look at no pictures."""
 
 
 @pytest.fixture
