@@ -247,14 +247,19 @@ def _candidates(backend: str, index: int | None) -> Iterator[tuple[str, slangpy.
 
 def _platform_backends() -> tuple[str, ...]:
     native = {"win32": ("d3d12",), "darwin": ("metal",)}.get(sys.platform, ())
-    # asking for CUDA where there is no driver prints a complaint of its own
-    cuda = ("cuda",) if sys.platform == "win32" or Path("/dev/nvidiactl").exists() else ()
-    return ("vulkan", *native, *cuda)
+    return ("vulkan", *native, *(("cuda",) if _may_have_cuda() else ()))
+
+
+def _may_have_cuda() -> bool:
+    """Asking for it where there is no driver prints a complaint among a command's output."""
+    return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
 def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
     import slangpy
 
+    if backend == "cuda" and not _may_have_cuda():
+        return []
     try:
         return list(slangpy.Device.enumerate_adapters(getattr(slangpy.DeviceType, backend)))
     except RuntimeError:

@@ -98,6 +98,16 @@ def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is a driver for CUDA")
+def test_asking_for_cuda_where_it_is_not_prints_nothing():
+    script = "from verdigris.core.device import open_device; open_device('cuda')"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ran.stdout == ""
+    assert "DeviceError: no usable device for 'cuda' (none was found)" in ran.stderr
+
+
 def test_a_process_that_is_forked_with_a_device_open_is_told_so():
     text = """
 import os, sys
