@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import locale
 import os
 import secrets
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -25,15 +27,35 @@ LONGEST_NAME = 200
 
 def resolved(path: Path) -> Path:
     """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
-    return Path(os.path.realpath(path))
+    # what the locale has no letters for is nowhere
+    return Path(os.path.realpath(path)) if has_letters_for(str(path)) else path.absolute()
 
 
 def why_no_file_name(name: str) -> str:
     """Why a result cannot have this name, on this system or another; empty where it can."""
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
-    if is_plain and name.isprintable():
-        return ""
-    return f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
+    if not (is_plain and name.isprintable()):
+        return (
+            f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
+        )
+    return (
+        "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
+    )
+
+
+def has_letters_for(name: str) -> bool:
+    """Whether the encoding that the system is told names of files in has all letters of a name."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def locale_told() -> str:
+    """The locale, and what to do where it is to blame."""
+    name, encoding = locale.setlocale(locale.LC_CTYPE), sys.getfilesystemencoding()
+    return f"the locale {name}, whose names of files are of {encoding}: set LC_ALL=C.UTF-8"
 
 
 def is_unicode(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,8 @@ from verdigris.core.batch.child import Outcome, bake_in_child
 from verdigris.core.batch.task import Task
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.processor_memory import usable_bytes
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.memory import needed_bytes
 
 # What a bake on a processor keeps busy, and what it needs beside its texels.
 THREADS_OF_A_BAKE = 2
@@ -124,14 +126,22 @@ class LocalEngine:
             self._messages.put(Message(name, outcome=outcome))
 
 
-def bakes_that_fit() -> int:
-    """How many bakes at a time processor and memory take."""
+def bakes_that_fit(tasks: Iterable[Task] = ()) -> int:
+    """How many of these bakes, whichever, processor and memory take at a time."""
     processors = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )
     most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
     memory = usable_bytes()
-    return most if memory is None else max(1, min(most, memory // MEMORY_OF_A_BAKE))
+    if memory is None:
+        return most
+    largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
+    return max(1, min(most, memory // largest))
+
+
+def _memory_of(task: Task) -> int:
+    settings = BakeSettings.from_json(dict(task.settings["numpy"]))
+    return MEMORY_OF_A_BAKE + needed_bytes(settings, len(task.members), "numpy")
 
 
 def _describe(devices: Sequence[str], slots: int) -> str:

@@ -95,7 +95,7 @@ class Entry:
     source: Source
     """Its document."""
     material: str = ""
-    """What the document calls it."""
+    """What the document calls it; empty where no document says it."""
     wish: Wish = field(default_factory=Wish)
     """How to bake it."""
     problem: str = ""

@@ -7,6 +7,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
+from verdigris.core.batch.free_fields import find_number, find_whole, table
 from verdigris.core.network.spec import require_preset
 from verdigris.core.settings import BakeSettings
 
@@ -30,13 +31,12 @@ class Estimate:
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Takes the `source` section of a bundle into account."""
-        settings, seconds, step = (source.get(key) for key in ("settings", "seconds", "step"))
-        if not isinstance(settings, Mapping) or not isinstance(step, int):
+        settings = table(source, "settings")
+        seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
+        batch = find_whole(settings, "batch") or 0
+        if min(seconds, step, batch) <= 0:
             return
-        batch, network = settings.get("batch"), settings.get("network")
-        if not isinstance(batch, int) or not isinstance(seconds, int | float) or seconds <= 0:
-            return
-        key = str(source.get("trainer")), str(network)
+        key = str(source.get("trainer")), str(settings.get("network"))
         self._seen.setdefault(key, []).append(step * batch / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.free_fields import find_whole, table
 from verdigris.core.batch.words import count
 from verdigris.core.bundle.write import version
 from verdigris.core.material.provenance import (
@@ -19,6 +20,7 @@ from verdigris.core.material.provenance import (
     file_facts,
     source_facts,
 )
+from verdigris.core.printable import printable
 from verdigris.core.settings import BakeSettings, unequal
 
 if TYPE_CHECKING:
@@ -74,8 +76,7 @@ def find_differences(
         reasons.append(f"is of the material {found.get('material')!r}")
     now = wanted.sources
     reasons += changed_sources(found, now)
-    asked = found.get("asked")
-    asked = asked if isinstance(asked, Mapping) else {}
+    asked = table(found, "asked")
     reasons += _changed_map(found, asked, wanted.asked)
     if asked.get("group") != wanted.asked.get("group"):
         reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
@@ -88,7 +89,9 @@ def find_differences(
         reasons.append(f"was made by the trainer {found.get('trainer')}, wanted is {trainer}")
     if found.get("stopped_by") not in _WHOLE:
         reasons.append("its bake was ended early")
-    return reasons + _changed_settings(entry, found)
+    reasons += _changed_settings(entry, found)
+    # anyone may have written the bundle's texts, and terminals show them
+    return [printable(each) for each in reasons]
 
 
 def _changed_map(
@@ -131,14 +134,14 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     before = found.get("settings")
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, "does not say with which settings it was baked"]
-    size = 1
-    asked = found.get("asked")
-    if isinstance(asked, Mapping) and isinstance(asked.get("group"), Mapping):
-        size = asked["group"].get("size", 1)
-    settings = shared(entry.wish.settings_for(found["trainer"]), size)
+    size = find_whole(table(table(found, "asked"), "group"), "size") or 1
+    settings = shared(entry.wish.settings_for(found["trainer"]), max(1, size))
     now = plain(settings)
     if entry.wish.time_limit:
         now["iterations"] = before.get("iterations")
+        # where encoding would have taken most of the time, the bake has left it out
+        if before.get("encode_from") == 0:
+            now["encode_from"] = 0
     if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
         now["draw"]["finest_places"] = before["draw"].get("finest_places")
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,13 +23,23 @@ def read_json(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST_SCENE:
             raise SceneError(f"{path}: has more than {LARGEST_SCENE >> 20} MB: split the scene")
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text, object_pairs_hook=partial(_require_once, path=path))
     except FileNotFoundError:
         raise SceneError(f"{path}: there is no such file") from None
     except OSError as failure:
         raise SceneError(f"{path}: cannot be read ({failure.strerror}): choose a file") from None
     except (ValueError, RecursionError) as failure:
         raise SceneError(f"{path}: is not JSON: {failure}") from None
+
+
+def _require_once(fields: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in fields:
+        if name in found:
+            raise SceneError(f"{path}: {name!r} is given twice: leave one out")
+        found[name] = value
+    return found
 
 
 def unreadable(failure: OSError) -> str:

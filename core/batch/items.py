@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError, Values
 from verdigris.core.batch.names import why_no_name
-from verdigris.core.batch.rules import WISHES, Rule, parse_rule, quoted
+from verdigris.core.batch.rules import WISHES, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.sources import Reading, entries_of, unique
 from verdigris.core.outputs import resolved
 
@@ -43,11 +42,7 @@ def read_item(
     wanted = found.texts("materials")
     if wanted:
         there = ", ".join(entry.material or entry.name for entry in entries)
-        entries = [
-            entry
-            for entry in entries
-            if entry.problem or any(fnmatchcase(entry.material, each) for each in wanted)
-        ]
+        entries = [entry for entry in entries if entry.problem or fits_any(entry.material, wanted)]
         if not entries:
             raise SceneError(f"{where}: no material is called {', '.join(wanted)}; there: {there}")
     name = found.text("name")
@@ -99,7 +94,12 @@ def _of_pattern(
         return entries_of(path, reading)
     # only what the scene says is a pattern, and no folder above it
     start = base if path.is_relative_to(base) else Path(path.anchor)
-    found = sorted(start.glob(str(path.relative_to(start))))
+    pattern = path.relative_to(start)
+    if any("**" in part and part != "**" for part in pattern.parts):
+        raise SceneError(
+            f"{where}: {path}: ** stands for whole folders: write it alone between /, or use *"
+        )
+    found = sorted(start.glob(str(pattern)))
     if not found:
         raise SceneError(f"{where}: {path} fits no file")
     return [entry for each in found for entry in entries_of(each, reading)]

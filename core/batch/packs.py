@@ -5,19 +5,31 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.batch.fields import SceneError
+from verdigris.core.batch.rules import fits_any
 from verdigris.core.batch.state_folder import write_json
 from verdigris.core.batch.words import count, size
-from verdigris.core.bundle.pack import pack
+from verdigris.core.bundle.pack import pack, require_names
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.scene import open_scene
 from verdigris.core.errors import BundleError, VerdigrisError
 
 PACKS_FILE = "packs.json"
+
+
+def require_packable(
+    packs: Mapping[str, tuple[str, ...]], bundles: Mapping[str, Path], where: str
+) -> None:
+    """Refuses bundles, baked or not, whose names their packs would refuse."""
+    for name, of in packs.items():
+        try:
+            require_names([*_chosen(bundles, of).values()])
+        except BundleError as failure:
+            raise SceneError(f"{where}: {name}: {failure}") from None
 
 
 def write_packs(
@@ -35,11 +47,7 @@ def write_packs(
     every = {**(others or {}), **bundles}
     told = []
     for name, of in packs.items():
-        chosen = {
-            material: path
-            for material, path in every.items()
-            if any(fnmatchcase(material, pattern) for pattern in of or ("*",))
-        }
+        chosen = _chosen(every, of)
         left = [
             each for each, path in chosen.items() if each not in bundles and not _is_there(path)
         ]
@@ -50,6 +58,10 @@ def write_packs(
             told.append(_write(name, [*chosen.values()], out, known))
     write_json(file, known)
     return told
+
+
+def _chosen(bundles: Mapping[str, Path], of: tuple[str, ...]) -> dict[str, Path]:
+    return {name: path for name, path in bundles.items() if fits_any(name, of or ("*",))}
 
 
 def _is_there(path: Path) -> bool:

@@ -23,8 +23,10 @@ from verdigris.core.batch.facts import (
     with_group,
 )
 from verdigris.core.batch.fields import unreadable
+from verdigris.core.batch.free_fields import table
 from verdigris.core.batch.groups import Grouping, group_of, members_by_group
 from verdigris.core.batch.hashes import Hashes
+from verdigris.core.batch.packs import require_packable
 from verdigris.core.batch.scene import Scene
 from verdigris.core.batch.task import Member, Task
 from verdigris.core.bundle.read import SUFFIX, open_bundle
@@ -137,15 +139,16 @@ def make_plan(
     choices, hashes = choices or Choices(), hashes or Hashes()
     documents = documents or Documents()
     _is_there(scene.out)
+    bundles = {each.name: bundle_of(each, scene.out) for each in scene.every if not each.problem}
+    require_packable(scene.packs, bundles, f"{scene.source}: packs")
     # what is meant may share its decoder with what is not
     entries = scene.entries if choices.grouping == Grouping.NONE else scene.every
     looked = [_look(entry, scene.out, hashes, documents) for entry in entries]
     planned = _grouped(looked, choices, documents)
     estimate = Estimate()
-    judged = []
-    for each in planned:
-        estimate.learn(each.found.get("source", {}))
-        judged.append(judge(each, choices))
+    judged = [judge(each, choices) for each in planned]
+    for each in judged:
+        estimate.learn(table(each.found, "source"))
     hashes.save()
     materials = _meant(_whole_groups(judged), scene)
     return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)

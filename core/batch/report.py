@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from verdigris.core.batch.free_fields import find_number, table
 from verdigris.core.batch.summary import BAKED, CURRENT, FAILED, Row, Summary
 from verdigris.core.batch.words import clock, count, size
 from verdigris.core.bundle.write import PREVIEW_FILE
@@ -108,17 +109,17 @@ def _table(rows: list[Row]) -> Iterator[str]:
 
 
 def _numbers(row: Row) -> list[str]:
-    errors, cost = row.manifest.get("errors", {}), row.manifest.get("cost", {})
     if row.status not in (BAKED, CURRENT):
         return [""] * 5 + [clock(row.seconds) if row.seconds else ""]
-    samples, sphere = errors.get("samples", {}), errors.get("sphere", {})
-    loaded = cost.get("loaded_bytes")
+    errors = table(row.manifest, "errors")
+    samples, sphere = table(errors, "samples"), table(errors, "sphere")
+    loaded = find_number(table(row.manifest, "cost"), "loaded_bytes")
     return [
-        _number(samples.get("log_mae"), 4),
-        _number(samples.get("smape"), 3),
-        _number(sphere.get("psnr"), 1),
-        _number(sphere.get("ldr_flip"), 3),
-        size(loaded) if isinstance(loaded, int | float) else "",
+        _number(find_number(samples, "log_mae"), 4),
+        _number(find_number(samples, "smape"), 3),
+        _number(find_number(sphere, "psnr"), 1),
+        _number(find_number(sphere, "ldr_flip"), 3),
+        "" if loaded is None else size(loaded),
         clock(row.seconds) if row.seconds else "",
     ]
 
@@ -183,13 +184,13 @@ def _article(row: Row) -> Iterator[str]:
 
 
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
-    source, cost = row.manifest.get("source", {}), row.manifest.get("cost", {})
-    settings = source.get("settings", {})
+    source = table(row.manifest, "source")
+    settings = table(source, "settings")
     if row.manifest:
         log_mae, smape, psnr, flip, loaded, _ = _numbers(row)
         if log_mae:
             yield "errors", f"log {log_mae}, SMAPE {smape}, sphere {psnr} dB, FLIP {flip}"
-            yield "bytes", f"{loaded} loaded, {size(cost.get('weights_bytes', 0))} of them decoder"
+            yield "bytes", f"{loaded} loaded, {size(row.decoder_bytes)} of them decoder"
         yield (
             "baked with",
             f"{settings.get('network')} at {settings.get('resolution')}, {source.get('step')} "
@@ -241,5 +242,5 @@ def _link(row: Row) -> str:
     return f'<a href="#{escape(row.name)}">{escape(row.name)}</a>'
 
 
-def _number(value: object, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, int | float) else ""
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

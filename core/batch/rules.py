@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +29,12 @@ class Rule:
     """What holds for the materials of some names. None leaves a thing as it was."""
 
     match: tuple[str, ...] = ("*",)
-    """Patterns of names, with * and ?."""
+    """Patterns of bundles' names."""
     preset: str | None = None
     """As of `verdigris bake`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     importance: str | None = None
-    """A file; {name} stands for the material's name."""
+    """A file; {name} stands for the bundle's name."""
     directions: str | None = None
     time_limit: float | None = None
     target_error: float | None = None
@@ -44,7 +46,7 @@ class Rule:
     """What files are relative to."""
 
     def fits(self, name: str) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in self.match)
+        return fits_any(name, self.match)
 
 
 def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
@@ -104,9 +106,20 @@ def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
     return None if skipped else wish
 
 
+def fits_any(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name fits a pattern: * is any letters, ? is one, and behind \\ they are plain."""
+    return any(_expression(pattern).match(name) for pattern in patterns)
+
+
+@lru_cache(maxsize=32768)
+def _expression(pattern: str) -> re.Pattern[str]:
+    # fnmatch has no other way to write what is plain than as a set of one
+    return re.compile(translate(re.sub(r"\\([*?])|(\[)", r"[\1\2]", pattern)))
+
+
 def quoted(name: str) -> str:
     """A name as a pattern that fits nothing else."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+    return re.sub(r"([*?])", r"\\\1", name)
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

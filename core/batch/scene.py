@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError, Values, read_json
 from verdigris.core.batch.items import join_items, read_item
 from verdigris.core.batch.names import require_pack_names, why_no_name
-from verdigris.core.batch.rules import Rule, find_wish, parse_rule
+from verdigris.core.batch.rules import Rule, find_wish, fits_any, parse_rule
 from verdigris.core.batch.sources import Reading, entries_of, is_hand_over, unique
 
 VERSION = 1
@@ -125,14 +124,23 @@ def _finished(
         wish = find_wish(entry.name, [*rules, *asked.rules])
         if wish is not None:
             every.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
-    meant = [
-        entry
-        for entry in every
-        if not asked.only or any(fnmatchcase(entry.name, each) for each in asked.only)
-    ]
+    meant = [entry for entry in every if not asked.only or fits_any(entry.name, asked.only)]
     if not meant:
         there = ", ".join(entry.name for entry in entries) or "none"
         raise SceneError(f"{path}: no material is left to bake; it has: {there}")
+    for number, rule in enumerate(rules):
+        _require_fitting(entries, rule.match, f"{path}: rules[{number}]: match")
+    for name, patterns in packs.items():
+        for pattern in patterns:
+            _require_fitting(every, [pattern], f"{path}: packs.{name}")
     beside = [entry.name for entry in every if not entry.wish.folder]
     require_pack_names(packs, beside, f"{path}: packs")
     return Scene(path, out, tuple(meant), packs, tuple(every))
+
+
+def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: str) -> None:
+    """Refuses patterns that fit no name, unless they may be for a document that is broken."""
+    is_read = all(entry.material for entry in entries)
+    if is_read and not any(fits_any(entry.name, patterns) for entry in entries):
+        there = ", ".join(entry.name for entry in entries)
+        raise SceneError(f"{where}: no bundle is called {', '.join(patterns)}; there: {there}")

@@ -6,20 +6,22 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.batch.child import BAKED
-from verdigris.core.batch.drive import Result
+from verdigris.core.batch.drive import UP_TO_DATE, Result
 from verdigris.core.batch.facts import find_differences
-from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, work_for
+from verdigris.core.batch.free_fields import find_number, table
+from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, bake_name, work_for
 from verdigris.core.batch.state_folder import ALONE, ALONE_FILE, write_json
 from verdigris.core.bundle.read import SUFFIX, open_bundle
 from verdigris.core.errors import BundleError
 from verdigris.core.settings import TRAINERS
+from verdigris.core.training.checkpoint import STATE_SUFFIX, state_path
 
 
 @dataclass(frozen=True)
@@ -72,27 +74,28 @@ class Alone:
         return missing
 
     def take(self, results: Sequence[Result]) -> None:
-        """Keeps the errors of what was baked alone, and lets go of the bundles."""
+        """Keeps the errors of what was baked alone, and lets go of the bundles. The checkpoints of
+        what is not finished stay."""
         for result in results:
-            if result.status == BAKED and result.material.is_comparison:
+            is_finished = result.status in (BAKED, UP_TO_DATE)
+            if is_finished and result.material.is_comparison:
                 with contextlib.suppress(BundleError):
                     self._keep(result.material, open_bundle(result.material.bundle).manifest.errors)
+                with contextlib.suppress(OSError):
+                    _checkpoint_of(result.material).unlink()
         write_json(self._file, self._known)
-        shutil.rmtree(self._folder / ALONE, ignore_errors=True)
+        self._clear()
 
     def cost(self, planned: Planned) -> SharingCost | None:
         """What sharing costs a material whose bundle is there."""
         errors = self._find(planned)
         if errors is None or not planned.group:
             return None
-        with contextlib.suppress(BundleError, KeyError, TypeError):
+        with contextlib.suppress(BundleError):
             manifest = open_bundle(planned.bundle).manifest
-            return SharingCost(
-                planned.group,
-                float(errors["samples"]["log_mae"]),
-                float(manifest.errors["samples"]["log_mae"]),
-                manifest.weights.bytes,
-            )
+            before, now = _log_mae(errors), _log_mae(manifest.errors)
+            if before is not None and now is not None:
+                return SharingCost(planned.group, before, now, manifest.weights.bytes)
         return None
 
     def _single(self, planned: Planned) -> Planned:
@@ -111,12 +114,30 @@ class Alone:
         text = json.dumps([single.wanted.digest, settings])
         return sha256(text.encode()).hexdigest()
 
-    def _find(self, planned: Planned) -> dict[str, Any] | None:
+    def _find(self, planned: Planned) -> Mapping[str, Any] | None:
         if planned.wanted is None:
             return None
-        kept = self._known.get(planned.entry.name)
-        is_same = isinstance(kept, dict) and kept.get("key") == self._key(planned)
-        return kept["errors"] if kept is not None and is_same else None
+        kept = table(self._known, planned.entry.name)
+        return table(kept, "errors") if kept.get("key") == self._key(planned) else None
 
     def _keep(self, planned: Planned, errors: Any) -> None:
         self._known[planned.entry.name] = {"key": self._key(planned), "errors": dict(errors)}
+
+    def _clear(self) -> None:
+        """Removes what these bakes have left, but for checkpoints."""
+        folder = self._folder / ALONE
+        with contextlib.suppress(OSError):
+            for path in [*folder.iterdir()]:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                elif not path.name.endswith(STATE_SUFFIX):
+                    path.unlink()
+            folder.rmdir()
+
+
+def _checkpoint_of(planned: Planned) -> Path:
+    return state_path(planned.bundle.parent, bake_name(planned))
+
+
+def _log_mae(errors: Mapping[str, Any]) -> float | None:
+    return find_number(table(errors, "samples"), "log_mae")

@@ -122,16 +122,17 @@ def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
     there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
-    folder = resolved(path).parent
+    # pxr takes relative names from where a link is, and not from where it leads
+    own = resolved(path.parent), resolved(path).parent
+    search = tuple(dict.fromkeys((*own, *reading.search)))
     for prim in there:
         name = plain_name(prim.rpartition("/")[2])
         where = f"{path}{prim}"
         try:
             found = convert(stage, prim)
         except VerdigrisError as failure:
-            yield Entry(name, Source(where), problem=str(failure))
+            yield Entry(name, Source(where), name, problem=str(failure))
             continue
-        search = tuple(dict.fromkeys((*found.folders, folder, *reading.search)))
         source = Source(where, found.text, search, reading.allow_outside)
         yield Entry(name, source, found.name, notes=found.notes)
 
@@ -159,7 +160,7 @@ def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entr
         name = plain_name(found.text("name", f"material_{number}"))
         if found.text("status") != _HANDED_OVER:
             why = found.text("error") or f"the application says {found.text('status')!r}"
-            yield Entry(name, Source(where), problem=why)
+            yield Entry(name, Source(where), name, problem=why)
             continue
         if not found.text("document"):
             raise SceneError(f"{where}: document is empty: name the file that was handed over")

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from verdigris.core.batch.drive import NOT_REACHED, Result
+from verdigris.core.batch.free_fields import find_number, find_whole, table
 from verdigris.core.batch.plan import Plan, Planned, State
 from verdigris.core.batch.sharing import Alone, SharingCost
 from verdigris.core.bundle.read import Bundle, open_bundle
@@ -49,19 +50,17 @@ class Row:
     @property
     def log_mae(self) -> float:
         """Error on held-out samples; not a number where there is no bundle."""
-        found = self.manifest.get("errors", {}).get("samples", {})
-        value = found.get("log_mae") if isinstance(found, Mapping) else None
-        return float(value) if isinstance(value, int | float) else math.nan
+        value = find_number(table(table(self.manifest, "errors"), "samples"), "log_mae")
+        return math.nan if value is None else value
 
     @property
     def decoder_bytes(self) -> int:
         """Of the weights in its bundle; 0 where there is none."""
-        value = self.manifest.get("cost", {}).get("weights_bytes")
-        return value if isinstance(value, int) else 0
+        return find_whole(table(self.manifest, "cost"), "weights_bytes") or 0
 
     def parts(self, fate: str) -> list[tuple[str, str]]:
         """What was kept, approximated or dropped of the material: name and how."""
-        found = self.manifest.get("report", {}).get(fate)
+        found = table(self.manifest, "report").get(fate)
         return [
             (str(part.get("name")), str(part.get("how") or ""))
             for part in (found if isinstance(found, list) else [])
@@ -70,10 +69,10 @@ class Row:
 
     def told_before(self, earlier: Mapping[str, Any]) -> Row:
         """The row with what an earlier summary says of the bake."""
-        seconds, warnings = earlier.get("seconds"), earlier.get("warnings")
+        warnings = earlier.get("warnings")
         return replace(
             self,
-            seconds=float(seconds) if _is_finite(seconds) else 0.0,
+            seconds=find_number(earlier, "seconds") or 0.0,
             warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
         )
 
@@ -92,8 +91,8 @@ class Row:
             "notes": list(self.notes),
             "group": self.group,
             "sharing": self.sharing.as_json() if self.sharing else None,
-            "errors": self.manifest.get("errors", {}),
-            "cost": self.manifest.get("cost", {}),
+            "errors": table(self.manifest, "errors"),
+            "cost": table(self.manifest, "cost"),
             "approximated": [name for name, _ in self.parts("approximated")],
             "dropped": [name for name, _ in self.parts("dropped")],
         }
@@ -202,7 +201,7 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         outcome.seconds if outcome else 0.0,
         result.attempts if result else 0,
         outcome.from_step if outcome else 0,
-        (outcome.device if outcome else "") or str(manifest.get("source", {}).get("device", "")),
+        (outcome.device if outcome else "") or str(table(manifest, "source").get("device", "")),
         tuple(outcome.warnings) if outcome else (),
         planned.entry.notes,
         planned_now.group,
@@ -216,10 +215,6 @@ def _find_bundle(path: Path) -> Bundle | None:
         return open_bundle(path)
     except BundleError:
         return None
-
-
-def _is_finite(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _finite(value: Any) -> Any:

@@ -43,7 +43,7 @@ _LONGEST_NAME = LONGEST_FILE_NAME - len(_REFERENCE) - 1
 def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     """Writes a scene of these bundles, whole or not at all."""
     spec = require_one_architecture(bundles)
-    names = _require_names(bundles)
+    names = require_names([bundle.folder for bundle in bundles])
     places: dict[bytes, int] = {}
     # read one by one as they are written: together textures can be larger than memory
     files: dict[str, Content] = {}
@@ -140,11 +140,11 @@ def describe(spec: NetworkSpec) -> str:
     return text
 
 
-def _require_names(bundles: Sequence[Bundle]) -> list[str]:
-    """A plain name for each: that of its folder."""
-    names = [_PLAIN.sub("_", bundle.folder.resolve().stem).strip("._-") for bundle in bundles]
+def require_names(folders: Sequence[Path]) -> list[str]:
+    """A plain name for each bundle, which need not be there yet: that of its folder."""
+    names = [_PLAIN.sub("_", folder.resolve().stem).strip("._-") for folder in folders]
     for index, name in enumerate(names):
-        folder = bundles[index].folder
+        folder = folders[index]
         if len(name) > _LONGEST_NAME:
             raise BundleError(
                 f"{folder}: its name has {len(name)} letters: rename it to {_LONGEST_NAME} or "
@@ -154,7 +154,5 @@ def _require_names(bundles: Sequence[Bundle]) -> list[str]:
             raise BundleError(f"{folder}: has no name that every file system takes: rename it")
         same = [other.lower() for other in names].index(name.lower())
         if same != index:
-            raise BundleError(
-                f"{folder} and {bundles[same].folder} are both called {name}: rename one"
-            )
+            raise BundleError(f"{folder} and {folders[same]} are both called {name}: rename one")
     return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from verdigris.core.batch.openjd import PathRule
     from verdigris.core.batch.plan import Choices, Plan
     from verdigris.core.batch.summary import Summary
+    from verdigris.core.batch.task import Task
 
 app = typer.Typer(
     name="scene",
@@ -141,6 +142,8 @@ def run(
     from verdigris.core.batch.drive import Manner
     from verdigris.core.batch.live import open_view
     from verdigris.core.batch.names import require_pack_names
+    from verdigris.core.batch.packs import require_packable
+    from verdigris.core.batch.plan import bundle_of
     from verdigris.core.batch.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.state_folder import run_lock
     from verdigris.core.batch.tell import summary_lines
@@ -149,8 +152,10 @@ def run(
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
     read = _read(*given[:7])[0]
     beside = [entry.name for entry in read.entries if not entry.wish.folder]
+    bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
     with _as_usage("--pack"):
         require_pack_names(pack or (), beside, str(scene))
+        require_packable(dict.fromkeys(pack or (), ()), bundles, str(scene))
 
     def say(text: str) -> None:
         print(f"verdigris: {text}", file=sys.stderr, flush=True)
@@ -161,7 +166,8 @@ def run(
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
 
         def engine(works: int) -> Engine:
-            return _engine(dask, device, jobs, works, found.scene.out)
+            tasks = [work.task for work in found.works]
+            return _engine(dask, device, jobs, works, tasks, found.scene.out)
 
         summary = run_plan(
             found, choices, options, engine, lambda total, at: open_view(total, at, as_json)
@@ -300,7 +306,12 @@ def plan_of(
 
 
 def _engine(
-    dask: str | None, device: str | None, jobs: int | None, works: int, out: Path
+    dask: str | None,
+    device: str | None,
+    jobs: int | None,
+    works: int,
+    tasks: Sequence[Task],
+    out: Path,
 ) -> Engine:
     from verdigris.core.batch.engine import LocalEngine, bakes_that_fit
     from verdigris.core.batch.run import log_folder
@@ -312,8 +323,8 @@ def _engine(
 
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)
     if device == "software":
-        devices, jobs = (device,), jobs or bakes_that_fit()
-    slots = min(jobs or len(devices) or bakes_that_fit(), works)
+        devices, jobs = (device,), jobs or bakes_that_fit(tasks)
+    slots = min(jobs or len(devices) or bakes_that_fit(tasks), works)
     return LocalEngine(devices, slots, log_folder(out).absolute())
 
 

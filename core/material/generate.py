@@ -19,6 +19,7 @@ from verdigris.core.material.image_graphs import counterpart, with_files_where_t
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.paths import is_tiled
 from verdigris.core.material.upstream import image_inputs
+from verdigris.core.outputs import locale_told
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -85,7 +86,14 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
         ) from None
     stage = shader.getStage("pixel")
-    code = lift_private_uniforms(shader.getSourceCode("pixel"))
+    try:
+        code = lift_private_uniforms(shader.getSourceCode("pixel"))
+    except UnicodeDecodeError:
+        # MaterialX asks the system byte by byte what is a letter
+        raise DocumentError(
+            f"{document.name}: MaterialX cannot generate material {material.name!r}, which has "
+            f"other letters in {locale_told()}"
+        ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1

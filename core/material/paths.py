@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import resolved
+from verdigris.core.outputs import locale_told, resolved
 
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 
@@ -77,6 +78,8 @@ class SearchPath:
 
     def remedy(self, name: str, start: Path | None = None) -> str:
         """What to do where no file of this name was found."""
+        if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
+            return f"it has other letters in {locale_told()}"
         # a whole path is not looked for in other folders
         where = "" if _is_absolute(name) else " or add its folder with --search"
         meant = self._find_meant(name, start)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from verdigris.core.batch.facts import plain
 from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.plan import Choices, State, make_plan
@@ -48,6 +49,18 @@ def test_what_was_never_baked_is_to_be_baked_and_then_is_not(props):
     plan = plan_of(props)
     assert set(states(plan).values()) == {CURRENT}
     assert (plan.works, plan.seconds, plan.bytes) == ((), 0, 0)
+
+
+def test_how_long_bakes_take_is_learnt_from_those_that_are_there(props):
+    # the three that are there drew 100 steps of 4,096 samples in 2, 4 and 40 seconds
+    for each, seconds in zip(plan_of(props).materials, (2.0, 40.0, 4.0), strict=True):
+        write_baked(each, seconds=seconds, verdigris="0")
+    for work in plan_of(props, Choices(trainer="numpy")).works:
+        settings = work.materials[0].entry.wish.settings_for("numpy")
+        drawn = settings.iterations * settings.batch
+        beside = work.seconds - drawn / (100 * 4096 / 4.0)
+        # beside training
+        assert beside == pytest.approx(12.0)
 
 
 def test_a_copy_elsewhere_and_a_touched_file_are_the_same(props, tmp_path):
@@ -105,6 +118,25 @@ def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
     for state, reasons in states(plan_of(props)).values():
         assert state == "stale"
         assert reason in reasons[0]
+
+
+def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
+    rules = (Rule(time_limit=30.0, settings={"resolution": 512, "encode_from": 512}),)
+    wished = plain(plan_of(props, rules=rules).materials[0].entry.wish.settings_for("numpy"))
+
+    def found(**changes):
+        for each in plan_of(props, rules=rules).materials:
+            write_baked(each, time_limit=30.0, settings={**wished, **changes})
+        return set(states(plan_of(props, rules=rules)).values())
+
+    assert found(encode_from=0, iterations=7) == {CURRENT}
+    assert found(encode_from=1024) == {("stale", ("encode_from is 512, was 1024",))}
+    # without a limit there is time enough
+    for each in plan_of(props).materials:
+        write_baked(
+            each, settings={**plain(each.entry.wish.settings_for("numpy")), "encode_from": 0}
+        )
+    assert all("encode_from is" in why[0] for _, why in states(plan_of(props)).values())
 
 
 def test_what_either_trainer_made_is_up_to_date_unless_one_is_wanted(props):

@@ -7,11 +7,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from verdigris.core.batch import child
-from verdigris.core.batch.bake_task import bake_or_wait
+from verdigris.core.batch import bake_task, child
+from verdigris.core.batch import engine as engine_module
 from verdigris.core.batch.child import bake_in_child
 from verdigris.core.batch.drive import Drive, Manner
 from verdigris.core.batch.engine import LocalEngine
@@ -146,19 +147,24 @@ def test_what_another_process_has_baked_meanwhile_is_not_baked_again(tmp_path):
     assert {row.name: row.attempts for row in summary.rows}["slate"] == 1
 
 
-def test_a_bake_that_has_waited_for_another_says_so_and_leaves_its_bundle(tmp_path):
-    told, held = [], threading.Event()
+def test_a_bake_that_has_waited_for_another_says_so_and_leaves_its_bundle(tmp_path, monkeypatch):
+    told, held, waited_for = [], threading.Event(), threading.Event()
 
     def hold():
         with locked(tmp_path, "clay"):
             held.set()
-            time.sleep(0.5)
+            waited_for.wait(60)
+
+    def sleep(_):
+        waited_for.set()
+        other.join()
 
     other = threading.Thread(target=hold)
+    monkeypatch.setattr(bake_task, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
     other.start()
     held.wait()
     options = BakeOptions("clay", tmp_path, "numpy")
-    assert list(bake_or_wait([plain_teacher()], TINY, options, told.append)) == []
+    assert list(bake_task.bake_or_wait([plain_teacher()], TINY, options, told.append)) == []
     other.join()
     assert told == [{"event": "waited"}]
     assert list(tmp_path.iterdir()) == []
@@ -212,6 +218,26 @@ def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path):
     pid = int((work.task.folder / "a.starts").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("resolution", "memory", "fit"),
+    [
+        # texels of all levels take 352 bytes each, and a bake 3 GiB beside them
+        (256, 64 << 30, 21),
+        (4096, 64 << 30, int((64 << 30) / ((3 << 30) + 352 * 4096 * 4096 * 4 / 3))),
+        (4096, 1 << 30, 1),
+        (4096, None, 32),
+    ],
+)
+def test_as_many_bakes_as_their_textures_leave_memory_for(
+    resolution, memory, fit, tmp_path, monkeypatch
+):
+    rules = (Rule(settings={"resolution": resolution}),)
+    works = scene_of(tmp_path, "a", "b", rules=rules).works
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
+    monkeypatch.setattr(engine_module, "usable_bytes", lambda: memory)
+    assert engine_module.bakes_that_fit(work.task for work in works) == fit
 
 
 def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):

@@ -42,6 +42,35 @@ def Scope "Looks"
 }
 """
 
+PAINTED = """#usda 1.0
+def Material "paint"
+{
+    token outputs:mtlx:surface.connect = </paint/SR.outputs:out>
+    def Shader "SR"
+    {
+        uniform token info:id = "ND_standard_surface_surfaceshader"
+        color3f inputs:base_color.connect = </paint/picture.outputs:out>
+        token outputs:out
+    }
+    def Shader "picture"
+    {
+        uniform token info:id = "ND_image_color3"
+        asset inputs:file = @FILE@
+        color3f outputs:out
+    }
+}
+"""
+
+
+def write_stage(folder, file):
+    """A stage whose material reads a file, and that of the layer `looks/paint.usda`."""
+    (folder / "looks").mkdir(parents=True, exist_ok=True)
+    (folder / "looks" / "paint.usda").write_text(PAINTED.replace("FILE", file))
+    stage = folder / "set.usda"
+    reference = '#usda 1.0\ndef "paint" (references = @./looks/paint.usda@</paint>) {}\n'
+    stage.write_text(reference)
+    return stage
+
 
 def names(scene):
     return [entry.name for entry in scene.entries]
@@ -120,6 +149,46 @@ def test_the_materials_of_a_stage_come_as_documents(tmp_path):
     assert tuple(surface.getInputValue("base_color")) == pytest.approx((0.7, 0.3, 0.1))
     assert loaded.require_material(clay.material).name == "clay"
     assert "kma_hair" in karma.problem
+
+
+def plan_of_one(path, out, **asked):
+    (material,) = make_plan(read(path, out=out, **asked)).materials
+    return str(material.state), material.reasons
+
+
+@pytest.mark.parametrize("file", ["./grain.png", "../grain.png"])
+def test_what_a_layer_names_may_lie_in_the_folder_of_the_stage_or_below(file, tmp_path):
+    stage = write_stage(tmp_path / "set", file)
+    (stage.parent / "looks" / file).write_bytes(b"pixels")
+    assert plan_of_one(stage, tmp_path / "out") == ("not baked", ())
+
+
+@posix
+def test_what_a_stage_names_may_lie_beside_the_link_to_it(tmp_path):
+    stage = tmp_path / "shot" / "set.usda"
+    stage.parent.mkdir()
+    (tmp_path / "published.usda").write_text(PAINTED.replace("FILE", "./grain.png"))
+    stage.symlink_to("../published.usda")
+    (stage.parent / "grain.png").write_bytes(b"pixels")
+    assert plan_of_one(stage, tmp_path / "out") == ("not baked", ())
+
+
+@pytest.mark.parametrize("file", ["{elsewhere}/grain.png", "../../elsewhere/grain.png"])
+def test_a_texture_outside_is_refused_of_a_stage_as_of_a_document(file, tmp_path):
+    elsewhere, out = tmp_path / "elsewhere", tmp_path / "out"
+    elsewhere.mkdir()
+    (elsewhere / "grain.png").write_bytes(b"pixels")
+    stage = write_stage(tmp_path / "set", file.format(elsewhere=elsewhere.as_posix()))
+    beside = write_documents(stage.parent, "oak", file=f"{elsewhere.as_posix()}/grain.png")
+    refused = (
+        f"is {elsewhere / 'grain.png'}, outside the folders that may be read ({stage.parent}): "
+        f"allow its folder with --search {elsewhere} or any with --allow-outside"
+    )
+    for path in (stage, beside / "oak.mtlx"):
+        state, (reason,) = plan_of_one(path, out)
+        assert (state, reason[-len(refused) :]) == ("cannot be baked", refused)
+        for allowed in ({"search": (elsewhere,)}, {"allow_outside": True}):
+            assert plan_of_one(path, out, **allowed) == ("not baked", ())
 
 
 def test_a_broken_stage_is_an_entry_that_says_why_in_one_place(tmp_path):
@@ -225,12 +294,24 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"sources": []}, "sources is empty"),
         ({"sources": ["gone.mtlx"]}, "gone.mtlx: there is no such file"),
         ({"sources": ["*.gone"]}, "fits no file"),
+        (
+            {"sources": ["**paint.mtlx"]},
+            "/**paint.mtlx: ** stands for whole folders: write it alone between /, or use *",
+        ),
         ({"sources": [{"source": "clay.mtlx", "metrial": "clay"}]}, "'metrial' is not known"),
         ({"sources": [{"source": "clay.mtlx", "materials": "x"}]}, "no material is called x"),
         ({"rules": [{"match": "*", "out": "../up"}]}, "out is '../up': use a folder below"),
         ({"rules": [{"match": "*", "time_limit": -1}]}, "time_limit is -1: use a number above 0"),
         ({"rules": [{"match": 3}]}, "match is 3: use a text, or a list of texts"),
         ({"rules": {"match": "*"}}, "rules is"),
+        (
+            {"rules": [{"match": "c*"}, {"match": ["cly", "slate"]}]},
+            "scene.json: rules[1]: match: no bundle is called cly, slate; there: clay",
+        ),
+        (
+            {"packs": {"set.vdg": ["clay", "cly"]}},
+            "scene.json: packs.set.vdg: no bundle is called cly; there: clay",
+        ),
         ({"packs": {"a/b.vdg": "*"}}, "'a/b.vdg' is no file"),
         ({"packs": {"Clay.vdg": "*"}}, "'Clay.vdg' is the bundle of the material clay: choose"),
         ({"sources": [""]}, "sources[0]: source is empty: name a document"),
@@ -270,6 +351,63 @@ def test_a_wrong_field_is_named_with_what_would_be_right(fields, message, tmp_pa
     with pytest.raises(SceneError) as caught:
         read_scene(tmp_path / "scene.json")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "twin"),
+    [
+        ('{"scene": 1, "sources": ["clay.mtlx"], "rules": [], "rules": []}', "rules"),
+        ('{"scene": 1, "sources": ["clay.mtlx"], "rules": [{"out": "a", "out": "b"}]}', "out"),
+    ],
+)
+def test_a_field_that_is_given_twice_is_named(text, twin, tmp_path):
+    write_documents(tmp_path, "clay")
+    (tmp_path / "scene.json").write_text(text)
+    with pytest.raises(SceneError, match=f"scene.json: '{twin}' is given twice: leave one out"):
+        read(tmp_path / "scene.json")
+
+
+def test_a_pattern_for_a_document_that_is_broken_stops_no_other_material(tmp_path):
+    write_documents(tmp_path, "clay")
+    (tmp_path / "woods.mtlx").write_text("<materialx version='1.39'><")
+    rules, packs = [{"match": "oak", "preset": "draft"}], {"set.vdg": ["clay", "oak"]}
+    scene = write_scene(tmp_path / "scene.json", ["*.mtlx"], rules=rules, packs=packs)
+    clay, woods = read(scene).entries
+    assert (clay.problem, "not valid XML" in woods.problem) == ("", True)
+
+
+def test_a_pattern_for_what_is_left_out_is_told_for_a_pack_and_taken_for_a_rule(tmp_path):
+    write_documents(tmp_path, "clay", "old")
+    fields = {"rules": [{"match": "old", "skip": True}], "packs": {"set.vdg": ["clay"]}}
+    scene = write_scene(tmp_path / "scene.json", ["clay.mtlx", "old.mtlx"], **fields)
+    assert names(read(scene)) == ["clay"]
+    fields["packs"] = {"set.vdg": ["clay", "old"]}
+    scene = write_scene(tmp_path / "scene.json", ["clay.mtlx", "old.mtlx"], **fields)
+    with pytest.raises(SceneError, match="no bundle is called old; there: clay"):
+        read(scene)
+
+
+def test_a_materials_name_is_mistyped_also_where_another_of_the_stage_cannot_be_baked(tmp_path):
+    (tmp_path / "set.usda").write_text(STAGE)
+    scene = write_scene(tmp_path / "scene.json", ["set.usda"], rules=[{"match": "cly"}])
+    with pytest.raises(SceneError, match="no bundle is called cly; there: clay, karma"):
+        read(scene)
+
+
+def test_a_bracket_in_a_pattern_is_itself(tmp_path):
+    write_documents(tmp_path, "clay")
+    sources = [
+        {"source": "clay.mtlx", "name": name, "settings": {"seed": seed}}
+        for seed, name in enumerate(["hero [1]", "hero 1", "hero ?"], 1)
+    ]
+    rules = [{"match": "hero [1]", "preset": "draft"}]
+    scene = write_scene(tmp_path / "scene.json", sources, rules=rules)
+    assert [each.wish.preset for each in read(scene).entries] == ["draft", "", ""]
+    assert [each.wish.settings["seed"] for each in read(scene).entries] == [1, 2, 3]
+    assert names(read(scene, only=("hero [1]",))) == ["hero [1]"]
+    assert names(read(scene, only=("*[?]",))) == ["hero [1]"]
+    assert names(read(scene, only=("hero \\?",))) == ["hero ?"]
+    assert names(read(scene, only=("hero ?",))) == ["hero 1", "hero ?"]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch.child import BAKED, Outcome
-from verdigris.core.batch.drive import Manner, Result
+from verdigris.core.batch.child import BAKED, FAILED, STOPPED, Outcome
+from verdigris.core.batch.drive import NOT_REACHED, UP_TO_DATE, Manner, Result
 from verdigris.core.batch.groups import Grouping
 from verdigris.core.batch.packs import write_packs
 from verdigris.core.batch.plan import Choices, make_plan
@@ -74,6 +74,28 @@ def test_what_is_shared_is_baked_alone_too_once_with_the_steps_of_one(scene, sta
     assert json.loads(summary.text())["materials"][0]["sharing"]["ratio"] == pytest.approx(2.0)
 
 
+def test_of_what_is_baked_alone_only_what_is_not_finished_keeps_its_checkpoint(tmp_path, state):
+    docs = write_documents(tmp_path / "docs", *NAMES, "d", "e")
+    scene = read(docs, out=tmp_path / "out", rules=(Rule(group="all"),))
+    plan = make_plan(scene, BY_HAND)
+    statuses = dict(zip("abcde", (BAKED, UP_TO_DATE, STOPPED, NOT_REACHED, FAILED), strict=True))
+    singles = [work.materials[0] for work in Alone(state).works(plan, BY_HAND)]
+    for single in singles[:3]:
+        # what is replaced while it is stopped has a bundle, too
+        write_baked(single)
+    for single in singles:
+        (state / "alone" / f"{single.entry.name}.bake.npz").write_bytes(b"")
+        (state / "alone" / f".{single.entry.name}.lock").write_text("")
+    Alone(state).take([Result(each, statuses[each.entry.name]) for each in singles])
+    left = {path.name for path in (state / "alone").iterdir()}
+    assert left == {f"{name}.bake.npz" for name in "cde"}
+    works = Alone(state).works(plan, BY_HAND)
+    assert {work.task.name: work.goes_on for work in works} == dict.fromkeys("cde", True)
+    # a run that bakes nothing lets go of nothing
+    Alone(state).take([])
+    assert {path.name for path in (state / "alone").iterdir()} == left
+
+
 def test_what_a_group_saves_is_known_without_the_bakes_for_comparison(scene):
     for each in make_plan(scene, BY_HAND).materials:
         write_baked(each)
@@ -131,6 +153,18 @@ def test_a_pack_is_written_once_and_again_when_a_bundle_has_changed(scene, state
     assert "error" not in second
 
 
+def test_a_bracket_in_a_pattern_of_a_pack_is_itself(tmp_path):
+    write_documents(tmp_path / "docs", "a")
+    sources = [{"source": "docs/a.mtlx", "name": name} for name in ("a[1]", "a1")]
+    file = write_scene(tmp_path / "scene.json", sources, packs={"set.vdg": "a[1]"})
+    for each in make_plan(read(file, out=tmp_path / "out")).materials:
+        write_baked(each)
+    plan = make_plan(read(file, out=tmp_path / "out"))
+    run_plan(plan, Choices(), RunOptions(Manner()), None, None)
+    (material,) = open_scene(tmp_path / "out" / "set.vdg").materials
+    assert material.name == "a_1"
+
+
 def test_a_pack_of_the_scene_holds_what_was_not_meant_too(tmp_path):
     write_documents(tmp_path / "docs", *NAMES)
     file = write_scene(tmp_path / "scene.json", ["docs"], packs={"set.vdg": ["a", "b"]})
@@ -163,10 +197,11 @@ def test_a_damaged_note_of_packs_costs_no_more_than_to_pack_again(junk, scene, s
     assert list(json.loads((state / "packs.json").read_text())) == ["all.vdg"]
 
 
-def test_times_of_a_damaged_summary_are_left_out(scene):
+@pytest.mark.parametrize("seconds", [float("nan"), 10**400, "x"], ids=["nan", "large", "text"])
+def test_times_of_a_damaged_summary_are_left_out(seconds, scene):
     for each in make_plan(scene).materials:
         write_baked(each)
-    told = [{"name": "a", "status": "baked", "seconds": float("nan"), "warnings": ["kept"]}]
+    told = [{"name": "a", "status": "baked", "seconds": seconds, "warnings": ["kept"]}]
     (scene.out / "scene_summary.json").write_text(json.dumps({"materials": told}))
     summary = summary_of(scene, make_plan(scene), None)
     assert (summary.rows[0].seconds, summary.rows[0].warnings) == (0.0, ("kept",))

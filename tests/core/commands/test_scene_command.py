@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.batch.plan import make_plan
 
-from ..batch.scenes import read, write_baked, write_documents
+from ..batch.scenes import read, write_baked, write_documents, write_scene
 from ..in_process import run_command
 
 
@@ -50,6 +50,33 @@ def test_a_wrong_option_is_wrong_usage_and_bakes_nothing(options, message, docs,
     assert code == 2
     assert message in " ".join(errors.split())
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("clay", "\u6728"), "\u6728.vdg: has no name that every file system takes: rename it"),
+        (("aux",), "aux.vdg: has no name that every file system takes: rename it"),
+        (("n" * 120,), "its name has 120 letters: rename it to 113 or less"),
+        (("clay", "clay "), "are both called clay: rename one"),
+    ],
+)
+def test_names_that_a_scene_pack_refuses_are_told_before_anything_is_baked(
+    names, message, tmp_path
+):
+    write_documents(tmp_path / "docs", "clay")
+    sources = [{"source": "docs/clay.mtlx", "name": name} for name in names]
+    scene = write_scene(tmp_path / "plain.json", sources)
+    packed = write_scene(tmp_path / "packed.json", sources, packs={"set.vdg": []})
+    for code, *command in (
+        (2, "run", scene, "--pack", "set.vdg"),
+        (1, "run", packed),
+        (1, "plan", packed),
+    ):
+        found, _, errors = run_command(("scene", *command, "--out", tmp_path / "out"))
+        assert (found, [*tmp_path.glob("out/*.vdg")]) == (code, [])
+        assert message in " ".join(errors.split())
+    assert run_command(("scene", "plan", scene, "--out", tmp_path / "out"))[0] == 0
 
 
 @pytest.mark.parametrize("command", [("scene", "run"), ("farm", "task", "--task", "oak")])

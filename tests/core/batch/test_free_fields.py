@@ -1,0 +1,150 @@
+"""What a manifest says beside what decoders need may be absent, or be anything: plans are made all
+the same, runs end in a report, and no terminal is told what to do."""
+
+import json
+import math
+
+import pytest
+
+from verdigris.core.batch.estimate import Estimate
+from verdigris.core.batch.facts import plain
+from verdigris.core.batch.groups import Grouping
+from verdigris.core.batch.plan import Choices, make_plan
+from verdigris.core.batch.report import report_html
+from verdigris.core.batch.rules import Rule
+from verdigris.core.batch.run import finish_plan, write_summary
+from verdigris.core.batch.sharing import Alone
+from verdigris.core.batch.tell import status_lines
+from verdigris.core.settings import require_settings
+
+from .scenes import read, write_baked, write_documents
+
+BEYOND_FLOATS = 10**400
+ABSENT = object()
+STRANGE = [ABSENT, None, True, 0, -3, "x", [1], {"a": {}}, BEYOND_FLOATS, -BEYOND_FLOATS]
+PLACES = [
+    "errors.samples",
+    "errors.samples.log_mae",
+    "errors.samples.smape",
+    "errors.sphere",
+    "errors.sphere.psnr",
+    "cost.loaded_bytes",
+    "cost.weights_bytes",
+    "report.dropped",
+    "source.asked",
+    "source.asked.group",
+    "source.asked.group.size",
+    "source.device",
+    "source.document",
+    "source.material",
+    "source.seconds",
+    "source.settings",
+    "source.settings.batch",
+    "source.settings.draw",
+    "source.settings.encode_from",
+    "source.step",
+    "source.stopped_by",
+    "source.textures",
+    "source.trainer",
+]
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return read(write_documents(tmp_path / "docs", "clay"), out=tmp_path / "out")
+
+
+def write_strange(planned, place, value):
+    """Its bundle, with a value at a place of the manifest."""
+    file = write_baked(planned) / "manifest.json"
+    file.write_text(strange_manifest(file.read_text(), place, value))
+
+
+def strange_manifest(text, place, value):
+    manifest = json.loads(text)
+    *above, last = place.split(".")
+    table = manifest
+    for name in above:
+        table = table.setdefault(name, {})
+    table[last] = value
+    if value is ABSENT:
+        del table[last]
+    return json.dumps(manifest)
+
+
+def strange_plan(scene, place, value):
+    (planned,) = make_plan(scene).materials
+    write_strange(planned, place, value)
+    return make_plan(scene)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_ends_in_a_report_whatever_a_bundle_says(place, scene):
+    (planned,) = make_plan(scene).materials
+    file = write_baked(planned) / "manifest.json"
+    text = file.read_text()
+    for value in STRANGE:
+        file.write_text(strange_manifest(text, place, value))
+        summary = finish_plan(make_plan(scene), [])
+        told, report = (path.read_text() for path in write_summary(summary))
+        (material,) = json.loads(told)["materials"]
+        assert material["status"] in ("up to date", "not reached")
+        assert '<article id="clay"' in report
+
+
+@pytest.mark.parametrize("value", [True, "0.5", BEYOND_FLOATS], ids=["true", "text", "large"])
+def test_what_is_no_number_is_not_shown_as_one(value, scene):
+    summary = finish_plan(strange_plan(scene, "errors.samples.log_mae", value), [])
+    (row,) = summary.rows
+    assert math.isnan(row.log_mae)
+    assert '<td class="number"></td><td class="number">0.100</td>' in report_html(summary)
+    (row,) = finish_plan(strange_plan(scene, "cost.weights_bytes", value), []).rows
+    assert row.decoder_bytes == 0
+
+
+@pytest.mark.parametrize("size", ["x", 0, -1, 2.0, True])
+def test_a_group_of_no_size_is_another_group(size, scene):
+    (planned,) = strange_plan(scene, "source.asked.group.size", size).materials
+    assert planned.reasons == ("shares its decoder, and should have its own",)
+
+
+@pytest.mark.parametrize("value", ["x", BEYOND_FLOATS, None], ids=["text", "large", "none"])
+def test_what_sharing_costs_is_not_measured_where_an_error_is_no_number(value, tmp_path):
+    docs, choices = write_documents(tmp_path / "docs", "a", "b"), Choices(grouping=Grouping.BY_HAND)
+    scene = read(docs, out=tmp_path / "out", rules=(Rule(group="all"),))
+    for each in make_plan(scene).materials:
+        write_baked(each)
+    alone, plan = Alone(tmp_path), make_plan(scene, choices)
+    assert alone.works(plan, choices) == []
+    first, second = plan.materials
+    write_strange(first, "errors.samples.log_mae", value)
+    write_baked(second, log_mae=0.02)
+    assert alone.cost(first) is None
+    assert alone.cost(second).ratio == 2.0
+
+
+@pytest.mark.parametrize("place", ["seconds", "step", "settings"])
+def test_nothing_is_learnt_of_times_that_are_none(place):
+    settings = require_settings("draft", "numpy")
+    source = {"settings": plain(settings), "seconds": 1.0, "step": 100, "trainer": "numpy"}
+    unknown = Estimate().seconds(settings, "numpy", None)
+    for value in STRANGE[1:]:
+        estimate = Estimate()
+        estimate.learn({**source, place: value})
+        assert estimate.seconds(settings, "numpy", None) == unknown
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("source.textures", [{"file": "\x1b[2J\nclay", "sha256": "0"}], "�[2J�clay is read no"),
+        ("source.verdigris", "\x1b[31m1.0", "made with verdigris �[31m1.0, this is"),
+        ("source.settings.network", "\x1b[31m", "was �[31m)"),
+        ("source.time_limit", "\x1b[31m", "time_limit is None, was �[31m)"),
+    ],
+    ids=["textures", "version", "settings", "wishes"],
+)
+def test_texts_of_a_bundle_reach_no_terminal_as_escape_sequences(place, value, told, scene):
+    line, _ = status_lines(strange_plan(scene, place, value))
+    assert line.isprintable()
+    assert told in line
