@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -121,6 +122,10 @@ class Device:
             del self._shared[next(iter(self._shared))]
         return found
 
+    def let_go_of_kernels(self) -> None:
+        """Of those that are shared."""
+        self._shared.clear()
+
     def dispatch(
         self,
         kernel: slangpy.ComputeKernel,
@@ -186,7 +191,9 @@ def close_device(choice: str | None = None) -> None:
     place for as long as any other process has the cache open. Without a device nothing happens."""
     if not _open_once.cache_info().currsize:
         return
-    _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto").gpu.close()
+    device = _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+    device.let_go_of_kernels()
+    device.gpu.close()
     _open_once.cache_clear()
     gc.collect()
 
@@ -283,7 +290,10 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
         shader_cache_size=_SHADER_CACHE_BYTES,
         shader_cache_path=shader_cache,
     )
-    return Device(gpu, backend, adapter.name, _is_software(adapter), options)
+    device = Device(gpu, backend, adapter.name, _is_software(adapter), options)
+    # before slangpy closes the device, which was imported earlier
+    atexit.register(device.let_go_of_kernels)
+    return device
 
 
 def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
