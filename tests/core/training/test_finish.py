@@ -94,6 +94,8 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "reference against the graph",
         "the graph now against then",
         "reference against the graph now",
+        "emission against the graph now",
+        "opacity against the graph now",
     ]
     assert bundle.is_quantised
 
