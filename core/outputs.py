@@ -63,6 +63,12 @@ def is_unicode(name: str) -> bool:
     return name == name.encode(errors="replace").decode()
 
 
+def why_not_told(file: str) -> str:
+    """What keeps bundles, which say in Unicode what they were made of, from naming a document."""
+    is_told = is_unicode(Path(file).name)
+    return "" if is_told else f"{file}: the file's name is no Unicode: rename it"
+
+
 def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
     """Refuses a path that the library for images cannot be given."""
     if not is_unicode(str(path)):

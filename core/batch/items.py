@@ -90,7 +90,12 @@ def _of_pattern(
     if not text:
         raise SceneError(f"{where}: source is empty: name a document, a folder or a stage")
     path = here(text)
-    if not any(sign in text for sign in "*?[") or path.exists():
+    has_signs = any(sign in text for sign in "*?[")
+    try:
+        is_there = path.exists()
+    except OSError:
+        is_there = False
+    if is_there or not has_signs:
         return entries_of(path, reading)
     # only what the scene says is a pattern, and no folder above it
     start = base if path.is_relative_to(base) else Path(path.anchor)
@@ -99,7 +104,10 @@ def _of_pattern(
         raise SceneError(
             f"{where}: {path}: ** stands for whole folders: write it alone between /, or use *"
         )
-    found = sorted(start.glob(str(pattern)))
+    try:
+        found = sorted(start.glob(str(pattern)))
+    except OSError as failure:
+        raise SceneError(f"{where}: {path} cannot be looked for: {failure.strerror}") from failure
     if not found:
         raise SceneError(f"{where}: {path} fits no file")
     return [entry for each in found for entry in entries_of(each, reading)]

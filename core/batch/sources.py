@@ -11,7 +11,7 @@ from verdigris.core.batch.documents import Documents
 from verdigris.core.batch.entry import Entry, Source
 from verdigris.core.batch.fields import SceneError, Values, read_json
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import is_unicode, resolved
+from verdigris.core.outputs import resolved, why_not_told
 
 DOCUMENT_SUFFIX = ".mtlx"
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -93,8 +93,7 @@ def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterat
     except VerdigrisError as failure:
         yield Entry(plain, source, problem=str(failure))
         return
-    # bundles say in Unicode what they were made of
-    problem = "" if is_unicode(path.name) else f"{path}: the file's name is no Unicode: rename it"
+    problem = why_not_told(str(path))
     # a document without materials is there for others to include it
     for material in document.materials:
         yield Entry(material.file_name, source, material.name, problem=problem)

@@ -110,7 +110,8 @@ def from_view(
     from verdigris.core.pictures.mesh import load_mesh
 
     check_map_path(output)
-    if (camera is None) == (eye is None or target is None):
+    by_places = eye is not None and target is not None
+    if (camera is not None) == by_places or (camera is not None and (eye or target)):
         raise typer.BadParameter("use either --camera, or --eye and --target")
     seen_by: Camera
     if camera is not None:

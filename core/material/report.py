@@ -17,6 +17,7 @@ from verdigris.core.material.image_facts import (
 )
 from verdigris.core.material.parts import default_places, parts_of
 from verdigris.core.material.upstream import nodes_behind
+from verdigris.core.outputs import why_not_told
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -104,8 +105,9 @@ def describe_material(
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
-    if missing:
-        return replace(report, problem=missing)
+    problem = why_not_told(document.name) or missing
+    if problem:
+        return replace(report, problem=problem)
     return _probed(document, material, report, device_choice) if probe else report
 
 

@@ -34,7 +34,7 @@ from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import files_read, source_facts
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.network.student import Student
-from verdigris.core.outputs import LONGEST_NAME, check_apart, is_unicode
+from verdigris.core.outputs import LONGEST_NAME, check_apart, why_not_told
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -117,8 +117,8 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
                 f"{document}: the material {name!r} has a name that is blank or cannot be "
                 "printed: rename it"
             )
-        if not is_unicode(Path(document).name):
-            raise DocumentError(f"{document}: the file's name is no Unicode: rename it")
+        if why_not_told(document):
+            raise DocumentError(why_not_told(document))
     for path in paths:
         length = len(os.fsencode(path.stem))
         if length > LONGEST_NAME:

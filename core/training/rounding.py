@@ -38,15 +38,11 @@ def as_stored(
 
 
 def note_error_before(run: Run) -> None:
-    """Keeps the error of latents that are not rounded, and what it is if they are."""
+    """Keeps the error of latents that are not rounded."""
     quantisation = run.settings.training().quantisation
     assert quantisation is not None
-    trained = run.filled_parameters()
-    run.rounding = {
-        "bits": quantisation.bits,
-        "log_mae_before": _errors(run, trained),
-        "log_mae_rounded": _errors(run, as_stored(trained, quantisation, None)),
-    }
+    before = _errors(run, run.filled_parameters())
+    run.rounding = {"bits": quantisation.bits, "log_mae_before": before}
 
 
 def tell_cost(run: Run) -> Iterator[Event]:

@@ -294,6 +294,8 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"sources": []}, "sources is empty"),
         ({"sources": ["gone.mtlx"]}, "gone.mtlx: there is no such file"),
         ({"sources": ["*.gone"]}, "fits no file"),
+        ({"sources": [f"{'a' * 300}*.gone"]}, "fits no file"),
+        ({"sources": [f"{'a' * 300}/*.gone"]}, "cannot be looked for: File name too long"),
         (
             {"sources": ["**paint.mtlx"]},
             "/**paint.mtlx: ** stands for whole folders: write it alone between /, or use *",

@@ -290,6 +290,7 @@ def test_a_camera_sees_a_stage_where_the_stage_has_it_whichever_axis_is_up(comma
     [
         ((), "use either --camera, or --eye and --target"),
         (("--eye", "1,2"), "use either --camera"),
+        (("--camera", "c.json", "--eye", "1,2,3"), "use either --camera"),
         (("--eye", "1,2", "--target", "0,0,0"), "'1,2' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,nan,0"), "'0,nan,0' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not WxH"),

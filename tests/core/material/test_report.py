@@ -405,6 +405,13 @@ def test_a_missing_texture_is_the_reason_why_it_cannot_be_baked(tmp_path):
     assert str(tmp_path) in found.problem
 
 
+@pytest.mark.parametrize("name", ["a\udcff.mtlx", "\u6728.mtlx"])
+def test_a_document_that_no_bundle_can_tell_of_cannot_be_baked(name):
+    (found,) = describe(parse_document(with_surface(), name=name), probe=False)
+    is_told = name.isprintable()
+    assert found.problem == ("" if is_told else f"{name}: the file's name is no Unicode: rename it")
+
+
 def test_a_texture_is_described_by_its_header(tmp_path):
     import OpenImageIO as oiio
 

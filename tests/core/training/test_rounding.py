@@ -71,7 +71,6 @@ def test_the_bundle_holds_what_was_measured_on_the_grid_of_the_phase_and_says_ho
     assert facts["log_mae_after"] == pytest.approx(found, rel=1e-6)
     # half of training was still to come
     assert facts["log_mae_after"] < facts["log_mae_before"]
-    assert facts["log_mae_rounded"] == pytest.approx(facts["log_mae_before"], rel=0.05)
 
 
 def test_a_bake_ended_before_the_phase_is_rounded_all_the_same_and_the_cost_told(
@@ -87,7 +86,7 @@ def test_a_bake_ended_before_the_phase_is_rounded_all_the_same_and_the_cost_told
     assert "rounding" not in [event.name for event in events if isinstance(event, Phase)]
     assert run.trainer.latent_ranges() is None
     facts = open_bundle(tmp_path / "out.vdg").manifest.errors["quantisation"]
-    assert facts["log_mae_after"] == facts["log_mae_rounded"] > 1.001 * facts["log_mae_before"]
+    assert facts["log_mae_after"] > 1.001 * facts["log_mae_before"]
     (warning,) = (event.text for event in events if isinstance(event, Warning))
     assert warning.startswith("cloud: 4 bits a latent channel cost ")
     assert "use --latent-bits 0" in warning
