@@ -268,7 +268,10 @@ _ON_PROCESSOR = BakeSettings(
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
-        "draft": BakeSettings(iterations=10_000),
+        # It is for looking: with half of the places as many more steps fit into its second.
+        "draft": BakeSettings(
+            iterations=11_000, most_places=4, draw=DrawSettings(coarse_places=8)
+        ),
         "standard": replace(
             _LONG,
             iterations=54_000,
@@ -290,7 +293,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=3_000, encode_from=256),
+        "draft": replace(_ON_PROCESSOR, iterations=2_500, encode_from=256),
         "standard": replace(
             _ON_PROCESSOR,
             iterations=21_000,
