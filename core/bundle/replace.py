@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -34,10 +35,13 @@ def clear_leftovers(target: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(target)
-    for leftover in target.parent.iterdir():
-        # not by a pattern: names of materials can hold brackets
-        if leftover.name.startswith(f".{target.name}.") and leftover.suffix == ".tmp":
-            shutil.rmtree(leftover, ignore_errors=True)
+    # of exactly this name: that of another result can begin with it
+    leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+\.tmp")
+    # a folder that can be written to alone keeps what is left in it
+    with contextlib.suppress(PermissionError):
+        for leftover in target.parent.iterdir():
+            if leftover_name.fullmatch(leftover.name):
+                shutil.rmtree(leftover, ignore_errors=True)
 
 
 def write_folder(folder: Path, files: Mapping[str, Content]) -> None:

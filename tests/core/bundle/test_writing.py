@@ -170,3 +170,26 @@ def test_leftovers_are_cleared_whatever_the_name_and_nothing_else_is(tmp_path):
         (tmp_path / f".{name}.77.tmp" / "half").write_text("")
     make_bundle(tmp_path / "a[1].vdg")
     assert sorted(file.name for file in tmp_path.iterdir()) == [".a1.vdg.77.tmp", "a[1].vdg"]
+
+
+def test_what_a_longer_name_is_being_written_to_is_no_leftover(tmp_path):
+    (tmp_path / ".a.vdg.vdg.77.tmp").mkdir()
+    (tmp_path / ".a.vdg.77.tmp").mkdir()
+    make_bundle(tmp_path / "a.vdg")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".a.vdg.vdg.77.tmp", "a.vdg"]
+
+
+def test_a_folder_that_can_be_written_to_and_not_listed_is_written_to(tmp_path, monkeypatch):
+    before = make_bundle(tmp_path / "a.vdg", name="before")
+    list_folder = Path.iterdir
+
+    def unlisted(folder):
+        if folder == tmp_path:
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return list_folder(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", unlisted)
+        after = make_bundle(tmp_path / "a.vdg", name="after")
+    assert (before.manifest.name, after.manifest.name) == ("before", "after")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]
