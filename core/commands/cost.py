@@ -53,6 +53,11 @@ def cost(
     for option, value in (("--preset", preset), ("--resolution", resolution)):
         if is_baked and value is not None:
             raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=option)
+    if source is not None and not is_baked:
+        raise typer.BadParameter(
+            f"{file} is no bundle: its own graph is what a forecast compares with",
+            param_hint="--source",
+        )
     opened = open_device(device)
     if is_baked:
         bundle = open_bundle(file)

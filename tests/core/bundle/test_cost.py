@@ -202,6 +202,14 @@ def test_what_was_baked_is_no_forecast(monkeypatch, capsys):
         assert f"{option}: brass.vdg is a bundle: it was baked already" in said
 
 
+def test_a_forecast_takes_no_other_source(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "a.mtlx", "--source", "b.mtlx"])
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--source: a.mtlx is no bundle: its own graph is what a forecast compares with" in said
+
+
 @pytest.fixture(scope="module")
 def tray_on_gpu(cooperative_card):
     """What an evaluation costs there."""
