@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from verdigris.core.commands.opening import open_student, open_teacher
+from verdigris.core.commands.opening import open_student, open_teacher, require_own_material
 from verdigris.core.commands.options import (
     AllowOutside,
     AsJson,
@@ -170,7 +170,10 @@ def compare(
         for path in (first, second)
         if path not in bundles
     ]
-    # a document has other materials, too
+    for path, bundle in bundles.items():
+        # a document has other materials, too
+        for name in () if documents else material or ():
+            require_own_material(bundle, path, name)
     names = material or [bundle.source_name for bundle in bundles.values()][:1]
     materials = _compared_materials(documents, names)
     opened = open_device(device)

@@ -305,10 +305,11 @@ def test_inspect_says_what_a_bundle_holds(tmp_path, command):
     assert (code, json.loads(out)) == (0, manifest)
 
 
-@pytest.mark.parametrize("name", ["inspect", "verify", "cost", "render", "view"])
+@pytest.mark.parametrize("name", ["inspect", "verify", "cost", "render", "view", "compare"])
 def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, monkeypatch, capsys):
-    words = ["verdigris", name, str(bundle.folder), "-m", "granite", "--device", "software"]
-    picture = ["-o", "a.png"] if name == "render" else []
+    bundles = [str(bundle.folder)] * (2 if name == "compare" else 1)
+    words = ["verdigris", name, *bundles, "-m", "granite", "--device", "software"]
+    picture = ["-o", "a.png"] if name in ("render", "compare") else []
     monkeypatch.setattr(sys, "argv", [*words, *picture])
     with pytest.raises(SystemExit, match="2"):
         cli.main()
