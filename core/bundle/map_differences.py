@@ -24,18 +24,23 @@ class MapDifferences(NamedTuple):
     emission: float | None
     """Of the logarithms, as of responses."""
     opacity: float | None
-    texels: int
+    texels: tuple[int, int]
+    """How many of emission, and how many of opacity: maps have a size of their own."""
 
 
 def map_differences(bundle: Bundle, teacher: DeviceMaterial) -> MapDifferences:
     """Maps that only one side has are held against what stands for them: no light, and a solid
     surface."""
-    stored = bundle.emission(), bundle.opacity()
-    size = next((len(levels[0]) for levels in stored if levels), bundle.layout.width)
-    emission, coverage = unlit_maps(teacher, size)
-    glow = _difference(np.log1p, stored[0], 3, 1.0, 0.0, emission)
-    solid = _difference(lambda values: values, stored[1], 1, 255.0, 1.0, coverage)
-    return MapDifferences(glow, solid, size * size)
+    facts = bundle.manifest.emission, bundle.manifest.opacity
+    # of a map that is not there the size of the other one, or of the latents
+    other = facts[0] or facts[1] or bundle.layout
+    sizes = [(each.width, each.height) for each in (facts[0] or other, facts[1] or other)]
+    found = {size: unlit_maps(teacher, *size) for size in {*sizes}}
+    emission, coverage = found[sizes[0]].emission, found[sizes[1]].coverage
+    glow = _difference(np.log1p, bundle.emission(), 3, 1.0, 0.0, emission)
+    solid = _difference(lambda values: values, bundle.opacity(), 1, 255.0, 1.0, coverage)
+    texels = [width * height for width, height in sizes]
+    return MapDifferences(glow, solid, (texels[0], texels[1]))
 
 
 def _difference(

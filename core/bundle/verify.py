@@ -184,12 +184,12 @@ def _map_rows(differences: MapDifferences) -> list[Row]:
     """Of what the source gives off and covers, where it or the bundle has a map of that."""
     emission, opacity, texels = differences
     found = (
-        ("emission", emission, "mean log", SAME_SOURCE),
-        ("opacity", opacity, "mean", _SAME_OPACITY),
+        ("emission", emission, texels[0], "mean log", SAME_SOURCE),
+        ("opacity", opacity, texels[1], "mean", _SAME_OPACITY),
     )
     return [
-        Row(f"{what} against the graph now", texels, measure, value, bound)
-        for what, value, measure, bound in found
+        Row(f"{what} against the graph now", count, measure, value, bound)
+        for what, value, count, measure, bound in found
         if value is not None
     ]
 

@@ -39,16 +39,16 @@ class UnlitMaps(NamedTuple):
     """What is seen of a material from straight above without any light."""
 
     emission: Floats | None
-    """Light given off, [size, size, 3], linear Rec.709, multiplied by the coverage; None for a
+    """Light given off, [height, width, 3], linear Rec.709, multiplied by the coverage; None for a
     material that gives off none."""
 
     coverage: Floats | None
-    """[size, size]: 1 is solid, 0 a hole; None for a material that is solid everywhere."""
+    """[height, width]: 1 is solid, 0 a hole; None for a material that is solid everywhere."""
 
 
-def unlit_maps(teacher: DeviceMaterial, size: int) -> UnlitMaps:
-    """The means over each texel of a size x size grid."""
-    means = _average(teacher, size)
+def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -> UnlitMaps:
+    """The means over each texel of a width x height grid, or of a square one."""
+    means = _average(teacher, width, width if height is None else height)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
         emission if emission.any() else None,
@@ -87,24 +87,25 @@ def view_dependence(teacher: DeviceMaterial) -> float:
     return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
 
 
-def _average(teacher: DeviceMaterial, size: int) -> Floats:
-    """Emission and coverage, [size, size, 4]."""
+def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
+    """Emission and coverage, [height, width, 4]."""
+    size = min(width, height)
     if size < 1:
         raise SettingsError(f"a map of {size} texels a side: use at least 1")
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
-    result = np.empty((size, size, 4), np.float32)
+    result = np.empty((height, width, 4), np.float32)
     aside = _spread(places**2)
-    for rows in _bands(size):
-        row, column = np.mgrid[rows, 0:size]
+    for rows in _bands(width, height):
+        row, column = np.mgrid[rows, 0:width]
         corner = np.stack([column.ravel(), row.ravel()], 1)
         sums = np.zeros((row.size, 4), np.float64)
         at_once = max(1, _POINTS_AT_ONCE // row.size)
         for first in range(0, len(aside), at_once):
-            middle = (corner + aside[first : first + at_once, None]) / size
+            middle = (corner + aside[first : first + at_once, None]) / (width, height)
             uv = middle.astype(np.float32).reshape(-1, 2)
             values = teacher.unlit(uv, _straight_up(len(uv)))
             sums += values.reshape(-1, row.size, 4).sum(0, np.float64)
-        result[rows] = (sums / len(aside)).reshape(-1, size, 4)
+        result[rows] = (sums / len(aside)).reshape(-1, width, 4)
     return result
 
 
@@ -115,10 +116,10 @@ def _spread(count: int) -> Doubles:
     return (np.arange(count)[:, None] + 0.5) / count * (1, step) % 1
 
 
-def _bands(size: int) -> Iterator[slice]:
-    height = max(1, _POINTS_AT_ONCE // size)
-    for first in range(0, size, height):
-        yield slice(first, min(size, first + height))
+def _bands(width: int, height: int) -> Iterator[slice]:
+    rows = max(1, _POINTS_AT_ONCE // width)
+    for first in range(0, height, rows):
+        yield slice(first, min(height, first + rows))
 
 
 def _straight_up(count: int) -> Floats:
