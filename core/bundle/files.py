@@ -10,6 +10,10 @@ from pathlib import Path
 from verdigris.core.bundle.manifest_parts import FileRecord
 from verdigris.core.errors import BundleError
 
+_OTHER_FILE = (
+    "the file is damaged, or was replaced while it was read: try again, or let it be written again"
+)
+
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
@@ -39,24 +43,27 @@ def read_whole(folder: Path, name: str, most: int) -> bytes:
 def read_recorded(folder: Path, record: FileRecord) -> bytes:
     """A file that the manifest records; it must be the one that was written with it."""
     path = folder / record.file
-    size = size_inside(folder, record.file)
-    if size != record.bytes:
-        raise BundleError(f"{path}: bytes are {size}: the manifest says {record.bytes}")
+    check_length(folder, record)
     data = read_whole(folder, record.file, record.bytes)
     if len(data) != record.bytes or digest(data) != record.sha256:
         raise BundleError(
-            f"{path}: sha256 is {digest(data)}: the manifest says {record.sha256}: the file is "
-            "damaged, or was replaced while it was read"
+            f"{path}: sha256 is {digest(data)}: the manifest says {record.sha256}: {_OTHER_FILE}"
         )
     return data
 
 
-def size_inside(folder: Path, name: str) -> int:
-    descriptor = _open_inside(folder, name)
+def check_length(folder: Path, record: FileRecord) -> None:
+    """Refuses a file that is not as long as the manifest says, without reading it."""
+    descriptor = _open_inside(folder, record.file)
     try:
-        return os.fstat(descriptor).st_size
+        size = os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
+    if size != record.bytes:
+        raise BundleError(
+            f"{folder / record.file}: bytes are {size}: the manifest says {record.bytes}: "
+            f"{_OTHER_FILE}"
+        )
 
 
 def _open_inside(folder: Path, name: str) -> int:

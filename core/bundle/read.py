@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.files import digest, read_recorded, read_whole, size_inside
+from verdigris.core.bundle.files import check_length, digest, read_recorded, read_whole
 from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import UNORM, LatentTexture
 from verdigris.core.bundle.manifest import LARGEST_MANIFEST, Manifest, parse_manifest
@@ -128,11 +128,7 @@ def open_bundle(path: Path) -> Bundle:
         )
     check_tensors(manifest.spec, manifest.tensors, size, file)
     for record in manifest.records:
-        found = size_inside(folder, record.file)
-        if found != record.bytes:
-            raise BundleError(
-                f"{folder / record.file}: bytes are {found}: the manifest says {record.bytes}"
-            )
+        check_length(folder, record)
     return Bundle(folder, manifest, digest(data))
 
 

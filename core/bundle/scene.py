@@ -22,7 +22,7 @@ from verdigris.core.bundle.arithmetic import (
 )
 from verdigris.core.bundle.device_materials import Stored, as_shader_reads
 from verdigris.core.bundle.fields import Fields, parse_json
-from verdigris.core.bundle.files import read_recorded, read_whole, size_inside
+from verdigris.core.bundle.files import check_length, read_recorded, read_whole
 from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.manifest import (
@@ -230,11 +230,7 @@ def open_scene(path: Path) -> Scene:
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
     scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)
     for record in scene.records:
-        found = size_inside(folder, record.file)
-        if found != record.bytes:
-            raise BundleError(
-                f"{folder / record.file}: bytes are {found}: the manifest says {record.bytes}"
-            )
+        check_length(folder, record)
     return scene
 
 
