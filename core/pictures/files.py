@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 SUFFIXES = (".png", ".exr")
+_LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 def srgb_from_linear(linear: Floats) -> Floats:
@@ -54,7 +55,9 @@ def write_picture(path: str | Path, linear: Floats) -> None:
         encoded = np.concatenate([srgb_from_linear(linear[..., :3]), linear[..., 3:]], axis=-1)
         _write(path, rounded(encoded), "uint8")
     else:
-        _write(path, np.ascontiguousarray(linear, np.float32), "half", "lin_rec709")
+        # a highlight beyond half floats is the brightest that they hold, not infinite
+        held = np.minimum(linear, _LARGEST_HALF)
+        _write(path, np.ascontiguousarray(held, np.float32), "half", "lin_rec709")
 
 
 def write_data(path: str | Path, values: Floats) -> None:

@@ -164,6 +164,13 @@ def test_files_hold_srgb_in_png_and_linear_light_in_exr(tmp_path):
     np.testing.assert_allclose(srgb_from_linear(linear), encoded, atol=1e-6)
 
 
+def test_light_beyond_half_floats_is_the_brightest_that_an_exr_holds(tmp_path):
+    linear = np.array([[[1e5, 70_000, 2], [65_504, np.inf, 1]]], np.float32)
+    write_picture(tmp_path / "a.exr", linear)
+    exr = np.asarray(oiio.ImageBuf(str(tmp_path / "a.exr")).get_pixels("float"))
+    assert exr.tolist() == [[[65_504, 65_504, 2], [65_504, 65_504, 1]]]
+
+
 def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(VerdigrisError, match=r"pictures are written as \.png or \.exr"):
         write_picture(tmp_path / "a.bmp", np.zeros((2, 2, 3), np.float32))
