@@ -148,7 +148,10 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
             target.open(str(temporary), spec) and target.write_image(texels) and target.close()
         )
         if not written:
-            raise VerdigrisError(f"{path}: cannot be written: {target.geterror()}")
+            raise VerdigrisError(
+                f"{path}: cannot be written ({' '.join(target.geterror().split())}): free space or "
+                "choose another folder"
+            )
         if not _is_whole(temporary):
             size = temporary.stat().st_size
             raise VerdigrisError(
