@@ -61,6 +61,14 @@ def in_range(value: int, low: int, high: int, option: str) -> int:
 
 def chosen_view(view: str | None, mesh: Path | None) -> str:
     """The view that was asked for, which a mesh is drawn in only where it is that of one."""
+    from verdigris.core.pictures.render import VIEWS
+
+    if view not in (None, *VIEWS):
+        raise typer.BadParameter(
+            f"{view!r} is not known: use {' or '.join(VIEWS)}", param_hint="--view"
+        )
+    if view == "mesh" and not mesh:
+        raise typer.BadParameter("'mesh' needs one: name its file with --mesh", param_hint="--view")
     if mesh and view not in (None, "mesh"):
         raise typer.BadParameter(
             f"{mesh} is not drawn in the view {view!r}: leave that out", param_hint="--mesh"

@@ -55,6 +55,17 @@ def test_what_a_picture_would_leave_out_is_refused_by_its_option(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", [("render", PRISM, "-o", "x.png"), ("view", "x.vdg")])
+def test_a_view_that_cannot_be_is_refused_by_its_option_before_anything_is_opened(command):
+    for view, told in (
+        ("cube", "--view: 'cube' is not known: use sphere or plane or mesh"),
+        ("mesh", "--view: 'mesh' needs one: name its file with --mesh"),
+    ):
+        ended = verdigris(*command, "--view", view, "--device", "none such")
+        assert ended.returncode == 2
+        assert told in " ".join(ended.stderr.split())
+
+
 @pytest.mark.parametrize(
     "command, option, largest",
     [
