@@ -7,7 +7,7 @@ textures and references, and the shaders. docs/FORMAT.md describes it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,17 +133,18 @@ class Scene:
     advised: str | None = None
     """The arithmetic that suits every material, where that is known."""
 
-    def stored(self) -> list[Stored]:
-        """Every material's numbers, in the order of the manifest."""
+    def stored(self, indices: Iterable[int] | None = None) -> list[Stored]:
+        """The numbers of these materials, or of every one, in the order of the manifest."""
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
+        chosen = range(len(self.materials)) if indices is None else indices
         return [
             Stored(
                 self.spec,
                 as_shader_reads(self.spec, self.tensors, self._decoder(material, data), file),
                 self._latents(material),
             )
-            for material in self.materials
+            for material in (self.materials[each] for each in chosen)
         ]
 
     def parameters(self) -> Iterator[Parameters]:

@@ -18,7 +18,7 @@ from verdigris.core.bundle.verify import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -52,30 +52,42 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
 
 
 def _device_rows(scene: Scene, device: Device) -> list[list[Row]]:
-    """Of every material; the device holds the textures of one group at a time."""
-    stored = scene.stored()
-    found: list[list[Row]] = [[] for _ in stored]
+    """Of every material; one group at a time is read, and its textures are on the device."""
+    found: list[list[Row]] = [[] for _ in scene.materials]
 
-    def compare(name: str, choice: RuntimeChoice, together: Sequence[int]) -> None:
-        evaluator = QueryEvaluator([stored[each] for each in together], device, choice)
+    def compare(name: str, choice: RuntimeChoice, together: dict[int, Stored]) -> None:
+        evaluator = QueryEvaluator(list(together.values()), device, choice)
         for index, each in enumerate(together):
             material = scene.materials[each]
             decoders = [(name, _decoder(evaluator, index))]
             found[each] += decoder_rows(decoders, scene.reference(material), material.bounds)
 
-    for name, choice in exact_choices(device, fits_in_constants(scene.spec), scene.advised):
-        for together in _groups(stored, choice):
-            compare(name, choice, together)
+    choices = exact_choices(device, fits_in_constants(scene.spec), scene.advised)
+
+    def compare_group(group: list[int]) -> None:
+        stored = dict(zip(group, scene.stored(group), strict=True))
+        for name, choice in choices:
+            for part in _by_decoder(scene, group) if choice.is_constant else [group]:
+                compare(name, choice, {each: stored[each] for each in part})
+
+    for group in _groups(scene):
+        compare_group(group)
     return found
 
 
-def _groups(stored: Sequence[Stored], choice: RuntimeChoice) -> Iterator[list[int]]:
-    """The materials that a shader sees at a time: of one decoder, where that is in constants."""
-    decoders: dict[bytes, list[int]] = {}
-    for index, each in enumerate(stored):
-        decoders.setdefault(each.weights if choice.is_constant else b"", []).append(index)
-    for members in decoders.values():
-        yield from (members[begin : begin + _AT_ONCE] for begin in range(0, len(members), _AT_ONCE))
+def _groups(scene: Scene) -> Iterator[list[int]]:
+    """The materials that a shader sees at a time, those of one decoder one after another."""
+    ordered = [each for part in _by_decoder(scene, range(len(scene.materials))) for each in part]
+    for begin in range(0, len(ordered), _AT_ONCE):
+        yield ordered[begin : begin + _AT_ONCE]
+
+
+def _by_decoder(scene: Scene, indices: Iterable[int]) -> list[list[int]]:
+    """Of these materials those together that share a decoder, of which constants hold one."""
+    decoders: dict[int, list[int]] = {}
+    for each in indices:
+        decoders.setdefault(scene.materials[each].weights_offset, []).append(each)
+    return list(decoders.values())
 
 
 def _decoder(evaluator: QueryEvaluator, material: int) -> Decoder:

@@ -21,7 +21,7 @@ from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene
+from verdigris.core.bundle.scene import Scene, open_scene
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
 from verdigris.core.device import open_device
@@ -142,10 +142,18 @@ def test_a_scene_is_proven_material_by_material(scene):
     assert max(row.found for row in found) < 1e-4
 
 
-def test_textures_of_one_group_at_a_time_are_on_the_device_for_a_proof(scene, monkeypatch):
+def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(scene, monkeypatch):
     software = open_device("software")
     together = verify_scene(scene, software)
     held, most = weakref.WeakSet(), []
+    read, alive = [], []
+    stored = Scene.stored
+
+    def watched(of, indices):
+        found = stored(of, indices)
+        read.extend(map(weakref.ref, found))
+        alive.append(sum(each() is not None for each in read))
+        return found
 
     class Watched(QueryEvaluator):
         def __init__(self, *arguments):
@@ -155,9 +163,11 @@ def test_textures_of_one_group_at_a_time_are_on_the_device_for_a_proof(scene, mo
 
     monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
     monkeypatch.setattr(verifying, "_AT_ONCE", 2)
-    # all three in two groups, then those of the first decoder and that of the second
+    monkeypatch.setattr(Scene, "stored", watched)
     assert verify_scene(scene, software) == together
-    assert most == [2, 1, 2, 1]
+    # the two of the first decoder, in plain code and from constants, then that of the second
+    assert alive == [2, 1]
+    assert most == [2, 2, 1, 1]
     assert not held
 
 
