@@ -7,6 +7,7 @@ import ctypes
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,7 +33,7 @@ def clear_leftovers(target: Path) -> None:
     aside = set_aside_name(target)
     if aside.is_dir():
         if target.exists():
-            shutil.rmtree(aside, ignore_errors=True)
+            remove_folder(aside)
         else:
             aside.rename(target)
     # of exactly this name: that of another result can begin with it
@@ -41,7 +42,23 @@ def clear_leftovers(target: Path) -> None:
     with contextlib.suppress(PermissionError):
         for leftover in target.parent.iterdir():
             if leftover_name.fullmatch(leftover.name):
-                shutil.rmtree(leftover, ignore_errors=True)
+                remove_folder(leftover)
+
+
+def remove_folder(folder: Path) -> None:
+    """Takes a folder away, if it is there, also one that was made read-only, as asset stores do."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    with contextlib.suppress(OSError):
+        folder.chmod(stat.S_IRWXU)
+        for path, folders, files in os.walk(folder):
+            # a folder keeps what is in it, on Windows a file itself
+            for name in (*folders, *(files if os.name == "nt" else ())):
+                each = Path(path, name)
+                if not each.is_symlink():
+                    each.chmod(stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
@@ -64,13 +81,13 @@ def put_in_place(new: Path, target: Path) -> None:
         new.rename(target)
     elif _exchange(new, target):
         _sync_folder(target.parent)
-        shutil.rmtree(new, ignore_errors=True)
+        remove_folder(new)
     else:
         aside = set_aside_name(target)
         target.rename(aside)
         new.rename(target)
         _sync_folder(target.parent)
-        shutil.rmtree(aside, ignore_errors=True)
+        remove_folder(aside)
     _sync_folder(target.parent)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -24,6 +23,7 @@ from verdigris.core.bundle.replace import (
     check_replaceable,
     clear_leftovers,
     put_in_place,
+    remove_folder,
     write_folder,
 )
 from verdigris.core.bundle.weights import pack_weights, round_decoder
@@ -135,7 +135,7 @@ def put_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> 
                 "free space or choose another folder"
             ) from None
         finally:
-            shutil.rmtree(new, ignore_errors=True)
+            remove_folder(new)
     return path
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -170,6 +171,40 @@ def test_leftovers_are_cleared_whatever_the_name_and_nothing_else_is(tmp_path):
         (tmp_path / f".{name}.77.tmp" / "half").write_text("")
     make_bundle(tmp_path / "a[1].vdg")
     assert sorted(file.name for file in tmp_path.iterdir()) == [".a1.vdg.77.tmp", "a[1].vdg"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are not read-only there")
+@pytest.mark.parametrize("has_exchange", [True, False])
+def test_a_bundle_that_was_made_read_only_is_replaced_and_nothing_of_it_stays(
+    has_exchange, tmp_path, monkeypatch
+):
+    def minds(remove):
+        """As for any user but root, whom rights do not bind."""
+
+        def removed(path, *, dir_fd=None):
+            folder = os.fstat(dir_fd) if dir_fd else Path(path).parent.stat()
+            if not folder.st_mode & stat.S_IWUSR:
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            remove(path, dir_fd=dir_fd)
+
+        return removed
+
+    for name in ("unlink", "rmdir"):
+        monkeypatch.setattr(os, name, minds(getattr(os, name)))
+    if not has_exchange:
+        monkeypatch.setattr(replacing, "_exchange", lambda *_: False)
+    (tmp_path / "store").mkdir(mode=0o555)
+    for number in range(3):
+        bundle = make_bundle(tmp_path / "a.vdg", name=f"number {number}")
+        (bundle.folder / "elsewhere").symlink_to(tmp_path / "store")
+        (bundle.folder / "runtime").mkdir(mode=0o555)
+        bundle.folder.chmod(0o555)
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["a.vdg", "store"]
+        assert open_bundle(tmp_path / "a.vdg").manifest.name == f"number {number}"
+    (tmp_path / ".a.vdg.77.tmp").symlink_to("store")
+    make_bundle(tmp_path / "a.vdg")
+    # what a link leads to is not the bundle's
+    assert (tmp_path / "store").stat().st_mode & 0o777 == 0o555
 
 
 def test_what_a_longer_name_is_being_written_to_is_no_leftover(tmp_path):
