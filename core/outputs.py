@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # In a bundle or a scene, and the most that is read of it to tell.
 MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
+# Beside it in everything that Verdigris writes.
+WEIGHTS_FILE = "weights.bin"
 # In bytes: with what checkpoints and temporary files have around it, file systems take 255.
 LONGEST_NAME = 200
 
@@ -197,12 +199,16 @@ def temporary_name(target: Path) -> Path:
 
 
 def kind_of(manifest: Path) -> str | None:
-    """What a manifest says it is of; None where it cannot be read."""
+    """What a manifest says it is of; None where it cannot be read. One that is too large for a
+    bundle or a scene is of nothing, whatever it says."""
     try:
         if not manifest.is_file():
             return None
         with manifest.open("rb") as file:
-            found = json.loads(file.read(_LARGEST_MANIFEST))
+            data = file.read(_LARGEST_MANIFEST + 1)
+        if len(data) > _LARGEST_MANIFEST:
+            return ""
+        found = json.loads(data)
     except (OSError, ValueError, RecursionError):
         return None
     return str(found.get("format", "")) if isinstance(found, dict) else ""

@@ -24,10 +24,10 @@ from verdigris.core.bundle.replace import Content
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene import Scene, SceneMaterial, open_scene, parse_scene
 from verdigris.core.bundle.weights import plan_tensors
-from verdigris.core.bundle.write import WEIGHTS_FILE, put_folder
+from verdigris.core.bundle.write import put_folder
 from verdigris.core.errors import BundleError
 from verdigris.core.network.spec import NetworkSpec
-from verdigris.core.outputs import MANIFEST_FILE
+from verdigris.core.outputs import MANIFEST_FILE, WEIGHTS_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from verdigris.core.bundle.manifest import FORMAT
 from verdigris.core.errors import BundleError
-from verdigris.core.outputs import MANIFEST_FILE, kind_of
+from verdigris.core.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of
 
 # What a file will hold, or what reads it when it is written: a large one is not kept until then.
 Content = bytes | Callable[[], bytes]
@@ -93,7 +93,8 @@ def put_in_place(new: Path, target: Path) -> None:
 
 def check_replaceable(target: Path, kind: str) -> None:
     """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
-    folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged."""
+    folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged, if
+    it has weights beside it."""
     try:
         if _is_empty_or_ours(target, kind):
             return
@@ -113,8 +114,12 @@ def _is_empty_or_ours(target: Path, kind: str) -> bool:
     if not target.is_dir():
         return False
     manifest = target / MANIFEST_FILE
-    is_ours = manifest.is_file() and kind_of(manifest) in (kind, None)
-    return is_ours or not any(target.iterdir())
+    if not manifest.is_file():
+        return not any(target.iterdir())
+    # what may not be read is not damaged: raises
+    manifest.open("rb").close()
+    found = kind_of(manifest)
+    return found == kind or (found is None and (target / WEIGHTS_FILE).is_file())
 
 
 def _exchange(first: Path, second: Path) -> bool:

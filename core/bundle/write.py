@@ -29,7 +29,13 @@ from verdigris.core.bundle.replace import (
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.outputs import MANIFEST_FILE, check_no_bundle, resolved, temporary_name
+from verdigris.core.outputs import (
+    MANIFEST_FILE,
+    WEIGHTS_FILE,
+    check_no_bundle,
+    resolved,
+    temporary_name,
+)
 from verdigris.core.training.lock import locked
 
 if TYPE_CHECKING:
@@ -38,7 +44,6 @@ if TYPE_CHECKING:
     from verdigris.core.network.quantise import LatentRange
     from verdigris.core.network.spec import NetworkSpec
 
-WEIGHTS_FILE = "weights.bin"
 LATENTS_FILE = "latents.ktx2"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"

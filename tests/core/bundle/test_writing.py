@@ -90,6 +90,41 @@ def test_a_bundle_is_no_scene_and_a_folder_of_others_is_neither(tmp_path):
         make_bundle(scene)
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b"// settings of another program\n{}",
+        b'{"format": "other", "data": "' + b"x" * (16 << 20) + b'"}',
+    ],
+)
+def test_another_programs_folder_is_not_taken_for_a_damaged_bundle(manifest, tmp_path):
+    folder = tmp_path / "other.vdg"
+    folder.mkdir()
+    (folder / "manifest.json").write_bytes(manifest)
+    if manifest.startswith(b"{"):
+        (folder / "weights.bin").write_bytes(b"of a model")
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    with pytest.raises(BundleError, match=r"other.vdg: is there, and is no bundle: move it away"):
+        make_bundle(folder)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_manifest_that_may_not_be_read_is_not_replaced(tmp_path, monkeypatch):
+    before = make_bundle(tmp_path / "a.vdg", name="before").manifest
+    open_file = Path.open
+
+    def refused(path, *arguments, **options):
+        if path.name == "manifest.json":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return open_file(path, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        with pytest.raises(BundleError, match=r"a.vdg: .* \(Permission denied\): let it be read"):
+            write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents(name="after"))
+    assert open_bundle(tmp_path / "a.vdg").manifest == before
+
+
 def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
     (tmp_path / "empty.vdg").mkdir()
     make_bundle(tmp_path / "empty.vdg", name="in the folder")
