@@ -151,7 +151,10 @@ def require_names(folders: Sequence[Path]) -> list[str]:
                 "less, which its files in a scene are called by"
             )
         if not is_plain_file_name(f"{name}.{_REFERENCE}"):
-            raise BundleError(f"{folder}: has no name that every file system takes: rename it")
+            remedy = "Windows calls a device so" if name else "with letters from A to Z, or digits"
+            raise BundleError(
+                f"{folder}: has no name that every file system takes: rename it: {remedy}"
+            )
         same = [other.lower() for other in names].index(name.lower())
         if same != index:
             raise BundleError(f"{folder} and {folders[same]} are both called {name}: rename one")
