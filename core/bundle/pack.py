@@ -20,7 +20,7 @@ from verdigris.core.bundle.manifest_parts import (
     LatentFacts,
     MapFacts,
 )
-from verdigris.core.bundle.replace import Content
+from verdigris.core.bundle.replace import Content, place_of
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene import Scene, SceneMaterial, open_scene, parse_scene
 from verdigris.core.bundle.weights import plan_tensors
@@ -142,7 +142,8 @@ def describe(spec: NetworkSpec) -> str:
 
 def require_names(folders: Sequence[Path]) -> list[str]:
     """A plain name for each bundle, which need not be there yet: that of its folder."""
-    names = [_PLAIN.sub("_", folder.resolve().stem).strip("._-") for folder in folders]
+    places = [place_of(folder.resolve()) for folder in folders]
+    names = [_PLAIN.sub("_", place.stem).strip("._-") for place in places]
     for index, name in enumerate(names):
         folder = folders[index]
         if len(name) > _LONGEST_NAME:

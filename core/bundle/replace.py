@@ -28,6 +28,12 @@ def set_aside_name(target: Path) -> Path:
     return target.with_name(f".{target.name}.old")
 
 
+def place_of(folder: Path) -> Path:
+    """Where a folder belongs that was set aside; of any other, where it is."""
+    aside = re.fullmatch(r"\.(.+)\.old", folder.name)
+    return folder.with_name(aside[1]) if aside else folder
+
+
 def clear_leftovers(target: Path) -> None:
     """Undoes what a process that was killed has left. The caller holds the target's lock."""
     aside = set_aside_name(target)

@@ -21,6 +21,7 @@ from verdigris.core.bundle.files import digest
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.replace import set_aside_name
 from verdigris.core.bundle.scene import Scene, open_scene
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.verify_scene import verify_scene
@@ -283,6 +284,14 @@ def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
 def test_two_materials_of_one_name_are_refused(bundles, tmp_path):
     with pytest.raises(VerdigrisError, match="are both called copper: rename one"):
         pack([bundles[0], bundles[0]], tmp_path / "twice.vdg")
+
+
+def test_a_bundle_that_a_killed_writer_has_set_aside_is_packed_by_its_own_name(bundles, tmp_path):
+    path = tmp_path / "brass.vdg"
+    shutil.copytree(bundles[0].folder, set_aside_name(path))
+    scene = pack([open_bundle(path)], tmp_path / "all.vdg")
+    assert [each.name for each in scene.materials] == ["brass"]
+    assert (scene.folder / "brass.latents.ktx2").is_file()
 
 
 @pytest.mark.parametrize(
