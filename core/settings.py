@@ -269,9 +269,7 @@ _ON_PROCESSOR = BakeSettings(
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
         # It is for looking: with half of the places as many more steps fit into its second.
-        "draft": BakeSettings(
-            iterations=11_000, most_places=4, draw=DrawSettings(coarse_places=8)
-        ),
+        "draft": BakeSettings(iterations=11_000, most_places=4, draw=DrawSettings(coarse_places=8)),
         "standard": replace(
             _LONG,
             iterations=54_000,
