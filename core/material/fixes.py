@@ -21,6 +21,7 @@ _TRANSMISSION = re.compile(
     r"\n\1\w+\.color \+= \w+\.response;\n",
     re.DOTALL,
 )
+_FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]);"
 _OPACITY = re.compile(r"(float surfaceOpacity = )([^;]+);")
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
@@ -86,6 +87,15 @@ def limit_opacity(code: str) -> str:
     2, out of a texture or a noise, returns twice the light.
     """
     return _OPACITY.sub(r"\1saturate(\2);", code)
+
+
+def divide_inverses_by_determinants(code: str) -> str:
+    """Makes the inverse of a 4 x 4 matrix one.
+
+    MaterialX divides the adjugate by its own first row times its own first column, where the
+    determinant is that row times the first column of what is inverted.
+    """
+    return code.replace(_FIRST_COLUMN.format("inverse"), _FIRST_COLUMN.format("m"))
 
 
 def _static(kind: str, name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.fixes import (
+    divide_inverses_by_determinants,
     drop_unlit_passes,
     lift_private_uniforms,
     limit_opacity,
@@ -95,6 +96,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"other letters in {locale_told()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
+    code = divide_inverses_by_determinants(code)
     takes_slopes = "mx_heighttonormal" in code
     lanes = _LANES_FOR_SLOPES if takes_slopes else 1
     textures, uniforms = _bindings(stage, document.name, nodes)

@@ -48,7 +48,38 @@ RED, BLUE = ("color3", "0.9,0.1,0.2"), ("color3", "0.1,0.3,0.8")
 RED_VALUE, BLUE_VALUE = np.array([0.9, 0.1, 0.2]), np.array([0.1, 0.3, 0.8])
 # a port that a property of the geometry stands in for takes a connection, and no value
 UNIT = ("vector3", "@unit")
+NINE = np.array([[1, 2, 0], [0, 1, 3], [2, 0, 1.0]])
+SIXTEEN = np.array([[1, 2, 0, 1], [0, 1, 3, 0], [2, 0, 1, 1], [0, 1, 0, 4.0]])
+OTHER_SIXTEEN = np.array([[2, 1, 0, 1], [0, 3, 1, 0], [1, 0, 2, 2], [1, 2, 0, 1.0]])
+
+
+def matrix(numbers):
+    return f"matrix{'33' if numbers.size == 9 else '44'}", ",".join(map(str, numbers.ravel()))
+
+
+def computed(category, name, inputs):
+    return node(category, name, next(iter(inputs.values()))[0], inputs)
+
+
 CONSTANTS = node("constant", "unit", "vector3", {"value": ("vector3", "0.6,0,0.8")})
+CONSTANTS += computed("invertmatrix", "inverse_of_9", {"in": matrix(NINE)})
+CONSTANTS += computed("invertmatrix", "inverse_of_16", {"in": matrix(SIXTEEN)})
+CONSTANTS += computed("divide", "ratio", {"in1": matrix(OTHER_SIXTEEN), "in2": matrix(SIXTEEN)})
+
+
+def transformed(numbers):
+    """Rows are multiplied by matrices, a place by one of 4 x 4 with 1 behind."""
+
+    def on_place(u, v):
+        row = np.stack([u, v, u, np.ones_like(u)], -1)[:, : len(numbers)]
+        return (row @ numbers)[:, :3]
+
+    return on_place
+
+
+PLACE = ("vector3", "@place_by_uv")
+BY_UV = {"in1": ("float", "@u"), "in2": ("float", "@v"), "in3": ("float", "@u")}
+CONSTANTS += node("combine3", "place_by_uv", "vector3", BY_UV)
 # name: (category, type, inputs, the same in numpy as a function of u and v)
 SPOT_CHECKS = {
     "add": ("add", "float", {"in1": f("u"), "in2": f("v")}, lambda u, v: u + v),
@@ -217,6 +248,21 @@ SPOT_CHECKS = {
             np.array([0.6, -0.8, 0]) - 2 * 0.36 * np.array([0.6, 0, 0.8]), (len(u), 3)
         ),
     ),
+    **{
+        f"transformmatrix by {name}": (
+            "transformmatrix",
+            "vector3",
+            {"in": PLACE, "mat": (kind, given)},
+            transformed(numbers),
+        )
+        for name, kind, given, numbers in (
+            ("9 numbers", *matrix(NINE), NINE),
+            ("16 numbers", *matrix(SIXTEEN), SIXTEEN),
+            ("the inverse of 9", "matrix33", "@inverse_of_9", np.linalg.inv(NINE)),
+            ("the inverse of 16", "matrix44", "@inverse_of_16", np.linalg.inv(SIXTEEN)),
+            ("a ratio", "matrix44", "@ratio", OTHER_SIXTEEN @ np.linalg.inv(SIXTEEN)),
+        )
+    },
     "trianglewave": (
         "trianglewave",
         "float",

@@ -243,6 +243,13 @@ def test_a_flakes_matrix_is_multiplied_as_glsl_does():
     assert "return m * p;" in source("stdlib/genglsl/lib/mx_flake.glsl")
 
 
+def test_the_inverse_of_a_matrix_is_divided_by_what_is_not_its_determinant():
+    """fixes.divide_inverses_by_determinants"""
+    code = source("stdlib/genslang/lib/mx_math.slang").split("float4x4 mx_inverse")[1]
+    column = "inverse[0][0], inverse[1][0], inverse[2][0], inverse[3][0]"
+    assert f"col0 = float4({column});" in code.split("one_over_det")[0]
+
+
 def test_an_edge_without_width_is_a_smoothstep_between_equal_values():
     """prelude.slang, smoothstep"""
     code = source("stdlib/genglsl/mx_aastep.glsl")
