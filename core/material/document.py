@@ -16,6 +16,7 @@ from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
     graphs_that_implement,
     own_graphs,
+    prefer_interfaces_to_values,
 )
 from verdigris.core.material.left_out import materials_left_out
 from verdigris.core.material.library import standard_library
@@ -198,6 +199,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         define_surfaces_of_materials(root, standard_library())
         empty_volumes(root)
         _hand_down_inputs(root)
+        prefer_interfaces_to_values(root)
         read_properties_directly(root)
         give_colour_spaces_their_names(root)
         take_compounds_apart(root)

@@ -12,6 +12,16 @@ SAID_OF_A_VALUE = ("colorspace", "unit", "unittype", "fileprefix")
 _IN_A_COLOUR_SPACE = ("color3", "color4", "filename")
 
 
+def prefer_interfaces_to_values(root: mx.Document) -> None:
+    """Removes the value of what reads the input of a graph, too: programs leave it there when that
+    is published, and outside of definitions the generator would take it."""
+    import MaterialX as mx
+
+    for port in root.traverseTree():
+        if isinstance(port, mx.Input) and port.hasInterfaceName() and not port.getNodeName():
+            port.removeAttribute("value")
+
+
 def give_values_where_they_are_read(root: mx.Document) -> None:
     """Puts values of a graph's inputs in the place of what refers to them, and what the document's
     own definitions say of colours, lengths, angles and files into the nodes that leave it to

@@ -68,6 +68,22 @@ def test_a_colour_space_counts_that_is_said_where_a_value_is_given(folder, text)
     np.testing.assert_allclose(seen(text, folder), decoded_srgb(WRITTEN), atol=2e-3)
 
 
+@pytest.mark.parametrize("given_to", [in_a_graph, by_default])
+def test_a_value_beside_the_input_of_a_graph_that_is_read_does_not_count(folder, given_to):
+    read = READ.replace("interfacename", 'value="1,0,0" interfacename')
+    np.testing.assert_allclose(seen(given_to(read, COLOUR), folder), WRITTEN, atol=1e-6)
+    sampled = SAMPLED.replace("interfacename", 'value="not_there.png" interfacename')
+    np.testing.assert_allclose(seen(given_to(sampled, FILE), folder), WRITTEN, atol=2e-3)
+
+
+def test_a_value_beside_what_a_graph_in_a_graph_hands_on_does_not_count(folder):
+    inner = '<input name="handed" type="color3" value="1,0,0" interfacename="it"/>'
+    inner += READ.replace('interfacename="it"', 'interfacename="handed"')
+    output = '<output name="out" type="color3" nodegraph="inner" output="out"/>'
+    text = in_a_graph(f'<nodegraph name="inner">{inner}</nodegraph>{output}', COLOUR)
+    np.testing.assert_allclose(seen(text, folder), WRITTEN, atol=1e-6)
+
+
 def test_a_graph_takes_a_linear_file_into_a_document_that_is_not(folder):
     text = in_a_graph(SAMPLED, f'{FILE} colorspace="lin_rec709"')
     np.testing.assert_allclose(seen(text, folder, "srgb_texture"), WRITTEN, atol=2e-3)
