@@ -12,6 +12,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
+from verdigris.core.material.included_files import name_files_beside
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
     graphs_that_implement,
@@ -183,14 +184,19 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     import MaterialX as mx
 
     facts = check_xml(text, name)
-    included = collect_includes(facts, name, path.parent if path else None, search)
+    folder = path.parent if path else None
+    included = collect_includes(facts, name, folder, search)
+    for inner_path, _ in included:
+        search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
+    search = search.with_folder(folder) if folder else search
     options = mx.XmlReadOptions()
     options.readXIncludeFunction = None
     root = mx.createDocument()
     try:
-        for _, inner_text in included:
+        for inner_path, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
+            name_files_beside(inner, inner_path.parent, search, folder)
             follow_into_namespace(inner)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
@@ -215,10 +221,6 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             f"{name}: is of MaterialX {root.getVersionString()}; this reads up to "
             f"{newest[0]}.{newest[1]}"
         )
-    for inner_path, _ in included:
-        search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
-    if path:
-        search = search.with_folder(path.parent)
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     return Document(name, root, search, tuple(files), tuple(facts.twins), former_names)
 

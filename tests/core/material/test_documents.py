@@ -12,8 +12,8 @@ from verdigris.core.material.report import describe
 from verdigris.core.material.selection import select_materials
 from verdigris.core.material.teacher import Teacher
 
-from .documents import document, material, standard_surface, with_surface
-from .surfaces import node, write_image
+from .documents import document, material, standard_surface, with_image, with_surface
+from .surfaces import glow, node, write_image
 from .test_textures import decoded_srgb
 
 GRAPH = (
@@ -412,6 +412,51 @@ def test_an_include_in_the_folder_is_read_and_its_file_is_known(tmp_path):
     loaded.check(loaded.require_material())
     assert [file.name for file in loaded.files] == ["main.mtlx", "shader.mtlx"]
     assert len(list(loaded.nodes_of(loaded.require_material()))) == 2
+
+
+def seen_of(path, name):
+    """What a material of a document gives off at the middle, and the files that it reads."""
+    loaded = load_document(path)
+    found = loaded.require_material(name)
+    files = [facts.file for facts in describe(loaded, name, probe=False)[0].textures]
+    return glow(Teacher(loaded, found), [[0.5, 0.5]])[0], files
+
+
+def test_files_beside_an_included_document_are_those_that_it_means(tmp_path):
+    """Libraries give the images of each material the same names, in a folder of each."""
+    colours = {"": (10, 20, 30), "gold": (200, 100, 50), "lead": (60, 70, 80), "zinc": (1, 2, 3)}
+    prefixes = {"gold": "maps/", "lead": "", "zinc": ""}
+    file = {"gold": "diffuse.png", "lead": "maps/diffuse.png", "zinc": "maps/diffuse.&lt;UDIM>.png"}
+    for name, colour in colours.items():
+        folder = tmp_path / name / "maps"
+        folder.mkdir(parents=True)
+        for stem in ("diffuse", "diffuse.1001"):
+            write_image(folder / f"{stem}.png", np.tile(np.uint8(colour), (2, 2, 1)))
+    for name in file:
+        read = f'<input name="file" type="filename" value="{file[name]}"/>'
+        image = f'<image name="{name}_map" type="color3">{read}</image>'
+        ports = f'<input name="emission_color" type="color3" nodename="{name}_map"/>'
+        shader = f'<surface_unlit name="{name}_glow" type="surfaceshader">{ports}</surface_unlit>'
+        text = document(image, shader, material(f"{name}_glow", name))
+        prefixed = text.replace("<materialx", f'<materialx fileprefix="{prefixes[name]}"', 1)
+        (tmp_path / name / "made.mtlx").write_text(prefixed)
+    main = tmp_path / "main.mtlx"
+    main.write_text(document(*(f'<xi:include href="{name}/made.mtlx"/>' for name in file)))
+    for name in file:
+        got, (read,) = seen_of(main, name)
+        np.testing.assert_allclose(got * 255, colours[name], atol=1e-3)
+        assert f"/{name}/maps" in (tmp_path / read).resolve().as_posix()
+
+
+def test_a_file_that_is_not_beside_an_included_document_is_looked_for_as_ever(tmp_path):
+    (tmp_path / "parts").mkdir()
+    write_image(tmp_path / "grey.png", np.full((2, 2, 3), 51, np.uint8))
+    (tmp_path / "parts" / "made.mtlx").write_text(with_image("grey.png"))
+    main = tmp_path / "main.mtlx"
+    main.write_text(document('<xi:include href="parts/made.mtlx"/>'))
+    loaded = load_document(main)
+    assert texture_files(loaded, loaded.require_material()) == (tmp_path / "grey.png",)
+    assert loaded.root.getNode("picture").getInputValue("file") == "grey.png"
 
 
 def test_materials_of_an_included_namespace_are_found_under_their_names_there(tmp_path):
