@@ -97,6 +97,13 @@ def main() -> None:
             raise
         print("verdigris: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
+    except MemoryError:
+        print(
+            "verdigris: not enough memory: let go of some elsewhere, lift its limit (ulimit -v), "
+            "or ask for less (--resolution, --batch)",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_FAILURE)
     except OSError as failure:
         if _has_lost_folder():
             print(

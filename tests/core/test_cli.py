@@ -181,6 +181,15 @@ def test_output_that_cannot_be_written_is_an_error_of_one_line(unbuffered):
     assert result.stderr == "verdigris: cannot write its output: No space left on device\n"
 
 
+def test_memory_that_does_not_suffice_is_an_error_of_one_line():
+    def load(*_):
+        np.empty(1 << 50)
+
+    ended = run_command(("inspect", PRISM, "--no-probe"), (document, "load_document", load))
+    assert ended[:2] == (1, "") and ended[2].count("\n") == 1
+    assert ended[2].startswith("verdigris: not enough memory: ") and "--resolution" in ended[2]
+
+
 def test_a_reader_that_goes_away_is_no_error():
     command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
