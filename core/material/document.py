@@ -17,10 +17,11 @@ from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
     graphs_that_implement,
     own_graphs,
+    prefer_graphs_to_code,
     prefer_interfaces_to_values,
 )
 from verdigris.core.material.left_out import materials_left_out
-from verdigris.core.material.library import standard_library
+from verdigris.core.material.library import TARGET, standard_library
 from verdigris.core.material.material_definitions import define_surfaces_of_materials
 from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
@@ -202,6 +203,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
+        prefer_graphs_to_code(root)
         define_surfaces_of_materials(root, standard_library())
         empty_volumes(root)
         _hand_down_inputs(root)
@@ -240,7 +242,7 @@ def _has_surface(node: mx.Node) -> bool:
     # one of no known kind, or connected to what is not there, is listed, to be refused by name
     if port is None:
         # such as LamaSurface, whose graph makes the surface
-        return node.getNodeDef() is None or isinstance(node.getImplementation(), mx.NodeGraph)
+        return node.getNodeDef() is None or isinstance(node.getImplementation(TARGET), mx.NodeGraph)
     return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
 
 

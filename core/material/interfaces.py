@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.library import TARGET
+
 if TYPE_CHECKING:
     import MaterialX as mx
 
@@ -62,6 +64,19 @@ def graphs_that_implement(root: mx.Document) -> frozenset[str]:
     )
 
 
+def prefer_graphs_to_code(root: mx.Document) -> None:
+    """Removes the code by which the document implements what it implements by a graph, too, for
+    other renderers: nodes are asked for their graphs in whatever order these stand."""
+    import MaterialX as mx
+
+    own = [child for child in root.getChildren() if isinstance(child, mx.Implementation)]
+    drawn = {graph.getNodeDefString() for graph in own_graphs(root) if not graph.getTarget()}
+    drawn |= {each.getNodeDefString() for each in own if each.getNodeGraph()}
+    for each in own:
+        if each.getNodeDefString() in drawn and not each.getNodeGraph():
+            root.removeChild(each.getName())
+
+
 def _read_directly(port: mx.Input) -> None:
     given = port.getInterfaceInput()
     if given is None or not given.hasValueString() or given.getConnectedOutput():
@@ -101,7 +116,7 @@ def _space_by_definition(node: mx.Node, name: str) -> str:
     """What a definition says of the colours of a file that it is given, in its graph or itself."""
     import MaterialX as mx
 
-    definition, graph = node.getNodeDef(), node.getImplementation()
+    definition, graph = node.getNodeDef(), node.getImplementation(TARGET)
     readers = [
         port
         for inner in (graph.getNodes() if isinstance(graph, mx.NodeGraph) else ())

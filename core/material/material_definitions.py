@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.library import TARGET
 from verdigris.core.material.names import free_name
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def _take_material_out(definition: mx.NodeDef) -> bool:
     """Whether its graph had one to take out."""
     import MaterialX as mx
 
-    graph = definition.getImplementation()
+    graph = definition.getImplementation(TARGET)
     outputs = graph.getOutputs() if isinstance(graph, mx.NodeGraph) else []
     inner = outputs[0].getConnectedNode() if len(outputs) == 1 else None
     if inner is None or inner.getCategory() != "surfacematerial":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
+from verdigris.core.material.library import TARGET
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -97,7 +98,7 @@ def own_graph(node: mx.Node) -> mx.NodeGraph | None:
     """The graph by which the document itself implements a node that it defines."""
     import MaterialX as mx
 
-    found = node.getImplementation()
+    found = node.getImplementation(TARGET)
     is_own = isinstance(found, mx.NodeGraph) and is_of_document(found, node)
     return found if is_own else None
 

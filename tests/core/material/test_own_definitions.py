@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.document import load_document, parse_document
+from verdigris.core.material.provenance import texture_files
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface
-from .surfaces import glow, node
+from .surfaces import glow, node, write_image
 
 AT = np.float32([[0.2, 0.7]])
 UP = np.float32([[0, 0, 1]])
@@ -45,6 +46,38 @@ def test_a_definition_of_a_whole_material_is_one():
     expected = response(document(PLAIN, material()))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert expected.min() > 0.05
+
+
+CODE = '<implementation name="IM_own" nodedef="ND_own" target="{}" file="own.x"/>'
+GRAPH = (
+    '<nodegraph name="NG_other" nodedef="ND_own" target="{}"><constant name="k" type="color3"/>'
+    '<output name="out" type="color3" nodename="k"/></nodegraph>'
+)
+
+
+@pytest.mark.parametrize(
+    "other", [CODE.format("genosl"), CODE.format("genglsl"), GRAPH.format("genmdl")]
+)
+def test_a_definition_with_something_else_for_another_renderer_is_its_graph(other, tmp_path):
+    write_image(tmp_path / "red.png", np.tile(np.uint8((255, 51, 0)), (2, 2, 1)))
+    image = '<input name="file" type="filename" value="red.png" colorspace="srgb_texture"/>'
+    half = '<input name="in2" type="float" value="0.5"/>'
+    text = document(
+        other,
+        '<nodedef name="ND_own" node="own"><output name="out" type="color3"/></nodedef>'
+        f'<nodegraph name="NG_own" nodedef="ND_own"><image name="i" type="color3">{image}</image>'
+        f'<multiply name="m" type="color3"><input name="in1" type="color3" nodename="i"/>{half}'
+        '</multiply><output name="out" type="color3" nodename="m"/></nodegraph>',
+        '<own name="colour" type="color3"/><surface_unlit name="s" type="surfaceshader">'
+        '<input name="emission_color" type="color3" nodename="colour"/></surface_unlit>',
+        material("s"),
+    )
+    loaded = parse_document(text, search_paths=tmp_path)
+    expected = [0.5, 0.5 * ((0.2 + 0.055) / 1.055) ** 2.4, 0]
+    np.testing.assert_allclose(glow(Teacher(loaded), AT)[0], expected, atol=1e-6)
+    files = [facts.file for facts in describe(loaded, probe=False)[0].textures]
+    assert files == [str(tmp_path / "red.png")]
+    assert texture_files(loaded, loaded.require_material()) == (tmp_path / "red.png",)
 
 
 @pytest.mark.parametrize("is_bound", [True, False])
