@@ -12,6 +12,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
+from verdigris.core.material.displacements import empty_displacements
 from verdigris.core.material.included_files import name_files_beside
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
@@ -206,6 +207,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         prefer_graphs_to_code(root)
         define_surfaces_of_materials(root, standard_library())
         empty_volumes(root)
+        empty_displacements(root)
         _hand_down_inputs(root)
         prefer_interfaces_to_values(root)
         read_properties_directly(root)

@@ -19,6 +19,8 @@ NO_SPECULAR = (
     '<input name="specular" type="float" value="0"/><input name="base" type="float" value="1"/>'
 )
 
+BLUE = '<input name="base_color" type="color3" value="0.2, 0.4, 0.6"/>'
+
 
 def report(text, probe=False, **options):
     return describe(parse_document(text, **options), probe=probe)[0]
@@ -67,6 +69,30 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     found = fates(text)
     assert found["displacement"] == "dropped"
     assert found["property of the geometry"] == "dropped"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        '<image name="height" type="float">'
+        '<input name="file" type="filename" value="not_there.exr"/></image>',
+        '<of_some_plugin name="height" type="float"/>',
+    ],
+)
+def test_nothing_is_asked_of_what_lies_behind_displacement(behind):
+    text = document(
+        behind,
+        standard_surface(BLUE),
+        '<displacement name="bumps" type="displacementshader">'
+        '<input name="displacement" type="float" nodename="height"/></displacement>',
+        '<surfacematerial name="m" type="material"><input name="surfaceshader" '
+        'type="surfaceshader" nodename="shader"/><input name="displacementshader" '
+        'type="displacementshader" nodename="bumps"/></surfacematerial>',
+    )
+    found, without = report(text, probe=True), report(with_surface(BLUE), probe=True)
+    assert found.problem == "" and found.textures == ()
+    assert fates(text)["displacement"] == "dropped"
+    assert found.probe == without.probe and max(found.probe.albedo) > 0.5
 
 
 def test_a_material_whose_surface_is_not_there_is_reported_beside_others():
