@@ -103,6 +103,28 @@ def test_numbers_are_typed_with_a_point_or_a_comma(qtbot, tmp_path, typed, langu
         QLocale.setDefault(former)
 
 
+@pytest.mark.parametrize("name", ["de_DE", "ar_EG", "hi_IN"])
+def test_numbers_are_written_alike_whatever_the_language(qtbot, tmp_path, name):
+    former = QLocale()
+    QLocale.setDefault(QLocale(name))
+    try:
+        made = Window(FilesHost(), Memory(QSettings(str(tmp_path / "a.ini"), INI)))
+        qtbot.addWidget(made)
+        panel = made.panel
+        panel.model.set_choices(iterations=123_456, time_limit=90.0)
+        panel.model.look(exposure=-1.5, level=3)
+        steps, bar = panel.settings._spins["iterations"], panel.view_bar
+        written = [each.text() for each in (steps, bar.exposure, bar.level)]
+        assert written == ["123,456", "Exp -1.5", "Mip 3"]
+        steps.selectAll()
+        QTest.keyClicks(steps, "2,500")
+        QTest.keyClick(steps, Qt.Key.Key_Return)
+        assert panel.model.choices.iterations == 2500
+        made.panel.shutdown()
+    finally:
+        QLocale.setDefault(former)
+
+
 def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
     qtbot, window, documents, tmp_path
 ):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
     QScrollArea,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -25,26 +23,13 @@ from verdigris.ui.binding import follow, quietly
 from verdigris.ui.choices import Choices
 from verdigris.ui.docs import field_docs
 from verdigris.ui.model import PanelModel
+from verdigris.ui.widgets.number_boxes import RealBox, WholeBox
 
 _DOCS = {**field_docs(BakeSettings), **field_docs(Choices)}
 _RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
 _PRESET_NAMES = tuple(PRESETS["numpy"])
 _LARGEST = {"iterations": 10_000_000, "batch": 1 << 20, "candidates": 64, "seed": 1 << 30}
 _SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
-
-
-class _RealBox(QDoubleSpinBox):
-    """Writes a point, as documents and the command line do, and takes a comma for one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setLocale(QLocale.c())
-
-    def validate(self, text: str, at: int) -> object:
-        return super().validate(text.replace(",", "."), at)
-
-    def valueFromText(self, text: str) -> float:  # noqa: N802 - Qt's name
-        return super().valueFromText(text.replace(",", "."))
 
 
 class SettingsForm(QScrollArea):
@@ -57,8 +42,8 @@ class SettingsForm(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._combos: dict[str, QComboBox] = {}
-        self._spins: dict[str, QSpinBox] = {}
-        self._reals: dict[str, QDoubleSpinBox] = {}
+        self._spins: dict[str, WholeBox] = {}
+        self._reals: dict[str, RealBox] = {}
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(4, 4, 4, 4)
@@ -121,8 +106,8 @@ class SettingsForm(QScrollArea):
         self._combos[name] = combo
         return combo
 
-    def _spin(self, name: str) -> QSpinBox:
-        spin = QSpinBox()
+    def _spin(self, name: str) -> WholeBox:
+        spin = WholeBox()
         spin.setToolTip(_DOCS.get(name, ""))
         spin.setRange(-1 if name == "seed" else 0, _LARGEST[name])
         spin.setSingleStep(_SPIN_STEPS[name])
@@ -137,8 +122,8 @@ class SettingsForm(QScrollArea):
 
     def _real(
         self, name: str, most: float, step: float, digits: int, none: str, unit: str = ""
-    ) -> QDoubleSpinBox:
-        spin = _RealBox()
+    ) -> RealBox:
+        spin = RealBox()
         spin.setToolTip(_DOCS.get(name, ""))
         spin.setDecimals(digits)
         spin.setRange(0.0, most)

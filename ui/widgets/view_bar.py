@@ -5,10 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDoubleSpinBox,
     QFileDialog,
     QSizePolicy,
-    QSpinBox,
     QToolButton,
     QWidget,
 )
@@ -18,6 +16,7 @@ from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
 from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.flow_layout import FlowLayout
+from verdigris.ui.widgets.number_boxes import RealBox, WholeBox
 from verdigris.ui.widgets.viewport import MODES, Viewport
 
 _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
@@ -51,10 +50,14 @@ class ViewBar(QWidget):
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.shape.setMinimumContentsLength(10)
-        self.level = QSpinBox(prefix="Mip ", maximum=13)
+        self.level = WholeBox()
+        self.level.setPrefix("Mip ")
+        self.level.setMaximum(13)
         self.level.setAccessibleName("Mip level")
         self.level.setToolTip(_DOCS.get("level", "The mip level"))
-        self.exposure = QDoubleSpinBox(prefix="Exp ", minimum=-10.0, maximum=10.0)
+        self.exposure = RealBox()
+        self.exposure.setPrefix("Exp ")
+        self.exposure.setRange(-10.0, 10.0)
         self.exposure.setAccessibleName("Exposure")
         self.exposure.setSingleStep(0.5)
         self.exposure.setDecimals(1)
