@@ -52,10 +52,24 @@ def test_what_is_said_of_a_texel_is_not_cut_where_the_picture_is_narrow(qtbot, v
     needed = viewport.fontMetrics().horizontalAdvance(text)
     assert needed > viewport._cells()[0][1].width()
     image = viewport.grab().toImage()
-    written = [
-        x
-        for x in range(image.width())
-        for y in range(image.height() - 45, image.height() - 5)
-        if image.pixelColor(x, y).lightness() < 80
-    ]
+    written = dark_columns(image, range(image.height() - 45, image.height() - 5))
     assert max(written) - min(written) == pytest.approx(needed, abs=6)
+
+
+def dark_columns(image, rows):
+    return [
+        x for x in range(image.width()) for y in rows if image.pixelColor(x, y).lightness() < 80
+    ]
+
+
+def test_pictures_are_asked_for_as_large_as_the_device_that_is_found_can_draw(viewport):
+    model = viewport._model
+    viewport.set_mode("reference")
+    viewport.resize(500, 500)
+    assert model.view.size == 192
+    model.trainer = "tensor"
+    model.report_changed.emit()
+    assert model.view.size == 496
+    model.trainer = "numpy"
+    model.report_changed.emit()
+    assert model.view.size == 192

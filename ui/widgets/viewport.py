@@ -27,7 +27,7 @@ _DEGREES_A_PIXEL = 0.5
 _KEY_DEGREES = 10.0
 _ZOOM_STEP = 1.25
 _LARGEST_ZOOM = 256.0
-_SMALLEST, _LARGEST = 96, {True: 192, False: 512}
+_SMALLEST, _LARGEST, _LARGEST_ON_GPU = 96, 192, 512
 
 
 class Viewport(QWidget):
@@ -48,6 +48,7 @@ class Viewport(QWidget):
         self.mode = WIPE
         self.wipe = 0.5
         self.paints = False
+        self._most = _LARGEST
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(200, 160)
@@ -60,7 +61,7 @@ class Viewport(QWidget):
         )
         follow(self, model.pictures.changed, self._take)
         follow(self, model.view_changed, self.update)
-        follow(self, model.report_changed, self.update)
+        follow(self, model.report_changed, self._learn_device)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(640, 420)
@@ -208,9 +209,16 @@ class Viewport(QWidget):
     def _fit(self) -> None:
         """Asks for as many pixels as there is room for, within what the device can draw."""
         side = self._cells()[0][1].width() * self.devicePixelRatioF()
-        most = _LARGEST[self._model.trainer != "tensor"]
-        wanted = int(min(most, max(_SMALLEST, side))) // 16 * 16
+        wanted = int(min(self._most, max(_SMALLEST, side))) // 16 * 16
         self._model.look(size=wanted)
+
+    def _learn_device(self) -> None:
+        """A graphics card draws larger pictures; whether one does is known with a report."""
+        most = _LARGEST_ON_GPU if self._model.trainer == "tensor" else _LARGEST
+        if most != self._most:
+            self._most = most
+            self._fit()
+        self.update()
 
     def _cell_at(self, place: QPointF) -> QRectF:
         cells = [cell for _, cell in self._cells()]
