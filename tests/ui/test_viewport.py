@@ -62,6 +62,22 @@ def dark_columns(image, rows):
     ]
 
 
+def test_the_scale_of_the_difference_is_not_cut_off_where_the_picture_is_narrow(qtbot, viewport):
+    viewport.set_mode("side by side")
+    viewport.clearFocus()
+    written = {}
+    for top in (0.1, 0.5):
+        white = np.full((64, 64, 3), 255, np.uint8)
+        viewport._model.pictures.parts["heat"] = Shown(white, 0, 0, 1.0, top)
+        viewport._model.pictures.changed.emit()
+        written[top] = viewport.grab().toImage()
+    text = "Difference, bright = 10% or more"
+    assert viewport.fontMetrics().horizontalAdvance(text) > viewport._cells()[2][1].width()
+    # the figure itself is seen: another one is another picture
+    assert written[0.1] != written[0.5]
+    assert max(dark_columns(written[0.1], range(viewport.height()))) < viewport.width() - 10
+
+
 def test_pictures_are_asked_for_as_large_as_the_device_that_is_found_can_draw(viewport):
     model = viewport._model
     viewport.set_mode("reference")

@@ -156,7 +156,9 @@ class Viewport(QWidget):
         shown = self._model.pictures.parts.get(part)
         if part == "heat" and shown is not None:
             text += f", bright = {100 * shown.top:g}% or more"
-        self._write(painter, text, cell, side | Qt.AlignmentFlag.AlignTop)
+        # a picture may be narrower than its label
+        wraps = Qt.TextFlag.TextWordWrap
+        self._write(painter, text, cell, side | Qt.AlignmentFlag.AlignTop | wraps)
 
     def _draw_texel(self, painter: QPainter) -> None:
         """Tells of the texel under the pointer, or else of the one in the middle."""
