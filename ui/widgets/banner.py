@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from verdigris.core.worker.client import GONE, SILENT
 from verdigris.ui.binding import follow
 from verdigris.ui.look import colours_for
 from verdigris.ui.model import PanelModel
 from verdigris.ui.notices import ERROR, INFO
+from verdigris.ui.widgets.told_text import ToldText
 
 
 class Banner(QFrame):
@@ -19,15 +20,7 @@ class Banner(QFrame):
         super().__init__()
         self._model = model
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.text = QLabel()
-        self.text.setWordWrap(True)
-        # a refusal may repeat what looks like a tag
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.text = ToldText()
         self.recover = QPushButton("&Resume with a new worker")
         self.recover.setToolTip("Goes on from the last checkpoint")
         self.dismiss = QToolButton(text="✕")
@@ -64,8 +57,6 @@ class Banner(QFrame):
         else:
             self.hide()
             return
-        # a path has no blanks to break a line at
-        self.text.setText(text.replace("/", "/\u200b").replace("\\", "\\\u200b"))
-        self.text.setStyleSheet(f"color: {colour.name()}")
+        self.text.tell(text, colour)
         self.text.setToolTip("\n".join(each.text for each in model.notices[-8:]))
         self.show()
