@@ -15,7 +15,7 @@ from verdigris.core.batch.state_folder import write_json
 from verdigris.core.batch.words import count, size
 from verdigris.core.bundle.pack import pack, require_names
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene
+from verdigris.core.bundle.scene import Scene, open_scene
 from verdigris.core.errors import BundleError, VerdigrisError
 
 PACKS_FILE = "packs.json"
@@ -79,13 +79,20 @@ def _known(file: Path) -> dict[str, str]:
     return {}
 
 
+def _whole(path: Path) -> Scene | None:
+    """The pack that is there, unless it is damaged."""
+    with contextlib.suppress(BundleError):
+        return open_scene(path)
+    return None
+
+
 def _write(name: str, bundles: Sequence[Path], out: Path, known: dict[str, str]) -> dict[str, Any]:
     path = out / name
     try:
         opened = [open_bundle(each) for each in bundles]
         digest = sha256("".join(each.manifest_digest for each in opened).encode()).hexdigest()
-        is_same = known.get(name) == digest and path.exists()
-        scene = open_scene(path) if is_same else pack(opened, path)
+        whole = _whole(path) if known.get(name) == digest else None
+        scene = whole or pack(opened, path)
         known[name] = digest
     except VerdigrisError as failure:
         known.pop(name, None)
@@ -94,4 +101,4 @@ def _write(name: str, bundles: Sequence[Path], out: Path, known: dict[str, str])
     spared = (len(scene.materials) - decoders) * scene.decoder_bytes
     text = f"{count(len(scene.materials), 'material')}, {count(decoders, 'decoder')} in "
     text += f"{size(scene.weights.bytes)}, {size(spared)} saved by sharing"
-    return {"name": name, "text": text, "is_new": not is_same, "saved_bytes": spared}
+    return {"name": name, "text": text, "is_new": whole is None, "saved_bytes": spared}

@@ -185,6 +185,21 @@ def test_a_pack_of_the_scene_holds_what_was_not_meant_too(tmp_path):
     assert packs() == {"set.vdg": "is not written: b was not meant, and is not baked"}
 
 
+@pytest.mark.parametrize("file", ["manifest.json", "weights.bin"])
+def test_a_damaged_pack_is_written_again(file, scene, state):
+    plan = make_plan(scene)
+    for each in plan.materials:
+        write_baked(each)
+    bundles = {each.entry.name: each.bundle for each in plan.materials}
+    write_packs({"all.vdg": ("*",)}, bundles, scene.out, state)
+    damaged = scene.out / "all.vdg" / file
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:30])
+    (pack,) = write_packs({"all.vdg": ("*",)}, bundles, scene.out, state)
+    assert pack["is_new"] and "error" not in pack
+    assert damaged.read_bytes() == whole
+
+
 @pytest.mark.parametrize("junk", ["", "[1]", '{"all.vdg": 5}', "{"])
 def test_a_damaged_note_of_packs_costs_no_more_than_to_pack_again(junk, scene, state):
     plan = make_plan(scene)
