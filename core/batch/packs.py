@@ -52,7 +52,7 @@ def write_packs(
             each for each, path in chosen.items() if each not in bundles and not _is_there(path)
         ]
         if left:
-            text = f"is not written: {', '.join(left)} was not meant, and is not baked"
+            text = f"is not written: not meant, and not baked: {', '.join(left)}"
             told.append({"name": name, "text": text, "is_new": False})
         else:
             told.append(_write(name, [*chosen.values()], out, known))
