@@ -26,6 +26,7 @@ class BakeLog:
         self.errors: Mapping[str, float] = {}
         self.checkpoint_step: int | None = None
         self.stopped_by = ""
+        self.warnings: list[str] = []
         self.result: BakedResult | None = None
         self.progress_changed = Signal()
         self.history_changed = Signal()
@@ -38,6 +39,7 @@ class BakeLog:
         self.errors = {}
         self.checkpoint_step = None
         self.stopped_by = ""
+        self.warnings = []
         self.result = None
         self.history_changed.emit()
         self.progress_changed.emit()
@@ -52,6 +54,7 @@ class BakeLog:
             "step": self._take_step,
             "metrics": self._take_metrics,
             "checkpointed": self._take_checkpoint,
+            "warning": self._take_warning,
             "finished": self._take_finished,
         }.get(str(said.get("event")))
         if reaction is not None:
@@ -104,6 +107,11 @@ class BakeLog:
 
     def _take_checkpoint(self, said: Mapping[str, Any]) -> None:
         self.checkpoint_step = int(said.get("step", 0))
+
+    def _take_warning(self, said: Mapping[str, Any]) -> None:
+        text = str(said.get("text", ""))
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def _take_finished(self, said: Mapping[str, Any]) -> None:
         self._take_metrics(said)

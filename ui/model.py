@@ -394,12 +394,11 @@ class PanelModel:
         """The only thing that changes the scene: one step of undo there."""
         if self.current is None:
             return
+        warnings = list(self.bake.warnings)
         try:
             self.host.attach(self.current, result)
         except VerdigrisError as failure:
-            what = f"The result is written, and not noted in the scene: {failure}"
-            self.notices.tell(WARNING, what)
-        warnings = self.notices.warnings
+            warnings.append(f"The result is written, and not noted in the scene: {failure}")
         # the last notice is the one that is seen
         told = (f"Written: {result.bundle}", *warnings, *map(as_sentence, hints))
         self.notices.tell(WARNING if warnings else INFO, "\n".join(told))

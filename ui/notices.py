@@ -45,11 +45,6 @@ class Notices(Sequence[Notice]):
     def __len__(self) -> int:
         return len(self._told)
 
-    @property
-    def warnings(self) -> list[str]:
-        """Their texts, since the last time that all was cleared."""
-        return [notice.text for notice in self._told if notice.severity == WARNING]
-
     def tell(self, severity: str, text: str) -> None:
         notice = Notice(severity, text)
         if notice not in self._told[-_REMEMBERED:]:

@@ -19,6 +19,7 @@ from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.protocol import Message
 from verdigris.ui.memory import Memory
+from verdigris.ui.notices import INFO, WARNING
 from verdigris.ui.window import Window, run
 
 from .conftest import CLAY
@@ -264,6 +265,7 @@ def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents,
     model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     finish(model, "clay: is decoded in plain code")
     assert shown(window) == "Written: /out/clay.vdg\nclay: is decoded in plain code"
+    assert model.notices[-1].severity == WARNING
 
     def refuse(*_):
         raise HostError("the node is locked")
@@ -273,6 +275,19 @@ def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents,
     finish(model)
     assert "not noted in the scene: the node is locked" in shown(window)
     assert "plain code" not in shown(window)
+
+
+def test_what_was_refused_while_a_bake_ran_is_no_warning_of_its_result(window, documents):
+    window.open(documents[0])
+    model = window.panel.model
+    report = {"name": "clay", "verdict": "can be baked"}
+    model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    model._begin()
+    window.open(documents[1])
+    assert shown(window) == "second.mtlx: finish or cancel the bake before you open this."
+    model._take(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+    assert shown(window) == "Written: /out/clay.vdg"
+    assert model.notices[-1].severity == INFO
 
 
 def test_a_text_that_looks_like_a_tag_is_shown_as_it_is(window):
