@@ -12,7 +12,7 @@ other options are arguments of their names.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,7 @@ def bake(
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.trainers import choose_trainer
 
-    documents = [documents] if isinstance(documents, Document) else documents
+    documents = _require_documents(documents)
     opened = open_device(device)
     kind = choose_trainer(opened)
     settings = require_settings(preset or default_preset(kind), kind)
@@ -135,6 +135,8 @@ def verify(
     from verdigris.core.errors import SettingsError
     from verdigris.core.material.teacher import Teacher
 
+    if source is not None:
+        (source,) = _require_documents(source)
     if isinstance(bundle, str | Path):
         bundle = open_scene(bundle) if is_scene(Path(bundle)) else open_bundle(bundle)
     if isinstance(bundle, Scene):
@@ -153,9 +155,22 @@ def verify(
     return prove(bundle, [*shipped, *decoders], teacher, notes)
 
 
-def evaluate(bundle: Bundle, device: str | None = None) -> Student:
+def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     """A bundle on a device: its `response(uv, wi, wo)` is the neural material."""
     from verdigris.core.device import open_device
     from verdigris.core.network.student import Student
 
+    if isinstance(bundle, str | Path):
+        bundle = open_bundle(bundle)
     return Student(bundle.parameters(), open_device(device))
+
+
+def _require_documents(documents: Document | Iterable[Document]) -> list[Document]:
+    """One document, or several; a path of one is easily given in its place."""
+    from verdigris.core.errors import DocumentError
+
+    some = [documents] if isinstance(documents, Document | str | Path) else list(documents)
+    for each in some:
+        if not isinstance(each, Document):
+            raise DocumentError(f"{each}: is no document that is open: load() it first")
+    return some

@@ -1,5 +1,6 @@
 """The public API: what the README shows works."""
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import api
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import DocumentError, SettingsError
 from verdigris.core.settings import require_settings
 from verdigris.core.training.events import Finished, Preview
 
@@ -26,10 +27,13 @@ def test_a_document_is_baked_and_its_result_evaluated(tmp_path):
 
     bundle = api.open_bundle(finished.result)
     assert api.verify(bundle, source=document, device="software").holds
-    student = api.evaluate(bundle, device="software")
     up = np.float32([[0.0, 0.6, 0.8]])
-    value = student.response(np.float32([[0.5, 0.5]]), up, up)
+    value, same = (
+        api.evaluate(each, device="software").response(np.float32([[0.5, 0.5]]), up, up)
+        for each in (bundle, finished.result)
+    )
     assert np.isfinite(value).all()
+    assert np.array_equal(value, same)
     assert (value > 0).all()
     assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])
 
@@ -63,6 +67,20 @@ def test_one_folder_to_search_is_a_folder_and_not_its_letters(tmp_path):
         ):
             assert Path(folder) in document.search.folders
             assert not document.search.allows(Path("/elsewhere"))
+
+
+def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(tmp_path):
+    path = EXAMPLES / "brushed_steel.mtlx"
+    document = api.load(path)
+    tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
+    *_, finished = api.bake(iter([document]), tmp_path, preset="draft", **tiny)
+    message = rf"^{re.escape(str(path))}: is no document that is open: load\(\) it first$"
+    for wrong in (str(path), path):
+        for several in (wrong, [document, wrong]):
+            with pytest.raises(DocumentError, match=message):
+                api.bake(several, tmp_path, preset="draft", **tiny)
+        with pytest.raises(DocumentError, match=message):
+            api.verify(finished.result, source=wrong, device="software")
 
 
 def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
