@@ -237,6 +237,32 @@ def test_each_address_mode_folds_what_lies_outside(tmp_path, colours):
         np.testing.assert_allclose(got, expected, atol=1e-5, err_msg=mode)
 
 
+@pytest.mark.parametrize(
+    ("given", "outside"),
+    [
+        ({"file": "red.png", "wrapS": "black"}, (0, 0, 0)),
+        ({"file": "red.png", "wrapT": "black"}, (0, 0, 0)),
+        ({"file": "", "wrapS": "black"}, (0.3, 0.6, 0.9)),
+    ],
+)
+def test_a_texture_of_usd_that_is_black_outside_gives_its_fallback_for_no_file_alone(
+    tmp_path, given, outside
+):
+    write_image(tmp_path / "red.png", np.tile(np.uint8((255, 0, 0)), (4, 4, 1)))
+    kinds = {"file": "filename", "wrapS": "string", "wrapT": "string"}
+    inputs = {name: (kinds[name], value) for name, value in given.items()}
+    inputs |= {"fallback": ("color4", "0.3,0.6,0.9,1"), "st": ("vector2", "@beyond")}
+    body = node("multiply", "beyond", "vector2", {"in1": ("vector2", "@uv"), "in2": ("float", "2")})
+    body += node("UsdUVTexture", "reader", "multioutput", inputs)
+    body += (
+        '<dot name="shown" type="color3">'
+        '<input name="in" type="color3" nodename="reader" output="rgb"/></dot>'
+    )
+    got = glow(Teacher(probe(body, "shown", search_paths=[tmp_path])), [[0.25, 0.25], [0.75, 0.75]])
+    inside = (1, 0, 0) if given["file"] else outside
+    np.testing.assert_allclose(got, [inside, outside], atol=1e-6)
+
+
 def test_the_address_modes_of_u_and_v_are_apart(tmp_path, colours):
     write_image(tmp_path / "image.exr", colours.astype(np.float32))
     uv = np.random.default_rng(6).uniform(-2.5, 3.5, (COUNT, 2))
