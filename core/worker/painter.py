@@ -88,8 +88,11 @@ class Painter:
             self._show(wanted)
 
     def _show(self, wanted: Wanted) -> None:
-        self._frame(wanted)
-        self.wanted = wanted
+        # a mesh that cannot be read leaves everything as it was
+        mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
+        self._frame(wanted, mesh)
+        # one that is shown stays, whatever becomes of its file
+        self.wanted, self._shown_mesh = wanted, mesh
         self.reference = self._canvas(wanted.size)
         self.neural = self._canvas(wanted.size)
         self.has_neural = False
@@ -102,10 +105,9 @@ class Painter:
         self._neural_parts: Iterator[float] | None = None
         self._sharp = {"reference": 0.0, "neural": 0.0}
 
-    def _frame(self, wanted: Wanted) -> None:
+    def _frame(self, wanted: Wanted, mesh: Mesh | None) -> None:
         """Finds what each pixel shows: a place, or the whole texel around it."""
-        # a mesh that cannot be read leaves everything as it was
-        seen = self._seen(wanted, wanted.size)
+        seen = _seen(wanted, wanted.size, mesh)
         self.seen_uv = seen.uv
         self.texels = self._count_texels(wanted, seen)
         self.view = _by_texel(seen, self.texels)
@@ -122,7 +124,7 @@ class Painter:
         """Shows the reference as texels of another size see it."""
         if resolution != self._studio.resolution:
             self._studio.resolution = resolution
-            self._frame(self.wanted)
+            self._frame(self.wanted, self._shown_mesh)
             self._live = {}
             self._lit = {}
             self._views = {}
@@ -244,13 +246,9 @@ class Painter:
         if size == self.wanted.size:
             return self.view
         if size not in self._views:
-            self._views[size] = _by_texel(self._seen(self.wanted, size), self.texels)
+            seen = _seen(self.wanted, size, self._shown_mesh)
+            self._views[size] = _by_texel(seen, self.texels)
         return self._views[size]
-
-    def _seen(self, wanted: Wanted, size: int) -> View:
-        camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
-        mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
-        return make_view(wanted.shape, size, mesh, camera)
 
     def _mesh(self, name: str) -> Mesh:
         given = self._given.get(name)
@@ -321,6 +319,11 @@ class Painter:
         if self.has_neural:
             self._changed.add("neural")
         return parts if share < 1 else None
+
+
+def _seen(wanted: Wanted, size: int, mesh: Mesh | None) -> View:
+    camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
+    return make_view(wanted.shape, size, mesh, camera)
 
 
 def _file_key(name: str) -> tuple[str, int]:

@@ -225,6 +225,20 @@ def test_a_mesh_file_that_was_written_again_is_read_again(talk, tmp_path):
     assert (pictures[0] != pictures[1]).any(-1).mean() > 0.1
 
 
+def test_a_bake_goes_on_when_the_mesh_file_that_is_shown_is_gone(talk, tmp_path):
+    path = tmp_path / "plate.obj"
+    path.write_text(TRIANGLES)
+    talk.open_clay()
+    talk.say(say.View(number=50, shape="mesh", mesh=str(path), size=32))
+    talk.hear("picture", part="reference", view=50, sharp=1.0)
+    path.unlink()
+    # its texture has another resolution: pictures are framed anew
+    talk.start(tmp_path)
+    talk.hear("step")
+    assert pixels_of(talk.hear("picture", part="neural", view=50)).std() > 5
+    assert talk.find("error") is None
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is of POSIX")
 def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(monkeypatch):
     monkeypatch.setattr("verdigris.core.worker.client.IDLE_PATIENCE", 0.5)
