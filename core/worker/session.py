@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from verdigris.core.training.events import Event
 
 _PREPARING = "preparing the training"
-# The last ones: a mesh may be large.
+# The last ones, and that which is looked at: a mesh may be large.
 _MOST_MESHES = 4
 _BUSY = (tell.PREPARING, tell.TRAINING, tell.PAUSED, tell.FINISHING)
 
@@ -242,7 +242,7 @@ class Session:
         self._meshes.pop(command.name, None)
         self._meshes[command.name] = command.mesh()
         while len(self._meshes) > _MOST_MESHES:
-            del self._meshes[next(iter(self._meshes))]
+            del self._meshes[next(name for name in self._meshes if name != self._view.mesh)]
         if self._show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
             self._show.look(self._view, is_new=True)
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -189,6 +190,21 @@ def test_a_mesh_that_is_given_looks_like_the_file_that_holds_it(talk, tmp_path):
     broken = np.full(24, np.nan, "<f4").tobytes()
     talk.say(say.GiveMesh("broken", 1, broken), say.View(size=32))
     assert "'broken' holds what is no number" in talk.hear("error").header["text"]
+
+
+def test_of_many_meshes_the_one_that_is_looked_at_is_kept(talk):
+    corners = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 3]).tobytes() + bytes(24)
+    look = say.View(number=60, shape="mesh", mesh="0", size=32)
+    talk.say(say.GiveMesh("0", 1, corners), look)
+    talk.hear("picture", part="reference", view=60)
+    talk.say(*(say.GiveMesh(str(number), 1, corners) for number in range(1, 9)))
+    # the first was given long before the last four
+    for number, mesh in ((61, "0"), (62, "8"), (63, "6")):
+        talk.say(replace(look, number=number, mesh=mesh, turn=number))
+        assert talk.hear("picture", part="reference", view=number)
+        assert talk.find("error") is None
+    talk.say(replace(look, number=64, mesh="5"))
+    assert talk.hear("showing", view=64, mesh="6")
 
 
 def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(talk, tmp_path):
