@@ -119,6 +119,10 @@ def _finished(
     packs: Mapping[str, tuple[str, ...]],
     asked: Asked,
 ) -> Scene:
+    if not entries:
+        raise SceneError(
+            f"{path}: holds no material: name documents (.mtlx) that have some, or a folder of such"
+        )
     every = []
     for entry in entries:
         wish = find_wish(entry.name, [*rules, *asked.rules])
@@ -126,7 +130,7 @@ def _finished(
             every.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
     meant = [entry for entry in every if not asked.only or fits_any(entry.name, asked.only)]
     if not meant:
-        there = ", ".join(entry.name for entry in entries) or "none"
+        there = ", ".join(entry.name for entry in entries)
         raise SceneError(f"{path}: no material is left to bake; it has: {there}")
     for number, rule in enumerate(rules):
         _require_fitting(entries, rule.match, f"{path}: rules[{number}]: match")

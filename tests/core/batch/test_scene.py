@@ -276,6 +276,18 @@ def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     assert (wall.wish.settings_for("numpy").seed, roof.wish.settings_for("numpy").seed) == (5, 0)
 
 
+@pytest.mark.parametrize("text", [None, '<materialx version="1.39"/>'])
+def test_a_folder_that_holds_no_material_is_told_as_such(text, tmp_path):
+    folder = tmp_path / "wrong"
+    folder.mkdir()
+    if text is not None:
+        (folder / "library.mtlx").write_text(text)
+    file = write_scene(tmp_path / "scene.json", ["wrong"])
+    for scene in (folder, file):
+        with pytest.raises(SceneError, match=f"^{scene}: holds no material: name documents"):
+            read(scene)
+
+
 def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
     write_documents(tmp_path / "props", "oak", "pine", "old_pine")
     rules = [{"match": "old_*", "skip": True}]
