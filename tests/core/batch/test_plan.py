@@ -12,8 +12,11 @@ from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.plan import Choices, State, make_plan
 from verdigris.core.batch.rules import Rule
 from verdigris.core.errors import SettingsError
+from verdigris.core.settings import PRESETS
 
 from .scenes import document, read, write_baked, write_documents, write_scene
+
+STEPS = {name: preset.iterations for name, preset in PRESETS["numpy"].items()}
 
 
 @pytest.fixture
@@ -93,7 +96,7 @@ def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reaso
     [
         (Rule(settings={"resolution": 64}), "resolution is 64, was 256"),
         (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
-        (Rule(preset="standard"), "iterations is 21000, was 3000"),
+        (Rule(preset="standard"), f"iterations is {STEPS['standard']}, was {STEPS['draft']}"),
         (Rule(time_limit=30.0), "time_limit is 30.0, was None"),
     ],
 )
@@ -197,7 +200,7 @@ def test_materials_of_a_group_depend_on_each_other(props):
     (group,) = [work for work in planned().works if len(work.materials) > 1]
     assert group.task.name == "earth.group"
     # every batch holds both: each sees as many samples as alone
-    assert group.task.settings["numpy"]["iterations"] == 2 * 3000
+    assert group.task.settings["numpy"]["iterations"] == 2 * STEPS["draft"]
     for each in planned().materials:
         write_baked(each)
     assert not planned().works
