@@ -205,6 +205,8 @@ def test_of_many_meshes_the_one_that_is_looked_at_is_kept(talk):
         assert talk.find("error") is None
     talk.say(replace(look, number=64, mesh="5"))
     assert talk.hear("showing", view=64, mesh="6")
+    talk.say(say.View(number=65, size=32))
+    talk.hear("picture", part="reference", view=65)
 
 
 def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(talk, tmp_path):
