@@ -8,9 +8,6 @@ from typing import Any
 from verdigris.core.settings import BakeSettings, default_preset, require_settings
 from verdigris.core.worker.commands import Start
 
-# These are shown; the rest of BakeSettings that the panel offers is folded away.
-FIRST = ("preset", "resolution", "target_error", "time_limit")
-FOLDED = ("network", "activation", "iterations", "batch", "candidates", "seed")
 _OF_THE_BAKE = tuple(field.name for field in fields(BakeSettings))
 
 

@@ -39,15 +39,6 @@ class History:
             self._errors.append((step, error))
 
     @property
-    def is_empty(self) -> bool:
-        return not self._losses
-
-    @property
-    def last_loss(self) -> float | None:
-        """The smoothed one."""
-        return self._losses[-1][2] if self._losses else None
-
-    @property
     def last_error(self) -> float | None:
         return self._errors[-1][1] if self._errors else None
 

@@ -63,7 +63,7 @@ def keep_readable(widget: QWidget) -> None:
 
 
 def dark_palette() -> QPalette:
-    """For the stand-alone window where the desktop asks for a dark one, and for pictures of it."""
+    """As of an application that is dark, for pictures of the panel in one."""
     palette = QPalette()
     window, base, text = QColor("#2b2d30"), QColor("#1f2123"), QColor("#dfe1e5")
     dim, accent = QColor("#7d8187"), QColor("#3d7fd0")
