@@ -156,9 +156,11 @@ class Session:
         teacher = self._require_teacher("start")
         assert self._show is not None
         importance = focused(self._importance, self._focus, self._show.seen_uv)
-        self._job = Job(teacher, command, importance)
-        self._post(estimate(self._job.settings))
-        self._show.begin(self._job)
+        job = Job(teacher, command, importance)
+        self._post(estimate(job.settings))
+        self._show.begin(job)
+        # one that was refused until here is none
+        self._job = job
         self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _forecast(self, command: say.Forecast) -> None:

@@ -6,11 +6,14 @@ import struct
 import numpy as np
 import pytest
 
+from verdigris.core.errors import DeviceError
 from verdigris.core.worker import commands as say
-from verdigris.core.worker.events import Error
+from verdigris.core.worker.events import IDLE, Error
 from verdigris.core.worker.protocol import LONGEST_LINE, VERSION, Decoder, Fault, encode
+from verdigris.core.worker.session import Session
+from verdigris.core.worker.show import Show
 
-from .talk import LONG, Talk
+from .talk import CLAY, LONG, Talk
 from .test_worker import raw
 
 HELLO = encode({"command": "hello", "protocol": VERSION})
@@ -36,6 +39,24 @@ def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was
     )
     assert (first["command"], second["command"]) == ("view", "start")
     assert third["command"] == "no such command"
+
+
+def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
+    told = []
+    session = Session(lambda event: told.append(event.as_json()))
+    for command in (say.Hello(VERSION), say.Open(name="clay", payload=CLAY.encode())):
+        session.obey(command)
+
+    def lose(*_):
+        raise DeviceError("the device is lost")
+
+    monkeypatch.setattr(Show, "begin", lose)
+    told.clear()
+    session.obey(say.Start(str(tmp_path), changes=LONG))
+    session.obey(say.Pause())
+    errors = [each["text"] for each in told if each["event"] == "error"]
+    assert errors == ["the device is lost", "pause: nothing is being baked"]
+    assert session.state == IDLE
 
 
 @pytest.mark.parametrize("character", ["\\u0000", "\\ud800"])
