@@ -12,7 +12,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
-from verdigris.core.material.displacements import empty_displacements
+from verdigris.core.material.dropped_nodes import empty_dropped_nodes
 from verdigris.core.material.included_files import name_files_beside
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
@@ -29,7 +29,6 @@ from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.usd_textures import leave_black_outside
-from verdigris.core.material.volumes import empty_volumes
 from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
 
 if TYPE_CHECKING:
@@ -207,8 +206,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         root.setDataLibrary(standard_library())
         prefer_graphs_to_code(root)
         define_surfaces_of_materials(root, standard_library())
-        empty_volumes(root)
-        empty_displacements(root)
+        empty_dropped_nodes(root)
         leave_black_outside(root)
         _hand_down_inputs(root)
         prefer_interfaces_to_values(root)
