@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import VerdigrisError
+from verdigris.core.network.spec import LARGEST_HALF
 from verdigris.core.outputs import check_output, require_unicode, write_image
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 SUFFIXES = (".png", ".exr")
-_LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 def srgb_from_linear(linear: Floats) -> Floats:
@@ -56,7 +56,7 @@ def write_picture(path: str | Path, linear: Floats) -> None:
         _write(path, rounded(encoded), "uint8")
     else:
         # a highlight beyond half floats is the brightest that they hold, not infinite
-        held = np.minimum(linear, _LARGEST_HALF)
+        held = np.minimum(linear, LARGEST_HALF)
         _write(path, np.ascontiguousarray(held, np.float32), "half", "lin_rec709")
 
 
