@@ -268,7 +268,7 @@ _ON_PROCESSOR = BakeSettings(
 # Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
 PRESETS: dict[str, dict[str, BakeSettings]] = {
     "tensor": {
-        # It is for looking: with half of the places as many more steps fit into its second.
+        # It is for looking: half of the places leave time for a tenth more steps.
         "draft": BakeSettings(iterations=11_000, most_places=4, draw=DrawSettings(coarse_places=8)),
         "standard": replace(
             _LONG,
