@@ -288,6 +288,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             draw=DrawSettings(finest_width=0.7),
             candidates=4,
             candidate_share=0.1,
+            draw_errors_at=(0.2, 0.5),
         ),
     },
     "numpy": {
