@@ -9,7 +9,7 @@ import numpy as np
 
 from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.network.texels import centres
-from verdigris.core.training.measure import random_directions
+from verdigris.core.training.measure import LEAST_COSINE
 
 if TYPE_CHECKING:
     import slangpy
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 # Of so many pairs of directions one is mirrored, to see highlights.
 _MIRRORED = 3
-_DIRECTIONS = 1 << 12
-_MIRROR = np.array([-1, -1, 1], np.float32)
 _SOURCE, _ENTRY = Source("training/judge_responses"), "judgeResponses"
+_DIRECTIONS, _DRAW = Source("training/judge_directions"), "drawDirections"
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,7 @@ class Judge:
         uv, uv_of_donors = self._centres(texels), self._centres(donors.ravel())
         errors = student.buffer(donors.size, np.zeros(donors.size, np.float32))
         for pair in range(pairs):
-            wi, wo = self._directions(count), self._directions(count)
-            if pair % _MIRRORED == 0:
-                wo = wi * _MIRROR
-            towards = student.buffer(wi.size, wi), student.buffer(wo.size, wo)
+            towards = self.directions(count, is_mirrored=pair % _MIRRORED == 0)
             wanted = self.teacher.response_on_device(count, uv, *towards, self.footprint)
             student.device.dispatch(
                 kernel,
@@ -72,9 +68,25 @@ class Judge:
             )
         return np.asarray(errors.to_numpy().view(np.float32).reshape(donors.shape))
 
-    def _directions(self, count: int) -> Floats:
-        some = random_directions(self.random, _DIRECTIONS)
-        return np.take(some, self.random.integers(0, _DIRECTIONS, count), axis=0)
+    def directions(self, count: int, is_mirrored: bool) -> tuple[slangpy.Buffer, slangpy.Buffer]:
+        """To the light and the viewer. They are drawn on the device: a judge asks for millions."""
+        device = self.student.device
+        wi, wo = (self.student.buffer(3 * count, None) for _ in range(2))
+        device.dispatch(
+            device.shared_kernels({}, ()).get((_DIRECTIONS,), _DRAW),
+            count,
+            {
+                "gParameters": {
+                    "seed": int(self.random.integers(1 << 32)),
+                    "count": count,
+                    "leastCosine": LEAST_COSINE,
+                    "isMirrored": int(is_mirrored),
+                },
+                "gIncoming": wi,
+                "gOutgoing": wo,
+            },
+        )
+        return wi, wo
 
     def _centres(self, texels: Indices) -> slangpy.Buffer:
         return self.student.buffer(2 * len(texels), centres(texels, self.size))

@@ -134,15 +134,17 @@ def test_what_is_left_of_a_texel_is_the_difference_of_cube_roots_with_a_donors_v
     pairs = []
 
     class Noted(Judge):
-        def _directions(self, count):
-            pairs.append(super()._directions(count))
-            return pairs[-1]
+        def directions(self, count, is_mirrored):
+            drawn = super().directions(count, is_mirrored)
+            pairs.append([each.to_numpy().view(np.float32).reshape(count, 3) for each in drawn])
+            return drawn
 
     found = Noted(clay, student, 16, POINT, np.random.default_rng(1)).errors(texels, donors, 2)
     # of every third pair, the first among them, light and viewer are mirrored
-    mirrored = pairs[0] * np.array([-1, -1, 1], np.float32)
+    np.testing.assert_array_equal(pairs[0][1], pairs[0][0] * [-1, -1, 1])
+    assert (pairs[1][1] != pairs[1][0] * [-1, -1, 1]).any()
     wanted = np.zeros((2, 3))
-    for wi, wo in ((pairs[0], mirrored), (pairs[2], pairs[3])):
+    for wi, wo in pairs:
         material = np.cbrt(clay.response(np.full((3, 2), 0.5, np.float32), wi, wo))
         for row, places in zip(wanted, donors, strict=True):
             uv = (np.stack([places % 16, places // 16], 1) + 0.5) / 16
