@@ -12,7 +12,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
-from verdigris.core.material.dropped_nodes import empty_dropped_nodes
+from verdigris.core.material.dropped_nodes import empty_dropped_nodes, give_backs_what_is_in_front
 from verdigris.core.material.included_files import name_files_beside
 from verdigris.core.material.interfaces import (
     give_values_where_they_are_read,
@@ -209,6 +209,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         empty_dropped_nodes(root)
         leave_black_outside(root)
         _hand_down_inputs(root)
+        give_backs_what_is_in_front(root)
         prefer_interfaces_to_values(root)
         read_properties_directly(root)
         give_colour_spaces_their_names(root)

@@ -174,3 +174,82 @@ def test_a_volume_below_a_surface_is_dropped_whatever_makes_it():
         part.name for part in describe(parse_document(layered(murky)), probe=False)[0].parts
     }
     np.testing.assert_array_equal(response(layered(murky)), response(layered(clear)))
+
+
+SIDE = '<input name="{}" type="surfaceshader" {}/>'
+TWO_SIDES = '<surfacematerial name="{}" type="material"{}>{}{}</surfacematerial>'
+FRONT = SIDE.format("surfaceshader", 'nodename="q"')
+PAINTED = PLAIN.replace("shader", "q", 1)
+LOST = (
+    '<image name="i" type="color3"><input name="file" type="filename" value="lost.png"/></image>'
+    '<standard_surface name="rear" type="surfaceshader">'
+    '<input name="base_color" type="color3" nodename="i"/></standard_surface>'
+)
+FRAMED = f'<nodegraph name="g">{LOST}<output name="o" type="surfaceshader" nodename="rear"/>'
+BACKS = {
+    "with an image that is lost": (LOST, 'nodename="rear"'),
+    "of a kind that is not known": (
+        '<nonesuch name="rear" type="surfaceshader"/>',
+        'nodename="rear"',
+    ),
+    "in a graph": (f"{FRAMED}</nodegraph>", 'nodegraph="g" output="o"'),
+    "in a graph of one output": (f"{FRAMED}</nodegraph>", 'nodegraph="g"'),
+}
+
+
+@pytest.mark.parametrize(("nodes", "connection"), BACKS.values(), ids=BACKS)
+def test_nothing_is_asked_of_the_back_of_a_surface(nodes, connection):
+    back = SIDE.format("backsurfaceshader", connection)
+    loaded = parse_document(
+        document(PAINTED, nodes, TWO_SIDES.format("m", "", FRONT, back)), name="two"
+    )
+    [report] = describe(loaded, probe=False)
+    assert (report.surface_model, report.textures, report.problem) == ("standard_surface", (), "")
+    assert [part.fate for part in report.parts if part.name == "back"] == ["dropped"]
+    found = Teacher(loaded).response(AT, UP, UP)
+    np.testing.assert_allclose(found, response(document(PLAIN, material())), rtol=1e-6)
+
+
+def test_what_is_behind_one_material_may_be_in_front_of_another():
+    back = SIDE.format("backsurfaceshader", 'nodegraph="g" output="o"')
+    front = SIDE.format("surfaceshader", 'nodegraph="g" output="o"')
+    graph = (
+        f'<nodegraph name="g">{PAINTED}<output name="o" type="surfaceshader" nodename="q"/>'
+        "</nodegraph>"
+    )
+    loaded = parse_document(
+        document(
+            graph,
+            standard_surface(name="white"),
+            TWO_SIDES.format("m", "", SIDE.format("surfaceshader", 'nodename="white"'), back),
+            TWO_SIDES.format("n", "", front, ""),
+            TWO_SIDES.format("child", ' inherit="m"', front, ""),
+        )
+    )
+    assert [each.name for each in loaded.materials] == ["m", "n", "child"]
+    expected = response(document(PLAIN, material()))
+    for name in ("n", "child"):
+        found = Teacher(loaded, loaded.require_material(name)).response(AT, UP, UP)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    backs = [
+        report.name
+        for report in describe(loaded, probe=False)
+        for part in report.parts
+        if part.name == "back"
+    ]
+    assert backs == ["m", "child"]
+
+
+def test_what_is_behind_renderman_surfaces_is_not_compiled():
+    side = '<input name="material{}" type="BSDF" nodename="{}"/>'
+    loaded = parse_document(
+        document(
+            '<LamaDiffuse name="a" type="BSDF"/><nonesuch name="b" type="BSDF"/>',
+            f'<LamaSurface name="m" type="material">{side.format("Front", "a")}'
+            f"{side.format('Back', 'b')}</LamaSurface>",
+        )
+    )
+    [report] = describe(loaded, probe=False)
+    assert report.problem == "" and "back" in [part.name for part in report.parts]
+    # a Lambertian lobe of MaterialX's default colour, seen from above
+    np.testing.assert_allclose(Teacher(loaded).response(AT, UP, UP), 0.18 / np.pi, rtol=1e-3)
