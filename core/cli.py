@@ -24,7 +24,7 @@ from verdigris.core.commands.selftest import selftest
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
 from verdigris.core.commands.weights import app as weights
-from verdigris.core.errors import EndedError, VerdigrisError
+from verdigris.core.errors import EndedError, VerdigrisError, reason
 from verdigris.core.outputs import let_go_of
 
 EXIT_FAILURE = 1
@@ -116,7 +116,7 @@ def main() -> None:
         # what is still to be written would fail again when the program ends
         let_go_of([sys.stdout.fileno()])
         if failure.errno != errno.EPIPE:
-            print(f"verdigris: cannot write its output: {failure.strerror}", file=sys.stderr)
+            print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
 
 

@@ -3,7 +3,18 @@
 Each error names the thing, the value and the remedy.
 """
 
+import errno
+
 LONGEST_MESSAGE = 1200
+_IN_WORDS = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk's quota is used up"}
+
+
+def reason(failure: Exception) -> str:
+    """What the system says is wrong, without its number, and without the file, which the caller
+    names; of what did not come from the system, all that it says."""
+    if not isinstance(failure, OSError):
+        return str(failure)
+    return _IN_WORDS.get(failure.errno or 0) or failure.strerror or str(failure)
 
 
 class VerdigrisError(Exception):

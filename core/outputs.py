@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import VerdigrisError, reason
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -132,7 +132,7 @@ def write_file(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise VerdigrisError(
-            f"{path}: cannot be written ({failure.strerror}): free space, or choose another folder "
+            f"{path}: cannot be written ({reason(failure)}): free space, or choose another folder "
             "or name"
         ) from None
 
@@ -172,9 +172,8 @@ def _temporary_file(path: Path) -> Path:
     try:
         temporary.open("xb").close()
     except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or failure
         raise VerdigrisError(
-            f"{path}: cannot be written ({reason}): choose another folder or name"
+            f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
         ) from None
     return temporary
 

@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import VerdigrisError, reason
 
 PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
 CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
@@ -93,7 +93,9 @@ def saved_python() -> Path | None:
         found = json.loads(file.read_text(encoding="utf-8"))
         value = found.get(_SETTING, "")
     except (OSError, ValueError, AttributeError) as failure:
-        raise WorkerEnvironmentError(f"{file}: cannot be read: {failure}: remove it") from None
+        raise WorkerEnvironmentError(
+            f"{file}: cannot be read ({reason(failure)}): remove it"
+        ) from None
     return Path(str(value)) if value else None
 
 
@@ -102,11 +104,16 @@ def save_python(python: Path | None) -> None:
     if python is not None:
         _existing(python, "the choice")
     file = settings_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.tmp")
     values = {} if python is None else {_SETTING: str(python)}
-    temporary.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(file)
+    except OSError as failure:
+        raise WorkerEnvironmentError(
+            f"{file}: cannot be written ({reason(failure)}): free space, or let it be written"
+        ) from None
 
 
 def _existing(python: Path, asker: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from verdigris.core.batch.child import Outcome, bake_in_child
 from verdigris.core.batch.task import Task
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import VerdigrisError, reason
 from verdigris.core.processor_memory import usable_bytes
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.memory import needed_bytes
@@ -121,7 +121,7 @@ class LocalEngine:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:
                 # no log can be written, or no process started
-                why = f"{failure.filename or task.folder}: {failure.strerror or failure}"
+                why = f"{failure.filename or task.folder}: {reason(failure)}"
                 outcome = Outcome("failed", f"{why}: free space, or choose another folder")
             self._messages.put(Message(name, outcome=outcome))
 

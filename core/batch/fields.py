@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.errors import VerdigrisError, reason
 
 LARGEST_SCENE = 64 << 20
 
@@ -44,7 +44,7 @@ def _require_once(fields: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
 
 def unreadable(failure: OSError) -> str:
     """What the system says of a file that a scene names, with what to do."""
-    why = failure.strerror or str(failure)
+    why = reason(failure)
     return f"{failure.filename or 'a file'}: cannot be read ({why}): correct the path, or the file"
 
 

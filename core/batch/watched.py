@@ -10,6 +10,7 @@ from typing import Any
 from verdigris.core.batch.child import Outcome
 from verdigris.core.batch.drive import Result, View
 from verdigris.core.batch.plan import Work
+from verdigris.core.errors import reason
 from verdigris.core.outputs import let_go_of
 
 
@@ -46,7 +47,7 @@ class Watched:
                 # an output that is no file, as of tests, has no number
                 with contextlib.suppress(OSError, ValueError):
                     let_go_of([sys.stdout.fileno()])
-                why = failure.strerror or failure
+                why = reason(failure)
                 with contextlib.suppress(OSError):
                     print(
                         f"verdigris: nobody takes the output ({why}): ends the running bakes; "

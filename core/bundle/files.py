@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from verdigris.core.bundle.manifest_parts import FileRecord
-from verdigris.core.errors import BundleError
+from verdigris.core.errors import BundleError, reason
 
 _OTHER_FILE = (
     "the file is damaged, or was replaced while it was read: try again, or let it be written again"
@@ -87,5 +87,4 @@ def _open(path: Path, folder: Path) -> int:
     except FileNotFoundError:
         raise BundleError(f"{path}: there is no such file") from None
     except (OSError, RuntimeError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or failure
-        raise BundleError(f"{path}: cannot be opened ({reason})") from None
+        raise BundleError(f"{path}: cannot be opened ({reason(failure)})") from None

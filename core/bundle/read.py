@@ -16,7 +16,7 @@ from verdigris.core.bundle.manifest_parts import MapFacts
 from verdigris.core.bundle.reference import Reference, parse_reference
 from verdigris.core.bundle.replace import set_aside_name
 from verdigris.core.bundle.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
-from verdigris.core.errors import BundleError
+from verdigris.core.errors import BundleError, reason
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.outputs import MANIFEST_FILE
 
@@ -153,7 +153,7 @@ def _require_folder(path: Path) -> Path:
     try:
         folder = find_bundle_folder(path)
     except (OSError, ValueError) as failure:
-        raise BundleError(f"{path}: cannot be opened ({failure})") from None
+        raise BundleError(f"{path}: cannot be opened ({reason(failure)})") from None
     if folder is not None:
         return folder
     if path.is_dir():

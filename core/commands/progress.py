@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from verdigris.core.errors import reason
 from verdigris.core.training.events import (
     Event,
     Finished,
@@ -28,7 +29,7 @@ def json_lines(events: Iterable[Event]) -> None:
         try:
             print(line, end="", flush=True)
         except OSError as failure:
-            raise LostOutputError(failure.strerror or str(failure)) from None
+            raise LostOutputError(reason(failure)) from None
 
 
 def result_only(events: Iterable[Event]) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.errors import DocumentError, HostError
+from verdigris.core.errors import DocumentError, HostError, reason
 from verdigris.core.host import (
     WEIGHT_SET,
     BakedResult,
@@ -158,7 +158,7 @@ class FilesHost:
         try:
             noted = json.loads(sidecar.read_text(encoding="utf-8"))
         except (OSError, ValueError) as failure:
-            raise HostError(f"{sidecar}: cannot be read: {failure}: remove it") from None
+            raise HostError(f"{sidecar}: cannot be read ({reason(failure)}): remove it") from None
         if not isinstance(noted, dict):
             raise HostError(f"{sidecar}: is not a list of results: remove it")
         return noted
@@ -195,4 +195,6 @@ def _replace_text(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as failure:
         temporary.unlink(missing_ok=True)
-        raise HostError(f"{path}: cannot be written: {failure.strerror}") from None
+        raise HostError(
+            f"{path}: cannot be written ({reason(failure)}): free space, or let it be written"
+        ) from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import SettingsError, reason
 from verdigris.core.network.parameters import UNREADABLE
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ def open_array(path: Path) -> NDArray[Any]:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as failure:
-        reason = failure.strerror or failure
-        raise SettingsError(f"{path}: cannot be read ({reason}): name another file") from None
+        raise SettingsError(
+            f"{path}: cannot be read ({reason(failure)}): name another file"
+        ) from None
     except (*UNREADABLE, OverflowError) as failure:
         detail = "" if "pickle" in str(failure) else f" ({failure})"
         raise SettingsError(

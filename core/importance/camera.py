@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import SettingsError, reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +118,7 @@ def read_camera(path: Path) -> Camera:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as failure:
-        raise SettingsError(f"{path}: cannot be read as a camera: {failure}") from None
+        raise SettingsError(f"{path}: cannot be read as a camera: {reason(failure)}") from None
     if not isinstance(values, dict):
         raise SettingsError(f"{path}: must hold an object with 'matrix', 'fov' and 'resolution'")
     known = {"matrix", "fov", "resolution", "near", "eye", "target", "up"}

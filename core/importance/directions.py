@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import SettingsError, reason
 from verdigris.core.importance.arrays import open_array
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ def read_directions(text: str) -> tuple[str, Table]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as failure:
-        reason = failure.strerror or failure
-        raise SettingsError(f"{path}: cannot be read ({reason}): name another file") from None
+        raise SettingsError(
+            f"{path}: cannot be read ({reason(failure)}): name another file"
+        ) from None
     except (ValueError, RecursionError) as failure:
         raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
     return "uniform", checked_table(values, str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tokenize
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.errors import SettingsError, VerdigrisError, reason
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
@@ -124,9 +125,11 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        # where a folder on the way is a file now, that cannot be asked either
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise CheckpointError(
-            f"{path}: cannot be written ({error}); free space or choose another folder"
+            f"{path}: cannot be written ({reason(error)}): free space or choose another folder"
         ) from error
 
 
@@ -157,7 +160,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
                 arrays[name] = archive[name]
             return arrays
     except UNREADABLE as error:
-        raise CheckpointError(f"{path}: {name} cannot be read ({error})") from error
+        raise CheckpointError(f"{path}: {name} cannot be read ({reason(error)})") from error
 
 
 def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:

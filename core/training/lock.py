@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import SettingsError, reason
 
 # Beyond the text, which others must be able to read where locks keep readers out too.
 _LOCKED_BYTE = 1 << 30
@@ -42,7 +42,7 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
             is_name = failure.errno == errno.ENAMETOOLONG
             remedy = f"choose a shorter name than {name!r}" if is_name else "choose another folder"
             raise SettingsError(
-                f"{path.parent}: cannot be written to ({failure.strerror}): {remedy}"
+                f"{path.parent}: cannot be written to ({reason(failure)}): {remedy}"
             ) from None
         if not _try_lock(file):
             file.seek(0)
@@ -69,7 +69,7 @@ def _sign(file: IO[bytes], path: Path) -> None:
         with contextlib.suppress(OSError):
             file.close()
         raise SettingsError(
-            f"{path.parent}: cannot be written to ({failure.strerror}): free space or choose "
+            f"{path.parent}: cannot be written to ({reason(failure)}): free space or choose "
             "another folder"
         ) from None
 

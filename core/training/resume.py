@@ -77,7 +77,7 @@ def keep_state(run: Run) -> Iterator[Event]:
     is tried when it is due: told once, until one is written again."""
     try:
         written = _write_state(run)
-    except (CheckpointError, OSError) as failure:
+    except CheckpointError as failure:
         if not run.is_unkept:
             step = run.checkpoint_step
             back = "begins anew" if step is None else f"goes on from step {step}"

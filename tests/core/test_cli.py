@@ -178,7 +178,7 @@ def test_output_that_cannot_be_written_is_an_error_of_one_line(unbuffered):
             command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False
         )
     assert result.returncode == 1
-    assert result.stderr == "verdigris: cannot write its output: No space left on device\n"
+    assert result.stderr == "verdigris: cannot write its output: the disk is full\n"
 
 
 def test_memory_that_does_not_suffice_is_an_error_of_one_line():

@@ -1,12 +1,13 @@
 """Where results go is looked at without stumbling."""
 
+import errno
 import os
 
 import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.errors import SettingsError, reason
 from verdigris.core.outputs import kind_of, resolved, write_image
 from verdigris.core.training.options import make_folder
 
@@ -43,3 +44,17 @@ def test_a_picture_has_the_rights_of_any_new_file(mask, tmp_path):
     rights = [(tmp_path / name).stat().st_mode for name in ("plain", "a.png")]
     assert rights[0] == rights[1]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "a.npz"), "the disk is full"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "the disk's quota is used up"),
+        (PermissionError(errno.EACCES, "Permission denied", "a.npz"), "Permission denied"),
+        (OSError("12 requested and 0 written"), "12 requested and 0 written"),
+        (ValueError("embedded null byte"), "embedded null byte"),
+    ],
+)
+def test_what_the_system_says_is_told_in_words(failure, said):
+    assert reason(failure) == said

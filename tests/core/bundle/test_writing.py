@@ -53,7 +53,7 @@ def test_a_full_disk_leaves_the_bundle_before(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(BundleError, match=r"a.vdg: cannot be written \(No space left"):
+        with pytest.raises(BundleError, match=r"a.vdg: cannot be written \(the disk is full"):
             write_bundle(path, lively_parameters(seed=9), Contents(name="after"))
     assert open_bundle(path).manifest == before.manifest
     assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]

@@ -342,7 +342,7 @@ def test_a_full_disk_leaves_the_checkpoint_before_whole(clay, tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(VerdigrisError, match="No space left"):
+    with pytest.raises(VerdigrisError, match="the disk is full"):
         checkpoint.save(path, parameters, {"materials": ["slate"]})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
@@ -379,7 +379,9 @@ def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay
             kept, disk.is_full, step = path.read_bytes(), True, event.step
     assert heard.count(Warning) == 1 and heard[-1] is Finished
     assert heard.count(Step) > 8 and Checkpointed in heard[at:]
-    assert told.startswith(f"{path}: cannot be written ([Errno 28] No space left on device); ")
+    assert told.startswith(
+        f"{path}: cannot be written (the disk is full): free space or choose another folder; "
+    )
     assert told.endswith(f"training goes on, and what is cut off now goes on from step {step}")
     assert [file.name for file in tmp_path.iterdir()] == ["out.vdg"]
 
@@ -387,7 +389,7 @@ def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay
 def test_a_disk_that_stays_full_is_told_once_and_then_by_the_result(clay, tmp_path, disk):
     heard = []
     settings = replace(TINY, candidates=2, candidate_share=0.5)
-    with pytest.raises(BundleError, match=r"out\.vdg: cannot be written \(No space left"):
+    with pytest.raises(BundleError, match=r"out\.vdg: cannot be written \(the disk is full"):
         for event in bake([clay], settings, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
             heard.append(event)
             disk.is_full = True
