@@ -22,7 +22,9 @@ SMALL_TEXTURE, ENCODING = "small texture", "encoding"
 FLATTENING = "flattening"
 
 
-@dataclass(frozen=True)
+# Without an equality of its own, which knows no fields, and which those would inherit that have
+# arrays.
+@dataclass(frozen=True, eq=False)
 class Event:
     """Something that happened. `as_json` leaves out pixels, which are not for reading."""
 
@@ -75,9 +77,10 @@ class Metrics(Event):
     pictures: tuple[PictureMetrics, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Preview(Event):
-    """A picture of the student in linear light."""
+    """A picture of the student in linear light. It equals itself alone: numpy compares arrays
+    texel by texel, which is neither true nor false."""
 
     step: int
     material: str

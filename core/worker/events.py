@@ -139,9 +139,10 @@ class Errors(Event):
     smape: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pixels(Event):
-    """Anything with an array behind its line: `array` is written as it lies in memory."""
+    """Anything with an array behind its line: `array` is written as it lies in memory.
+    Each equals itself alone, as previews do."""
 
     array: NDArray[Any]
 
@@ -159,7 +160,7 @@ class Pixels(Event):
         return type(self).__name__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picture(Pixels):
     """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top."""
 
@@ -179,7 +180,7 @@ class Picture(Pixels):
         return f"picture {self.part}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ErrorMap(Pixels):
     """Mean log error by place: (height, width) floats, row 0 at v = 0."""
 
@@ -187,7 +188,7 @@ class ErrorMap(Pixels):
     step: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Places(Pixels):
     """The uv that each pixel of a view shows: (height, width, 2) floats; NaN on the backdrop."""
 
@@ -197,7 +198,7 @@ class Places(Pixels):
     """Where each texel is drawn as a square: how many there are a side on the level shown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Importance(Pixels):
     """A map that was read from a file: (height, width) floats, row 0 at v = 0."""
 
