@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.document import Document, load_document, parse_document
+from verdigris.core.working_folder import told_when_gone
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "verify"]
 
 
+@told_when_gone()
 def load(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),
@@ -41,6 +43,7 @@ def load(
     return load_document(path, search_paths, allow_outside)
 
 
+@told_when_gone()
 def parse(
     text: str,
     search_paths: str | Path | Sequence[str | Path] = (),
@@ -51,6 +54,7 @@ def parse(
     return parse_document(text, search_paths, name, allow_outside)
 
 
+@told_when_gone()
 def bake(
     documents: Document | Sequence[Document],
     folder: str | Path,
@@ -99,6 +103,7 @@ def bake(
     return run(teachers, settings.changed(changes), options, control)
 
 
+@told_when_gone()
 def open_bundle(path: str | Path) -> Bundle:
     """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
     from verdigris.core.bundle.read import open_bundle as open_folder
@@ -106,6 +111,7 @@ def open_bundle(path: str | Path) -> Bundle:
     return open_folder(Path(path))
 
 
+@told_when_gone()
 def open_scene(path: str | Path) -> Scene:
     """Opens what `verdigris pack` has made of several bundles."""
     from verdigris.core.bundle.scene import open_scene as open_folder
@@ -113,6 +119,7 @@ def open_scene(path: str | Path) -> Scene:
     return open_folder(Path(path))
 
 
+@told_when_gone()
 def verify(
     bundle: Bundle | Scene | str | Path,
     decoders: Sequence[tuple[str, Decoder]] = (),
@@ -155,6 +162,7 @@ def verify(
     return prove(bundle, [*shipped, *decoders], teacher, notes)
 
 
+@told_when_gone()
 def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     """A bundle on a device: its `response(uv, wi, wo)` is the neural material."""
     from verdigris.core.device import open_device

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import io
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from verdigris.core import working_folder
 from verdigris.core.commands.bake import bake
 from verdigris.core.commands.cost import cost
 from verdigris.core.commands.export import export
@@ -105,11 +105,8 @@ def main() -> None:
         )
         sys.exit(EXIT_FAILURE)
     except OSError as failure:
-        if _has_lost_folder():
-            print(
-                "verdigris: the working folder is gone: change to one that is there",
-                file=sys.stderr,
-            )
+        if working_folder.is_gone():
+            print(f"verdigris: {working_folder.GONE}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
         if failure.errno not in _CANNOT_TAKE_MORE:
             raise
@@ -118,15 +115,6 @@ def main() -> None:
         if failure.errno != errno.EPIPE:
             print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
-
-
-def _has_lost_folder() -> bool:
-    """Whether the folder that the program was started in was removed since then, or before."""
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The public API: what the README shows works."""
 
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 
 from verdigris.core import api
-from verdigris.core.errors import DocumentError, SettingsError
+from verdigris.core.errors import DocumentError, SettingsError, VerdigrisError
 from verdigris.core.settings import require_settings
 from verdigris.core.training.events import Finished, Preview
+from verdigris.core.working_folder import told_when_gone
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.usefixtures("small_spheres")
@@ -98,3 +100,27 @@ def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
     ):
         with pytest.raises(SettingsError, match=message):
             api.bake(document, tmp_path, **wrong, device="software")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
+def test_a_working_folder_that_is_gone_is_told_and_needed_by_nothing_else(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    path = EXAMPLES / "brushed_steel.mtlx"
+    document = api.load(path)
+    tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
+    for wrong in (
+        lambda: api.load(path, search_paths="textures"),
+        lambda: api.parse(path.read_text(), search_paths=["textures"]),
+        lambda: api.bake(document, ".", **tiny),
+    ):
+        with pytest.raises(VerdigrisError, match=r"^the working folder is gone: change to one"):
+            wrong()
+    *_, finished = api.bake(document, tmp_path, preset="draft", **tiny)
+    assert api.open_bundle(finished.result).manifest.name == "brushed_steel"
+    monkeypatch.chdir(tmp_path)
+    # of something else the system's word is left
+    with pytest.raises(FileNotFoundError), told_when_gone():
+        (tmp_path / "nothing").read_text()

@@ -1,0 +1,31 @@
+"""The folder that relative paths begin at, which another process can take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from verdigris.core.errors import VerdigrisError
+
+GONE = "the working folder is gone: change to one that is there"
+
+
+def is_gone() -> bool:
+    """Whether the folder that the program was started in was removed since then, or before."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+@contextmanager
+def told_when_gone() -> Iterator[None]:
+    """Says so in place of what the system says, which names no file."""
+    try:
+        yield
+    except FileNotFoundError:
+        if is_gone():
+            raise VerdigrisError(GONE) from None
+        raise
