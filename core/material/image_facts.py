@@ -38,6 +38,8 @@ class TextureFacts:
     tiles: int = 1
     tiles_left_out: int = 0
     """Outside of the unit square, which is all that a bake learns."""
+    orientation: int = 1
+    """As cameras number them: by another than 1, viewers turn or mirror what is stored."""
     problem: str = ""
 
 
@@ -69,6 +71,7 @@ def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[Textur
                     info.kind,
                     len(info.tiles),
                     sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
+                    info.orientation,
                 )
             )
     return found
@@ -84,6 +87,21 @@ def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
         "baked: to bake another than 1001, name it in place of the token"
     )
     return [Part("UDIM tiles", DROPPED, how)]
+
+
+def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
+    """What viewers turn or mirror, as neither MaterialX's renderers nor bakes do."""
+    turned = {Path(facts.file).name: facts.orientation for facts in textures}
+    return [
+        Part(
+            f"orientation of {name}",
+            DROPPED,
+            f"the file says {orientation}, by which viewers turn or mirror it: its texels are read "
+            "as they are stored, as renderers do, so save it turned if it is to be",
+        )
+        for name, orientation in turned.items()
+        if orientation > 1
+    ]
 
 
 def no_numbers(texels: Mapping[Path, int]) -> list[Part]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_PLACES_OF_TILES = 128
 _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
+# Of the orientations that cameras write.
+_AS_STORED = 1
 # OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
 FORMATS: dict[str, tuple[type[np.generic], str]] = {
     "uint8": (np.uint8, "rgba8_unorm"),
@@ -53,6 +55,8 @@ class ImageInfo:
     kind: str
     tiles: tuple[Tile, ...]
     is_udim: bool = False
+    orientation: int = _AS_STORED
+    """The largest that a header says, of 1 to 8. Texels are read as they are stored."""
 
     @property
     def columns(self) -> int:
@@ -152,9 +156,10 @@ def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
     """What the headers of an image say, without decoding it."""
     tiles = find_tiles(file, asker, search)
     specs = [_read_header(tile.path, asker) for tile in tiles]
-    width, height, channels, _ = max(specs, key=lambda spec: spec[0] * spec[1])
+    width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
     kind = _kind_for({spec[3] for spec in specs})
-    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file))
+    orientation = max(spec[4] for spec in specs)
+    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file), orientation)
 
 
 def _kind_for(kinds: set[str]) -> str:
@@ -164,7 +169,7 @@ def _kind_for(kinds: set[str]) -> str:
     return "uint16" if kinds == {"uint8", "uint16"} else "float"
 
 
-def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
+def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
     import OpenImageIO as oiio
 
     try:
@@ -186,7 +191,8 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str]:
     source.close()
     if spec.depth > 1 or spec.nchannels < 1:
         raise TextureError(f"{asker}: {path} is not a flat image")
-    return width, height, spec.nchannels, _kind(str(spec.format))
+    orientation = int(spec.get_int_attribute("Orientation", _AS_STORED))
+    return width, height, spec.nchannels, _kind(str(spec.format)), orientation
 
 
 def _kind(name: str) -> str:

@@ -13,6 +13,7 @@ from verdigris.core.material.image_facts import (
     TextureFacts,
     facts_of_images,
     no_numbers,
+    orientations,
     tiles_left_out,
 )
 from verdigris.core.material.parts import default_places, parts_of
@@ -100,6 +101,7 @@ def describe_material(
         parts=(
             *parts_of(nodes),
             *tiles_left_out(textures),
+            *orientations(textures),
             *_variants(document, material),
             *_twins(document),
         ),

@@ -1,12 +1,14 @@
 """The report: what is kept, approximated and dropped, and what is there to bake."""
 
 import re
+import struct
 
 import numpy as np
 import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.material.document import parse_document
+from verdigris.core.material.images import read_image, read_info
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
@@ -421,6 +423,33 @@ def test_a_layer_of_an_image_is_dropped(tmp_path):
     found = report(text, probe=True, search_paths=[tmp_path])
     assert {part.name: part.fate for part in found.parts}["layer 'worn' of an image"] == "dropped"
     assert found.probe.albedo == pytest.approx((0.8, 0.8, 0.8), abs=0.01)
+
+
+def exif(orientation):
+    """The segment of a JPEG in which cameras say how they were held: a TIFF's header."""
+    entry = struct.pack("<HHIHH", 0x0112, 3, 1, orientation, 0)
+    header = b"II*\0" + struct.pack("<IH", 8, 1) + entry + bytes(4)
+    return b"\xff\xe1" + struct.pack(">H", len(header) + 8) + b"Exif\0\0" + header
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6])
+def test_an_image_that_viewers_turn_is_read_as_it_is_stored_and_told(orientation, tmp_path):
+    path = tmp_path / "phone.jpg"
+    write_image(path, np.uint8([0] * 8 + [255] * 8).repeat(16 * 3).reshape(16, 16, 3))
+    data = path.read_bytes()
+    path.write_bytes(data[:2] + exif(orientation) + data[2:])
+    loaded = parse_document(with_image("phone.jpg"), [tmp_path])
+    info = read_info("phone.jpg", "document: picture", loaded.search)
+    # rows of an image go up
+    texels = read_image(info, "document: picture").levels[0]
+    assert texels[0, :, 0].min() > 250 and texels[-1, :, 0].max() < 5
+    told = [
+        part
+        for part in report(with_image("phone.jpg"), search_paths=[tmp_path]).parts
+        if part.name == "orientation of phone.jpg"
+    ]
+    assert [part.fate for part in told] == ([] if orientation == 1 else ["dropped"])
+    assert all(f"the file says {orientation}, by which viewers turn" in part.how for part in told)
 
 
 def test_a_missing_texture_is_the_reason_why_it_cannot_be_baked(tmp_path):
