@@ -32,7 +32,12 @@ def render(
     ] = None,
     size: Annotated[int, typer.Option(help=f"Pixels a side, 1 to {largest_size()}.")] = 512,
     reference: Annotated[
-        bool, typer.Option("--reference", help="Draw the material's own graph.")
+        bool,
+        typer.Option(
+            "--reference",
+            help="Draw a document as what is baked of it is drawn, to hold that against: wrapped "
+            "around the shape as a flat square. Without, patterns in space see the shape.",
+        ),
     ] = False,
     environment: Annotated[
         float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
@@ -76,7 +81,9 @@ def render(
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:
         raise typer.BadParameter(
-            f"{file} is a bundle: name the document it was baked from", param_hint="--reference"
+            f"{file} is a bundle, and is drawn so anyway: leave it out, or name the document that "
+            "it was baked from in its place",
+            param_hint="--reference",
         )
     if bundle:
         require_own_material(bundle, file, material)
@@ -89,7 +96,7 @@ def render(
         teacher = open_teacher(file, material, search, allow_outside, opened)
         name = teacher.material.name
         check_apart(output, files_read(teacher.document, teacher.material))
-        picture = draw(teacher, chosen, size, shape, lighting)
+        picture = draw(teacher, chosen, size, shape, lighting, is_flat=reference)
     is_png = output.suffix.lower() == ".png"
     write_picture(output, over_backdrop(picture) if is_png else picture)
     print(f"{output}: {name}, {size} x {size}, on {opened}")

@@ -1,0 +1,49 @@
+"""Which picture `render` draws."""
+
+import numpy as np
+import OpenImageIO as oiio
+
+from ..bundle.bundles import make_bundle
+from ..in_process import run_command
+from ..material.documents import document, material
+from ..material.surfaces import node
+
+SEEN = node("surface_unlit", "s", "surfaceshader", {"emission_color": ("color3", "@c")})
+# On the unit square a place in space is half less than its texture coordinates.
+IN_SPACE = node("position", "at", "vector3", {}) + node(
+    "add", "p", "vector3", {"in1": ("vector3", "@at"), "in2": ("vector3", "1, 1, 0")}
+)
+BY_UV = (
+    node("texcoord", "uv", "vector2", {})
+    + node("convert", "at", "vector3", {"in": ("vector2", "@uv")})
+    + node("add", "p", "vector3", {"in1": ("vector3", "@at"), "in2": ("vector3", "0.5, 0.5, 0")})
+)
+COLOUR = node("convert", "c", "color3", {"in": ("vector3", "@p")})
+
+
+def picture(tmp_path, nodes, *options):
+    path, target = tmp_path / "a.mtlx", tmp_path / "a.exr"
+    path.write_text(document(nodes, COLOUR, SEEN, material("s")))
+    code, _, errors = run_command(
+        ["render", path, "-o", target, "--size", 16, "--device", "software", *options]
+    )
+    assert not code, errors
+    return np.asarray(oiio.ImageBuf(str(target)).get_pixels("float"))[..., :3]
+
+
+def test_a_reference_lies_on_the_shape_as_what_is_baked_does(tmp_path):
+    wrapped = picture(tmp_path, BY_UV)
+    assert wrapped.max() > 1
+    np.testing.assert_array_equal(picture(tmp_path, BY_UV, "--reference"), wrapped)
+    np.testing.assert_allclose(picture(tmp_path, IN_SPACE, "--reference"), wrapped, atol=2e-3)
+    carved = picture(tmp_path, IN_SPACE)
+    assert np.abs(carved - wrapped).max() > 0.2
+
+
+def test_a_bundle_has_no_other_picture(tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.png", "--reference"]
+    code, _, errors = run_command(arguments)
+    told = " ".join(errors.replace("\u2502", " ").split())
+    assert code == 2 and "is a bundle, and is drawn so anyway: leave it out" in told
+    assert not (tmp_path / "a.png").exists()
