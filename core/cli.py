@@ -29,6 +29,8 @@ from verdigris.core.outputs import let_go_of
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
+# What glibc says of one that it cannot load for want of memory.
+_NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
 _CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
 
 app = typer.Typer(
@@ -97,7 +99,9 @@ def main() -> None:
             raise
         print("verdigris: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
-    except MemoryError:
+    except (MemoryError, ImportError) as failure:
+        if isinstance(failure, ImportError) and _NO_ROOM_FOR_LIBRARY not in str(failure):
+            raise
         print(
             "verdigris: not enough memory: let go of some elsewhere, lift its limit (ulimit -v), "
             "or ask for less (--resolution, --batch)",

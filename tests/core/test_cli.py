@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core import device
+from verdigris.core import cli, device
 from verdigris.core.material import document
 
 from .in_process import run_command
@@ -245,3 +245,31 @@ def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path):
     assert (done.returncode, done.stdout, gone.exists()) == (1, "", False)
     told = "verdigris: the working folder is gone: change to one that is there\n"
     assert done.stderr == told
+
+
+LIMITED = """
+import pathlib, resource
+import MaterialX, OpenImageIO, numpy
+from verdigris.core import cli
+held = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + (16 << 20), -1))
+cli.app = lambda: __import__("slangpy")
+cli.main()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="tells no address space")
+def test_a_library_that_finds_no_memory_is_told_in_one_line():
+    """Slang's compiler is larger than what is left to it."""
+    words = [sys.executable, "-P", "-c", LIMITED]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("verdigris: not enough memory: ")
+
+
+def test_a_library_that_is_broken_otherwise_is_no_lack_of_memory():
+    def break_off():
+        raise ImportError("libslang.so: undefined symbol: spCreate")
+
+    with pytest.raises(ImportError, match="undefined symbol"):
+        run_command([], (cli, "app", break_off))
