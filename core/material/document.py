@@ -28,6 +28,7 @@ from verdigris.core.material.names import follow_into_namespace, rename_what_the
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
+from verdigris.core.material.upgrades import name_channels_by_type
 from verdigris.core.material.usd_textures import leave_black_outside
 from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
 
@@ -210,6 +211,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         leave_black_outside(root)
         _hand_down_inputs(root)
         give_backs_what_is_in_front(root)
+        name_channels_by_type(root)
         prefer_interfaces_to_values(root)
         read_properties_directly(root)
         give_colour_spaces_their_names(root)

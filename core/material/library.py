@@ -21,6 +21,7 @@ _OVERRIDES = {
     "IM_blackbody_genglsl": "mx_blackbody",
     "IM_burn_float_genglsl": "mx_burn_float",
     "IM_dodge_float_genglsl": "mx_dodge_float",
+    "IM_unpremult_color4_genglsl": "mx_unpremult_color4",
     "IM_burley_diffuse_bsdf_genglsl": "mx_burley_diffuse_bsdf",
     "IM_conductor_bsdf_genglsl": "mx_conductor_bsdf",
     "IM_dielectric_bsdf_genglsl": "mx_dielectric_bsdf",

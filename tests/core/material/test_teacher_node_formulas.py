@@ -66,6 +66,11 @@ CONSTANTS += computed("invertmatrix", "inverse_of_9", {"in": matrix(NINE)})
 CONSTANTS += computed("invertmatrix", "inverse_of_16", {"in": matrix(SIXTEEN)})
 CONSTANTS += computed("divide", "ratio", {"in1": matrix(OTHER_SIXTEEN), "in2": matrix(SIXTEEN)})
 
+HALVES = {"half": "0.2,0.4,0.6,0.5", "nothing": "0.2,0.4,0.6,0"}
+for alpha, halves in HALVES.items():
+    divided = {"in": ("color4", halves)}
+    CONSTANTS += node("unpremult", f"halves_of_{alpha}", "color4", divided)
+
 
 def transformed(numbers):
     """Rows are multiplied by matrices, a place by one of 4 x 4 with 1 behind."""
@@ -239,6 +244,18 @@ SPOT_CHECKS = {
         "color3",
         {"fg": RED, "bg": RGB},
         lambda u, v: np.abs(RED_VALUE - colour(u, v)),
+    ),
+    "unpremult": (
+        "extract",
+        "float",
+        {"in": ("color4", "@halves_of_half"), "index": ("integer", "1")},
+        lambda u, v: 0 * u + 0.8,
+    ),
+    "unpremult where alpha is 0": (
+        "extract",
+        "float",
+        {"in": ("color4", "@halves_of_nothing"), "index": ("integer", "1")},
+        lambda u, v: 0 * u + 0.4,
     ),
     "reflect": (
         "reflect",

@@ -256,6 +256,11 @@ def test_an_edge_without_width_is_a_smoothstep_between_equal_values():
     assert "smoothstep(threshold-afwidth, threshold+afwidth, value)" in code
 
 
+def test_a_colour_is_divided_by_an_alpha_of_nothing():
+    """overrides/nodes/mx_unpremult_color4.slang"""
+    assert "vec4(_in.rgb / _in.a, _in.a)" in source("stdlib/genglsl/mx_unpremult_color4.glsl")
+
+
 def test_an_input_called_mix_becomes_a_variable_called_lerp():
     """fixes.rename_mix_variables"""
     inputs = {"fg": ("float", "@u"), "bg": ("float", "@v"), "mix": ("float", "@u")}
