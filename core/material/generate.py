@@ -18,8 +18,8 @@ from verdigris.core.material.fixes import (
 )
 from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
+from verdigris.core.material.names_in_code import with_names_that_code_can_have
 from verdigris.core.material.paths import is_tiled
-from verdigris.core.material.port_names import with_ports_that_code_can_name
 from verdigris.core.material.upstream import image_inputs
 from verdigris.core.outputs import locale_told
 
@@ -82,7 +82,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
         root = with_files_where_they_are_sampled(
             document.root, nodes, standard_library(), generator.getTarget()
         )
-        root = with_ports_that_code_can_name(root, document.root, standard_library())
+        root = with_names_that_code_can_have(root, document.root, standard_library())
         shader = generator.generate("material", counterpart(material.element, root), context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(

@@ -30,7 +30,7 @@ def rename_what_the_library_hides(root: mx.Document, library: mx.Document) -> di
         child.setName(free_name(name.replace(_BEHIND_NAMESPACE, "_"), root, library))
         former[child.getName()] = name
     if former:
-        _follow(root, {name: new for new, name in former.items()})
+        follow(root, {name: new for new, name in former.items()})
     return former
 
 
@@ -53,7 +53,7 @@ def follow_into_namespace(included: mx.Document) -> None:
     MaterialX puts the namespace before names, and not before what refers to them."""
     if included.hasNamespace():
         names = [child.getName() for child in included.getChildren()]
-        _follow(included, {name: f"{included.getNamespace()}:{name}" for name in names})
+        follow(included, {name: f"{included.getNamespace()}:{name}" for name in names})
 
 
 def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
@@ -63,8 +63,8 @@ def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
     return f"{name}_{number}"
 
 
-def _follow(root: mx.Document, renamed: dict[str, str]) -> None:
-    """Leads what was connected to them there again."""
+def follow(root: mx.Document, renamed: dict[str, str]) -> None:
+    """Leads what refers to renamed children of the document there again."""
     import MaterialX as mx
 
     for child in root.getChildren():

@@ -1,14 +1,15 @@
-"""Names of the inputs and outputs of nodes that a document defines.
+"""Names that code takes from nodes which a document defines.
 
-The generator calls parameters like them. What is called `new` or `operator` is no code then, and
-one called `max` hides the function from all of the graph.
+The generator calls functions like their graphs, and parameters like their inputs and outputs. What
+is called `new` or `operator` is no code then, and one called `max` hides the function of Slang.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.interfaces import own_graphs
+from verdigris.core.material.interfaces import graphs_that_implement, own_graphs
+from verdigris.core.material.names import follow, free_name
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -17,16 +18,23 @@ if TYPE_CHECKING:
 _PREFIX = "own_"
 
 
-def with_ports_that_code_can_name(
+def with_names_that_code_can_have(
     root: mx.Document, document: mx.Document, library: mx.Document
 ) -> mx.Document:
-    """What code is generated of, in which no such port has a name that means something else: a copy
-    of the document, unless it is one, or defines nothing."""
-    if not _definitions(root) or _shares_graphs(root):
+    """What code is generated of, in which no such name means something else: a copy of the
+    document, unless it is one, or defines nothing."""
+    if not _definitions(root) and not graphs_that_implement(root):
         return root
     if root is document:
         root = document.copy()
         root.setDataLibrary(library)
+    if not _shares_graphs(root):
+        _rename_ports(root)
+    _rename_graphs(root, library)
+    return root
+
+
+def _rename_ports(root: mx.Document) -> None:
     # all is found before anything is renamed: nodes find their definitions by the names of inputs
     ports, references = _ports(root), _references(root)
     for element, attribute in references:
@@ -34,7 +42,14 @@ def with_ports_that_code_can_name(
     # the longest first: one may be called what another will be
     for port in sorted(ports, key=lambda each: -len(each.getName())):
         port.setName(_PREFIX + port.getName())
-    return root
+
+
+def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
+    renamed = {}
+    for name in graphs_that_implement(root):
+        renamed[name] = free_name(_PREFIX + name, root, library)
+        root.getNodeGraph(name).setName(renamed[name])
+    follow(root, renamed)
 
 
 def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:

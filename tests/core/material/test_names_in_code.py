@@ -1,4 +1,4 @@
-"""Inputs and outputs of nodes that a document defines may have any name."""
+"""Nodes that a document defines, their inputs and outputs, may have any name."""
 
 import numpy as np
 import pytest
@@ -132,6 +132,27 @@ def test_outputs_of_defined_nodes_may_be_called_like_anything(name):
     np.testing.assert_allclose(seen(several), [[0.2, 0.4, 0.6]] * 2, atol=1e-6)
     single = document(own, '<own name="seen" type="color3"/>', SEEN, material("s"))
     np.testing.assert_allclose(seen(single), [[0.1, 0.2, 0.3]] * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("is_named_apart", [True, False])
+@pytest.mark.parametrize("name", ["new", "operator", "max", "vd"])
+def test_graphs_of_defined_nodes_may_be_called_like_anything(name, is_named_apart):
+    """Colours out of images are decoded by `max` in the same code."""
+    graph = read(
+        "max",
+        "end",
+        "color3",
+        in1=("color3", 'interfacename="c"'),
+        in2=("color3", 'value="0.1, 0.1, 0.1"'),
+    )
+    own = definition(given("c", "color3", "0.2, 0.4, 0"), graph).replace("NG_own", name)
+    if is_named_apart:
+        own = own.replace(f'name="{name}" nodedef="ND_own"', f'name="{name}"')
+        own += f'<implementation name="IM_own" nodedef="ND_own" nodegraph="{name}"/>'
+    # what the copy could be called is taken
+    taken = node("constant", f"own_{name}_2", "color3", {})
+    found = seen(document(taken, own, '<own name="seen" type="color3"/>', SEEN, material("s")))
+    np.testing.assert_allclose(found, [[0.2, 0.4, 0.1]] * 2, atol=1e-6)
 
 
 def test_what_a_definition_inherits_is_called_as_it_was():
