@@ -222,7 +222,8 @@ def _mistyped(port: mx.Input) -> str | None:
         if definition is None:
             # the fault is that node's
             return None
-        output = definition.getActiveOutput(port.getOutputString())
+        # the input of the graph that a port stands for says which
+        output = definition.getActiveOutput((port.getInterfaceInput() or port).getOutputString())
         if output is None:
             names = ", ".join(each.getName() for each in definition.getActiveOutputs())
             return (

@@ -19,6 +19,7 @@ from verdigris.core.material.fixes import (
 from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
 from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.names_in_code import with_names_that_code_can_have
+from verdigris.core.material.node_names import with_node_names_that_code_can_have
 from verdigris.core.material.paths import is_tiled
 from verdigris.core.material.upstream import image_inputs
 from verdigris.core.outputs import locale_told
@@ -83,7 +84,9 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             document.root, nodes, standard_library(), generator.getTarget()
         )
         root = with_names_that_code_can_have(root, document.root, standard_library())
-        shader = generator.generate("material", counterpart(material.element, root), context)
+        element = counterpart(material.element, root)
+        root, element = with_node_names_that_code_can_have(root, element, standard_library())
+        shader = generator.generate("material", element, context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"

@@ -45,6 +45,20 @@ def test_a_graph_in_a_graph_gives_what_its_nodes_give():
     np.testing.assert_allclose(seen(straight), WRITTEN, atol=1e-6)
 
 
+def test_an_input_of_a_graph_may_come_from_one_of_several_outputs():
+    several = node("separate3", "several", "multioutput", {"in": ("color3", "0.5, 0.25, 0.75")})
+    outer = graph(
+        "outer",
+        '<input name="given" type="float" nodename="several" output="outg"/>',
+        '<convert name="grey" type="color3">'
+        '<input name="in" type="float" interfacename="given"/></convert>',
+        OUT.format('nodename="grey"'),
+    )
+    np.testing.assert_allclose(seen(several + outer), WRITTEN[1], atol=1e-6)
+    with pytest.raises(DocumentError, match="without naming one of its outputs: outr, outg, outb"):
+        seen(several + outer.replace(' output="outg"', ""))
+
+
 def test_graphs_in_graphs_are_connected_by_their_outputs():
     """Two deep, two side by side, several outputs, and nodes that have the same name in each."""
     deepest = graph(
