@@ -99,7 +99,7 @@ def test_a_node_without_a_use_for_another_name_keeps_its_own():
 
 
 def test_what_is_written_before_a_node_is_called_after_it_in_all_graphs():
-    """node_names.with_node_names_that_code_can_have; with a colour space in both MaterialX would crash"""
+    """Why node_names.py is there; with a colour space in both, MaterialX would crash."""
     body = "".join(in_graph(name, doubled("tint"), "tint") for name in ("first", "second"))
     made = probe(body.replace(' colorspace="lin_rec709"', "") + TWO_GRAPHS, "sum")
     assert raw(made).count("const float tint_in2_tmp") == 2
