@@ -85,7 +85,9 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
         )
         root = with_names_that_code_can_have(root, document.root, standard_library())
         element = counterpart(material.element, root)
-        root, element = with_node_names_that_code_can_have(root, element, standard_library())
+        root, element = with_node_names_that_code_can_have(
+            root, element, document.root, standard_library()
+        )
         shader = generator.generate("material", element, context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(

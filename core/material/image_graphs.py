@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.interfaces import graphs_that_implement
-from verdigris.core.material.names import free_name
+from verdigris.core.material.names import free_name, rename_nodes
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -35,7 +35,9 @@ def with_files_where_they_are_sampled(
             graph = _give_graph_of_its_own(node, library, target)
             queue += [inner for inner in graph.getNodes() if _named_files(inner)]
         elif _is_in_definition(node):
-            _rename(node, f"{node.getParent().getName()}_{node.getName()}")
+            definition, name = node.getParent(), node.getName()
+            apart = definition.createValidChildName(f"{definition.getName()}_{name}")
+            rename_nodes(definition, {name: apart})
     return copied
 
 
@@ -97,11 +99,3 @@ def _name_file(reader: mx.Input, given: mx.Input, colour_space: str) -> None:
     reader.setValueString(given.getResolvedValueString())
     reader.setFilePrefix("")
     reader.setColorSpace(colour_space or given.getActiveColorSpace())
-
-
-def _rename(node: mx.Node, name: str) -> None:
-    graph, former = node.getParent(), node.getName()
-    node.setName(graph.createValidChildName(name))
-    for port in (*graph.getOutputs(), *(each for n in graph.getNodes() for each in n.getInputs())):
-        if port.getNodeName() == former:
-            port.setNodeName(node.getName())

@@ -50,13 +50,16 @@ def own_graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
     return [child for child in outer.getChildren() if isinstance(child, mx.NodeGraph)]
 
 
-def graphs_that_implement(root: mx.Document) -> frozenset[str]:
-    """The names of graphs whose inputs belong to those that use them as a node."""
+def own_implementations(root: mx.Document) -> list[mx.Implementation]:
+    """Without those of the library."""
     import MaterialX as mx
 
-    named = {
-        child.getNodeGraph() for child in root.getChildren() if isinstance(child, mx.Implementation)
-    }
+    return [child for child in root.getChildren() if isinstance(child, mx.Implementation)]
+
+
+def graphs_that_implement(root: mx.Document) -> frozenset[str]:
+    """The names of graphs whose inputs belong to those that use them as a node."""
+    named = {each.getNodeGraph() for each in own_implementations(root)}
     return frozenset(
         graph.getName()
         for graph in own_graphs(root)
@@ -67,9 +70,7 @@ def graphs_that_implement(root: mx.Document) -> frozenset[str]:
 def prefer_graphs_to_code(root: mx.Document) -> None:
     """Removes the code by which the document implements what it implements by a graph, too, for
     other renderers: nodes are asked for their graphs in whatever order these stand."""
-    import MaterialX as mx
-
-    own = [child for child in root.getChildren() if isinstance(child, mx.Implementation)]
+    own = own_implementations(root)
     drawn = {graph.getNodeDefString() for graph in own_graphs(root) if not graph.getTarget()}
     drawn |= {each.getNodeDefString() for each in own if each.getNodeGraph()}
     for each in own:

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.interfaces import own_graphs
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import MaterialX as mx
 
 _BEHIND_NAMESPACE = ":"
@@ -57,10 +61,27 @@ def follow_into_namespace(included: mx.Document) -> None:
 
 
 def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
+    return numbered(name, lambda each: root.getChild(each) or library.getChild(each))
+
+
+def numbered(name: str, is_taken: Callable[[str], object]) -> str:
+    """The name with the first number from 2 on that makes it a free one."""
     number = 2
-    while root.getChild(f"{name}_{number}") or library.getChild(f"{name}_{number}"):
+    while is_taken(f"{name}_{number}"):
         number += 1
     return f"{name}_{number}"
+
+
+def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
+    """Gives nodes of a graph, or of the document, other names, and leads what refers to them there
+    again."""
+    nodes = scope.getNodes()
+    for node in nodes:
+        node.setName(renamed.get(node.getName(), node.getName()))
+    ports = [port for each in (*nodes, *own_graphs(scope)) for port in each.getInputs()]
+    for port in (*scope.getOutputs(), *ports):
+        if port.getNodeName() in renamed:
+            port.setNodeName(renamed[port.getNodeName()])
 
 
 def follow(root: mx.Document, renamed: dict[str, str]) -> None:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.interfaces import graphs_that_implement, own_graphs
+from verdigris.core.material.interfaces import (
+    graphs_that_implement,
+    own_graphs,
+    own_implementations,
+)
 from verdigris.core.material.names import follow, free_name
 
 if TYPE_CHECKING:
@@ -46,7 +50,8 @@ def _rename_ports(root: mx.Document) -> None:
 
 def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
     renamed = {}
-    for name in graphs_that_implement(root):
+    # the same document must become the same code in every process
+    for name in sorted(graphs_that_implement(root)):
         renamed[name] = free_name(_PREFIX + name, root, library)
         root.getNodeGraph(name).setName(renamed[name])
     follow(root, renamed)
@@ -54,15 +59,11 @@ def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
 
 def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:
     """Those of the document, by name. What is written as code knows its inputs by theirs."""
-    coded = {each.getNodeDefString() for each in _implementations(root) if not each.getNodeGraph()}
+    coded = {
+        each.getNodeDefString() for each in own_implementations(root) if not each.getNodeGraph()
+    }
     own = [each for each in root.getChildren() if each.getCategory() == "nodedef"]
     return {each.getName(): each for each in own if each.getName() not in coded}
-
-
-def _implementations(root: mx.Document) -> list[mx.Implementation]:
-    import MaterialX as mx
-
-    return [child for child in root.getChildren() if isinstance(child, mx.Implementation)]
 
 
 def _shares_graphs(root: mx.Document) -> bool:
@@ -70,7 +71,7 @@ def _shares_graphs(root: mx.Document) -> bool:
     one name stands for both."""
     graphs = own_graphs(root)
     pairs = [(graph.getNodeDefString(), graph.getName()) for graph in graphs]
-    pairs += [(each.getNodeDefString(), each.getNodeGraph()) for each in _implementations(root)]
+    pairs += [(each.getNodeDefString(), each.getNodeGraph()) for each in own_implementations(root)]
     defined, named = _definitions(root), {graph.getName() for graph in graphs}
     of_own = {graph for definition, graph in pairs if definition in defined}
     of_others = {graph for definition, graph in pairs if definition and definition not in defined}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.image_graphs import counterpart
 from verdigris.core.material.interfaces import graphs_that_implement, own_graphs
+from verdigris.core.material.names import numbered, rename_nodes
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -20,23 +21,25 @@ _NOT_FOR_CODE = re.compile(r"\W|^(?=\d)")
 
 
 def with_node_names_that_code_can_have(
-    root: mx.Document, element: mx.TypedElement, library: mx.Document
+    root: mx.Document, element: mx.TypedElement, document: mx.Document, library: mx.Document
 ) -> tuple[mx.Document, mx.TypedElement]:
-    """The document and one of its elements: of a copy, if nodes must have other names."""
-    if not any(_to_rename(root)):
+    """What code is generated of, and one of its elements: a copy of the document, if it is none yet
+    and nodes must have other names."""
+    renamed = _to_rename(root)
+    if not any(renamed):
         return root, element
-    copied = root.copy()
-    copied.setDataLibrary(library)
-    # as long as it has its name
-    found = counterpart(element, copied)
-    renamed = _to_rename(copied)
-    for scope, names in zip((copied, *own_graphs(copied)), renamed, strict=True):
-        _rename(scope, names)
-    return copied, found
+    if root is document:
+        root = document.copy()
+        root.setDataLibrary(library)
+        element = counterpart(element, root)
+    for scope, names in zip((root, *own_graphs(root)), renamed, strict=True):
+        rename_nodes(scope, names)
+    return root, element
 
 
 def _to_rename(root: mx.Document) -> list[dict[str, str]]:
-    """For the document and each of its graphs, what nodes are called by what they should be."""
+    """For the document and each of its graphs, what nodes are called by what they should be. In
+    their order: the same document must become the same code in every process."""
     # graphs of definitions become functions of their own
     implementing = graphs_that_implement(root)
     graphs = own_graphs(root)
@@ -47,28 +50,11 @@ def _to_rename(root: mx.Document) -> list[dict[str, str]]:
     for scope in (root, *graphs):
         names = [node.getName() for node in scope.getNodes()]
         twins = set() if scope.getName() in implementing else taken
-        odd = {name for name in names if name in twins or _NOT_FOR_CODE.search(name)}
-        renamed.append({name: _free(_NOT_FOR_CODE.sub("_", name), known) for name in odd})
+        others: dict[str, str] = {}
+        for name in names:
+            if name in twins or _NOT_FOR_CODE.search(name):
+                others[name] = numbered(_NOT_FOR_CODE.sub("_", name), known.__contains__)
+                known.add(others[name])
+        renamed.append(others)
         taken.update(() if scope.getName() in implementing else names)
     return renamed
-
-
-def _free(name: str, known: set[str]) -> str:
-    number = 2
-    while f"{name}_{number}" in known:
-        number += 1
-    known.add(f"{name}_{number}")
-    return f"{name}_{number}"
-
-
-def _rename(scope: mx.GraphElement, names: dict[str, str]) -> None:
-    if not names:
-        return
-    nodes = scope.getNodes()
-    for node in nodes:
-        node.setName(names.get(node.getName(), node.getName()))
-    inner = own_graphs(scope)
-    ports = [port for element in (*nodes, *inner) for port in element.getInputs()]
-    for port in (*scope.getOutputs(), *ports):
-        if port.getNodeName() in names:
-            port.setNodeName(names[port.getNodeName()])

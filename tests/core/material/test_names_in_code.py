@@ -61,10 +61,15 @@ def read(category, name, kind, **ports):
     return f'<{category} name="{name}" type="{kind}">{lines}</{category}>'
 
 
+def published(name, kind="color3"):
+    """What an input reads that stands for one of its graph."""
+    return kind, f'interfacename="{name}"'
+
+
 @pytest.mark.parametrize("name", [*WORDS, *FUNCTIONS])
 def test_inputs_of_defined_nodes_may_be_called_like_anything(name):
     """A chain that calls each of the functions, and ends at twice what comes in."""
-    here = ("vector3", f'interfacename="{name}"')
+    here = published(name, "vector3")
     graph = "".join(
         (
             read("max", "a", "vector3", in1=here, in2=("vector3", 'value="-9, -9, -9"')),
@@ -112,17 +117,11 @@ def test_inputs_of_defined_nodes_may_be_called_like_anything(name):
 
 @pytest.mark.parametrize("name", ["new", "operator", "max", "this"])
 def test_outputs_of_defined_nodes_may_be_called_like_anything(name):
-    graph = read(
-        "multiply",
-        "end",
-        "color3",
-        in1=("color3", 'interfacename="c"'),
-        in2=("float", 'value="0.5"'),
-    )
+    graph = read("multiply", "end", "color3", in1=published("c"), in2=("float", 'value="0.5"'))
     own = definition(given("c", "color3", "0.2, 0.4, 0.6"), graph, name)
     other = '<output name="rest" type="float"/></nodedef>'
     rest = (
-        read("extract", "x", "float", in_=("color3", 'interfacename="c"'))
+        read("extract", "x", "float", in_=published("c"))
         + '<output name="rest" type="float" nodename="x"/></nodegraph>'
     )
     both = own.replace("</nodedef>", other).replace("</nodegraph>", rest)
@@ -139,11 +138,7 @@ def test_outputs_of_defined_nodes_may_be_called_like_anything(name):
 def test_graphs_of_defined_nodes_may_be_called_like_anything(name, is_named_apart):
     """Colours out of images are decoded by `max` in the same code."""
     graph = read(
-        "max",
-        "end",
-        "color3",
-        in1=("color3", 'interfacename="c"'),
-        in2=("color3", 'value="0.1, 0.1, 0.1"'),
+        "max", "end", "color3", in1=published("c"), in2=("color3", 'value="0.1, 0.1, 0.1"')
     )
     own = definition(given("c", "color3", "0.2, 0.4, 0"), graph).replace("NG_own", name)
     if is_named_apart:
@@ -156,13 +151,7 @@ def test_graphs_of_defined_nodes_may_be_called_like_anything(name, is_named_apar
 
 
 def test_what_a_definition_inherits_is_called_as_it_was():
-    graph = read(
-        "multiply",
-        "end",
-        "color3",
-        in1=("color3", 'interfacename="in1"'),
-        in2=("float", 'interfacename="new"'),
-    )
+    graph = read("multiply", "end", "color3", in1=published("in1"), in2=published("new", "float"))
     own = definition(given("new", "float", "0.5"), graph, "out", ' inherit="ND_multiply_color3"')
     use = node("own", "seen", "color3", {"in1": ("color3", "0.2, 0.4, 0.6"), "new": ("float", "2")})
     found = seen(document(own, use, SEEN, material("s")))
@@ -174,9 +163,9 @@ def test_names_may_differ_by_what_is_put_before_them():
         "mix",
         "end",
         "color3",
-        fg=("color3", 'interfacename="a"'),
-        bg=("color3", 'interfacename="own_a"'),
-        mix=("float", 'interfacename="own_own_a"'),
+        fg=published("a"),
+        bg=published("own_a"),
+        mix=published("own_own_a", "float"),
     )
     ports = (
         given("a", "color3", "1, 0, 0")
@@ -208,7 +197,7 @@ def test_a_definition_that_a_graph_of_the_library_implements_keeps_its_names():
 
 def test_files_and_messages_go_by_the_documents_own_names(tmp_path):
     write_image(tmp_path / "red.png", np.tile(np.uint8((255, 51, 0)), (2, 2, 1)))
-    graph = read("image", "end", "color3", file=("filename", 'interfacename="new"'))
+    graph = read("image", "end", "color3", file=published("new", "filename"))
     own = definition('<input name="new" type="filename" value=""/>', graph)
     use = node("own", "seen", "color3", {"new": ("filename", "red.png")})
     text = document(own, use, SEEN, material("s"))

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.errors import TextureError
+from verdigris.core.material.library import standard_library
+from verdigris.core.material.node_names import with_node_names_that_code_can_have
 from verdigris.core.material.teacher import Teacher
 
 from .surfaces import glow, node, probe
@@ -103,3 +105,17 @@ def test_what_is_written_before_a_node_is_called_after_it_in_all_graphs():
     body = "".join(in_graph(name, doubled("tint"), "tint") for name in ("first", "second"))
     made = probe(body.replace(' colorspace="lin_rec709"', "") + TWO_GRAPHS, "sum")
     assert raw(made).count("const float tint_in2_tmp") == 2
+
+
+def test_names_that_become_the_same_are_told_apart_by_their_order():
+    """And not by that of a set, which differs between processes: so would the code."""
+    names = [f"tint{sign}1" for sign in "-. +~^"]
+    root = probe("".join(map(doubled, names)) + doubled("sum"), "sum").root
+    renamed, _ = with_node_names_that_code_can_have(root, root, root, standard_library())
+
+    def tints(document):
+        named = (each.getName() for each in document.getNodes())
+        return [name for name in named if name.startswith("tint")]
+
+    assert tints(renamed) == [f"tint_1_{number}" for number in range(2, 2 + len(names))]
+    assert tints(root) == names
