@@ -91,7 +91,7 @@ class BakeSettings:
     often, up to 64 times as others, the larger their errors."""
 
     average_at: float = 0.0
-    """After which part of them coarse levels that are worse than halved finer ones begin again as
+    """After which part of them coarse levels that are worse than means of the finest begin again as
     these; 0 never. Where few samples are coarse, short bakes gain by it."""
 
     draw: DrawSettings = field(default_factory=DrawSettings)
@@ -251,6 +251,8 @@ def _require_known(what: str, given: Any, kind: type) -> None:
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
 # A fifth of its small texture's steps tell a poor start of standard from a good one.
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
+# Textures that glint ask for a lower rate than short bakes have time for.
+_STANDARD_RATE = 1.4e-2
 # Of the decoder of final: at the rate of narrow ones it ends worse.
 _WIDE_RATE = 1e-2
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
@@ -273,6 +275,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         "standard": replace(
             _LONG,
             iterations=54_000,
+            decoder_rate=_STANDARD_RATE,
             candidates=4,
             candidate_share=0.2,
             encode_from=512,

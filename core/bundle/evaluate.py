@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.texels import corners, gather
+from verdigris.core.network.texels import corners, gather, level_of
 
 
 def evaluate_at_lod(
@@ -33,7 +33,7 @@ def evaluate_at_lod(
 def latents_at_lod(parameters: Parameters, uv: FloatArray, lod: FloatArray) -> FloatArray:
     """Trilinear latents [channels, N]."""
     layout = parameters.layout
-    level = np.clip(lod, 0, layout.levels - 1)
+    level = level_of(layout, lod)
     finer = np.floor(level).astype(np.int64)
     coarser = np.minimum(finer + 1, layout.levels - 1)
     part = (level - finer).astype(uv.dtype)

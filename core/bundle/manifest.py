@@ -35,7 +35,7 @@ from verdigris.core.outputs import MANIFEST_FILE
 
 FORMAT = "verdigris.material"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 3, 0
+MAJOR, MINOR = 4, 0
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")

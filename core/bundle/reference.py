@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 _SEED = 20_011
-# Places that the source's own graph is averaged over, in a texel of the level.
+# Places that the source's own graph is averaged over.
 _PLACES = 16
 _UNIFORM, _AT_EDGES, _ON_LEVELS, _GRAZING, _HORIZON, _MIRRORED = 128, 96, 96, 64, 32, 96
 
@@ -45,7 +45,7 @@ class Reference(Points):
     exported: Floats
     """Of the bundle's own numbers, computed in double precision."""
     teacher: Floats | None = None
-    """Of the source's own graph, averaged over a texel of the level, where it was asked."""
+    """Of the source's own graph, averaged over 2^lod of the finest texels, where it was asked."""
 
 
 def choose_points(layout: LatentLayout) -> Points:
@@ -56,7 +56,7 @@ def choose_points(layout: LatentLayout) -> Points:
     uv += [random.uniform(-2, 3, (_ON_LEVELS + _GRAZING + _HORIZON + _MIRRORED, 2))]
     lod = np.zeros(sum(map(len, uv)))
     # between levels, on them, before the first and beyond the last; few values, many points
-    choices = [-1.0, 0.25, 0.5, 1.0, 1.75, last / 2, last - 0.5, last, last + 3.5]
+    choices = [-1.0, 0.25, 1.0, 1.75, 2.0, 2.75, last / 2 + 1, last + 0.5, last + 1, last + 3.5]
     begin = _UNIFORM + _AT_EDGES
     lod[begin : begin + _ON_LEVELS] = np.resize(choices, _ON_LEVELS)
     count = len(lod)
@@ -126,17 +126,18 @@ def exported_response(parameters: Parameters, points: Points) -> Floats:
 
 
 def ask_teacher(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
-    """The graph's own response: of the unit square, averaged over a texel of each point's level."""
+    """The graph's own response: of the unit square, averaged over 2^lod of the finest texels."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
-    lod = np.clip(points.lod, 0, layout.levels - 1)
+    # from that of the first level to that of the last
+    lod = np.clip(points.lod, 0, layout.levels)
     result = np.zeros((len(points), 3), np.float32)
     above = (points.wi[:, 2] > 0) & (points.wo[:, 2] > 0)
-    for level in np.unique(lod):
-        chosen = above & (lod == level)
+    for each in np.unique(lod):
+        chosen = above & (lod == each)
         if chosen.any():
-            footprint = Footprint(min(1.0, 2.0 ** float(level) / layout.width), _PLACES)
+            footprint = Footprint(min(1.0, 2.0 ** float(each) / layout.width), _PLACES)
             result[chosen] = teacher.response(
                 uv[chosen], points.wi[chosen], points.wo[chosen], footprint=footprint
             )

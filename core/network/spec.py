@@ -42,6 +42,9 @@ HALF_Z_MINIMUM = 0.01
 
 # Half vectors are stretched by exp(-this) to exp(this). Twice as much leads texels astray.
 STRETCH_LIMIT = 3.0
+# Texels of every level but the finest are means over so many of their own widths: what is filtered
+# between them is smooth then, and a level serves footprints that are twice as wide as its texels.
+COARSE_WIDTH = 2
 
 # Decoders see a frame's cosines and a share of their logarithms, of the cosine plus an offset.
 COSINE_OFFSET = 0.02

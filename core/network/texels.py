@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 
 IndexArray = NDArray[np.integer[Any]]
 
@@ -16,6 +16,17 @@ IndexArray = NDArray[np.integer[Any]]
 def centres(texels: IndexArray, size: int) -> NDArray[np.float32]:
     """The uv [N, 2] of the middles of texels of a square level, by their numbers row by row."""
     return ((np.stack([texels % size, texels // size], 1) + 0.5) / size).astype(np.float32)
+
+
+def patch_width(size: int, level: int) -> float:
+    """The width in uv of what a texel of a level is the mean over; that level is `size` wide."""
+    return min(1.0, (COARSE_WIDTH if level else 1) / size)
+
+
+def level_of(layout: LatentLayout, lod: FloatArray) -> FloatArray:
+    """The level, between two of them mostly, whose texels are means over 2^lod of the finest."""
+    level: FloatArray = np.clip(np.maximum(lod / 2, lod - 1), 0, layout.levels - 1)
+    return level
 
 
 def corners(
@@ -60,6 +71,15 @@ def scatter(
     """Gradient by the latents [texels, channels], given the one by the gathered values."""
     result = np.zeros((texel_count, len(gradient)), gradient.dtype)
     np.add.at(result, indices, np.einsum("cn,kn->knc", gradient, weights))
+    return result
+
+
+def box_around(texels: FloatArray) -> FloatArray:
+    """Means over twice the width of each coarser texel: of the 4 x 4 around its middle, beyond the
+    edges too."""
+    shifts = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    halved = [box_halved(np.roll(texels, shift, (0, 1))) for shift in shifts]
+    result: FloatArray = np.mean(halved, 0)
     return result
 
 

@@ -12,7 +12,7 @@ from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
 from verdigris.core.importance.distribution import distribution_of, product
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
 from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
@@ -58,7 +58,7 @@ class DrawSettings:
     least_cosine: float = 0.001
     """Directions are not closer to the horizon than this."""
 
-    coarse_share: float = 0.3
+    coarse_share: float = 0.2
     """Share of samples on coarser mip levels, half as many on each as on the one before."""
 
     coarse_places: int = 16
@@ -268,6 +268,7 @@ class DrawnSamples:
             "coarsePlaces": settings.coarse_places,
             "finestPlaces": max(1, settings.finest_places),
             "finestWidth": settings.finest_width,
+            "coarseWidth": COARSE_WIDTH,
             "slopeStep": settings.slope_step,
             "shares": {
                 "mirror": settings.mirror_share,

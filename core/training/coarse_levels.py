@@ -1,8 +1,8 @@
 """Gives coarse levels the means of the finer ones, where these are better than what they learnt.
 
 A coarse texel is seen by few samples, each of which has a whole neighbourhood to average. In a
-short bake the mean of four finer texels, which many samples have made, is often nearer to it: then
-the level goes on from that.
+short bake the mean of the finest texels that lie there, which many samples have made, is often
+nearer to it: then the level goes on from that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.importance.fill import masked_of
-from verdigris.core.network.texels import box_halved
+from verdigris.core.network.texels import box_around, box_halved
 from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verdigris.core.training.measure import HeldOut
     from verdigris.core.training.run import Run
 
-# Further levels hold little that is still alike in four texels of the one before.
+# Further levels hold little that is still alike in all texels that lie there.
 _LEVELS = 2
 _SAMPLES = 1024
 # Not those that results are measured by.
@@ -26,22 +26,23 @@ _SEED = 1
 
 
 def average_levels(run: Run) -> list[int]:
-    """Replaces coarse levels in the trainer by halved finer ones that have less error; which.
+    """Replaces coarse levels in the trainer by means of the finest that have less error; which.
     None where a map leaves places out, whose texels are as they began and would mix with others."""
     if masked_of(run.options.importance) is not None:
         return []
     parameters, state = run.trainer.parameters(), run.trainer.state()
-    replaced = []
+    replaced, boxes = [], list(parameters.level(0))
     for level in range(1, min(_LEVELS + 1, parameters.layout.levels)):
         width = parameters.layout.level_size(level)[1]
         held_out = [
-            draw_held_out(teacher, _SAMPLES, _SEED, texel_footprint(width))
+            draw_held_out(teacher, _SAMPLES, _SEED, texel_footprint(width, level))
             for teacher in run.teachers
         ]
         learnt = parameters.level(level).copy()
         before = _error(run, parameters, level, held_out)
-        for material, finer in enumerate(parameters.level(level - 1)):
-            parameters.level(level)[material] = box_halved(finer)
+        for material, finer in enumerate(boxes):
+            parameters.level(level)[material] = box_around(finer)
+            boxes[material] = box_halved(finer)
         if _error(run, parameters, level, held_out) < before:
             replaced.append(level)
             offsets = parameters.layout.level_offsets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import centres
+from verdigris.core.network.texels import centres, patch_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,10 +81,12 @@ def probe_pairs() -> Floats:
     return pairs.astype(np.float32)
 
 
-def probe(teacher: DeviceMaterial, size: int, places: int) -> Iterator[tuple[slice, Floats]]:
-    """What the material answers at each texel of a level, a part at a time: which texels, row by
-    row, and (texels, 3 x pairs) cube roots, which tell dark from darker. `places` of a texel are
-    averaged."""
+def probe(
+    teacher: DeviceMaterial, size: int, places: int, level: int = 0
+) -> Iterator[tuple[slice, Floats]]:
+    """What the material answers at each texel of a level that is `size` wide, a part at a time:
+    which texels, row by row, and (texels, 3 x pairs) cube roots, which tell dark from darker.
+    `places` of a texel are averaged."""
     most = min(_TEXELS_AT_ONCE, size * size)
     pairs = [
         tuple(teacher.buffer(3 * most, np.broadcast_to(each, (most, 3))) for each in pair)
@@ -93,7 +95,7 @@ def probe(teacher: DeviceMaterial, size: int, places: int) -> Iterator[tuple[sli
     for first in range(0, size * size, most):
         texels = np.arange(first, min(first + most, size * size))
         count, uv = len(texels), teacher.buffer(2 * len(texels), centres(texels, size))
-        footprint = Footprint(1 / size, places)
+        footprint = Footprint(patch_width(size, level), places)
         # all at once: the device goes on while the first ones are read
         answers = [
             teacher.response_on_device(count, uv, wi, wo, footprint=footprint) for wi, wo in pairs

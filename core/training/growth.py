@@ -106,7 +106,7 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
         encoder = _fitted(run, teacher, small, number)
         for level, size in zip(levels, sizes, strict=True):
             texels = grown.level(level)[number].reshape(size * size, -1)
-            for part, seen in probe(teacher, size, _LARGE_PLACES):
+            for part, seen in probe(teacher, size, _LARGE_PLACES, level):
                 if patience.is_over:
                     coarser = grown.level(level + 1)[number]
                     grown.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)

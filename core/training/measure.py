@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.network.texels import patch_width
 from verdigris.core.pictures.limits import PICTURE_SIZE, PICTURE_SUBPIXELS
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.training.metrics import (
@@ -46,9 +47,10 @@ class HeldOut:
     response: Floats
 
 
-def texel_footprint(resolution: int) -> Footprint:
-    """The patch that a texel of the finest level stands for: what a student can be right about."""
-    return Footprint(1.0 / resolution, PLACES)
+def texel_footprint(size: int, level: int = 0) -> Footprint:
+    """The patch that a texel of a level stands for: what a student can be right about. The level is
+    `size` texels wide."""
+    return Footprint(patch_width(size, level), PLACES)
 
 
 def draw_held_out(

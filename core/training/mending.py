@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
+from verdigris.core.network.texels import patch_width
 from verdigris.core.training.texel_judge import Judge
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def mend(run: Run) -> int:
                 break
             student.material, student.level = number, level
             places = draw.coarse_places if level else draw.finest_places
-            judge = Judge(teacher, student, width, Footprint(1 / width, places), random)
+            footprint = Footprint(patch_width(width, level), places)
+            judge = Judge(teacher, student, width, footprint, random)
             first = layout.level_offsets[level] + number * height * width
             found.append(first + _strays(judge))
     student.material, student.level = 0, 0.0

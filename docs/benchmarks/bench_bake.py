@@ -100,10 +100,10 @@ def main() -> None:
             if not rows:
                 print(f"| material | {' | '.join(row)} |\n{'| --- ' * (len(row) + 1)}|")
             rows.append(row)
-            cells = " | ".join(f"{value:.4f}" for value in row.values())
+            cells = " | ".join(f"{value:.5f}" for value in row.values())
             print(f"| {name} | {cells} |", flush=True)
     medians = (statistics.median(row[name] for row in rows) for name in rows[0])
-    print(f"| median | {' | '.join(f'{value:.4f}' for value in medians)} |")
+    print(f"| median | {' | '.join(f'{value:.5f}' for value in medians)} |")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,26 @@
 """Error of mip levels against a supersampled teacher: trained, averaged latents, averaged textures.
 
     python docs/benchmarks/bench_mips.py [FILE ...] [--preset P] [--device D]
-        [--set resolution=128 ...] [--places N] [--levels N] [--centres] [--without-textures]
+        [--set resolution=128 ...] [--places N] [--mips N] [--centres] [--without-textures]
 
-The reference of a level is the teacher's mean over the width of one of that level's texels around
-each held-out place; with --centres these places are the texels' own centres, as in a picture that
-has a pixel for each texel. `averaged latents` are the box-filtered finest latents, behind the same
-decoder; `textures` are flattened ones (bench_flatten.py) with the mips that asset tools make;
-`bilinear` is what texels of any kind can do at best: the teacher's exact means over them, filtered
-between their centres. Rows of level 0 are measured in the same way.
+The reference of mip m is the teacher's mean over the width of 2^m of the finest texels around each
+held-out place; with --centres these places are the middles of squares of that width, as in a
+picture that has a pixel for each. `averaged latents` are the box-filtered finest latents, behind
+the same decoder, and looked up as textures are: on level m. `textures` are flattened ones
+(bench_flatten.py) with the mips that asset tools make; `bilinear` is what texels of any kind can do
+at best: the teacher's exact means over what a texel stands for, filtered between their centres and
+levels. Rows of mip 0 are measured in the same way.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from runs import EXAMPLES, add_settings, bake_and_load, chosen_settings
 
 from verdigris.core.device import Device, open_device
@@ -28,7 +31,7 @@ from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.network.texels import box_halved
+from verdigris.core.network.texels import box_halved, level_of, patch_width
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.measure import HeldOut, draw_held_out, measure_student
 from verdigris.core.training.metrics import measure_samples
@@ -49,8 +52,10 @@ def at_centres(held_out: HeldOut, texels: int) -> HeldOut:
     return replace(held_out, uv=((np.floor(held_out.uv * texels) + 0.5) / texels).astype("f4"))
 
 
-def bilinear(teacher: Teacher, held_out: HeldOut, texels: int, footprint: Footprint) -> HeldOut:
-    """The teacher's exact means over texels, filtered between their centres."""
+def bilinear(
+    teacher: Teacher, held_out: HeldOut, texels: int, footprint: Footprint
+) -> NDArray[np.float32]:
+    """The teacher's exact means over texels of one level, filtered between their centres."""
     place = held_out.uv * texels - 0.5
     corner = np.floor(place)
     part = place - corner
@@ -59,18 +64,33 @@ def bilinear(teacher: Teacher, held_out: HeldOut, texels: int, footprint: Footpr
         weight = np.prod(np.where(step, part, 1 - part), axis=1, keepdims=True)
         uv = ((corner + step + 0.5) / texels % 1).astype("f4")
         found += weight * teacher.response(uv, held_out.wi, held_out.wo, footprint=footprint)
-    return replace(held_out, response=found)
+    return found
 
 
-def measure_levels(
+def filtered(
+    teacher: Teacher, held_out: HeldOut, resolution: int, level: float, places: int
+) -> NDArray[np.float32]:
+    """The same between two levels."""
+    finer = math.floor(level)
+    found = np.zeros_like(held_out.response)
+    for each, share in ((finer, 1 - level + finer), (finer + 1, level - finer)):
+        if share:
+            texels = resolution >> each
+            footprint = Footprint(patch_width(texels, each), places)
+            found += share * bilinear(teacher, held_out, texels, footprint)
+    return found
+
+
+def measure_mips(
     path: Path, settings: BakeSettings, device: Device, options: argparse.Namespace
 ) -> None:
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
     event, parameters, settled = bake_and_load(teacher, settings)
     textures = None if options.without_textures else flatten(teacher, settled)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")
-    for level in range(options.levels + 1):
-        texels = settings.resolution >> level
+    for mip in range(options.mips + 1):
+        texels = settings.resolution >> mip
+        level = float(level_of(parameters.layout, np.float64(mip)))
         footprint = Footprint(1 / texels, options.places)
         held_out = draw_held_out(teacher, options.samples)
         if options.centres:
@@ -79,17 +99,17 @@ def measure_levels(
         held_out = replace(held_out, response=teacher.response(*places, footprint=footprint))
         materials: list[DeviceMaterial] = [
             Student(parameters, device, level=level),
-            Student(averaged(parameters), device, level=level),
+            Student(averaged(parameters), device, level=mip),
         ]
         if textures:
-            materials.append(Flattened(textures, device, level))
+            materials.append(Flattened(textures, device, mip))
         found = [measure_student(material, held_out) for material in materials]
         share = found[0].log_mae / found[1].log_mae, found[0].smape / found[1].smape
-        limit = bilinear(teacher, held_out, texels, footprint).response
+        limit = filtered(teacher, held_out, settings.resolution, level, options.places)
         found.append(measure_samples(limit, held_out.response))
         cells = [f"{one.log_mae:.4f} / {one.smape:.3f}" for one in found]
         cells.append(f"{share[0]:.2f} / {share[1]:.2f}")
-        print(f"| {path.stem} | {level} | {' | '.join(cells)} |", flush=True)
+        print(f"| {path.stem} | {mip} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -97,7 +117,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--places", type=int, default=256)
     parser.add_argument("--samples", type=int, default=1 << 12)
-    parser.add_argument("--levels", type=int, default=4)
+    parser.add_argument("--mips", type=int, default=4)
     parser.add_argument("--centres", action="store_true")
     # numpy fits them, which takes minutes at the size of `standard`
     parser.add_argument("--without-textures", action="store_true")
@@ -111,7 +131,7 @@ def main() -> None:
     columns += ["bilinear", "trained / averaged"]
     print(f"log MAE / SMAPE\n\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
     for path in options.files or [EXAMPLES / f"{name}.mtlx" for name in NORMAL_MAPPED]:
-        measure_levels(path, settings, device, options)
+        measure_mips(path, settings, device, options)
 
 
 if __name__ == "__main__":

@@ -51,13 +51,13 @@ def bilinear(texels, uv):
 
 
 def trilinear(levels, uv, lod):
-    lod = np.clip(lod, 0, len(levels) - 1)
-    finer = np.floor(lod).astype(int)
+    level = np.clip(np.maximum(lod / 2, lod - 1), 0, len(levels) - 1)
+    finer = np.floor(level).astype(int)
     coarser = np.minimum(finer + 1, len(levels) - 1)
     each = np.stack([bilinear(texels, uv) for texels in levels])
     row = np.arange(len(uv))
     fine, coarse = each[finer, row], each[coarser, row]
-    return fine + (coarse - fine) * (lod - finer)[:, None]
+    return fine + (coarse - fine) * (level - finer)[:, None]
 
 
 def dot(a, b):
@@ -81,7 +81,7 @@ class Material:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         assert manifest["format"] == "verdigris.material"
-        assert manifest["version"].split(".")[0] == "3"
+        assert manifest["version"].split(".")[0] == "4"
         self.network, latents = manifest["network"], manifest["latents"]
         data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
         self.tensors = {}

@@ -81,7 +81,7 @@ def test_a_bundle_says_what_it_asks_for(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
     assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
     document = json.loads((bundle.folder / "manifest.json").read_text())
-    assert document["version"] == "3.0"
+    assert document["version"] == "4.0"
     assert document["arithmetic"] == {
         "advised": "careful",
         "errors": {"cooperative": 0.023, "careful": 0.006},
@@ -96,7 +96,7 @@ def edited(folder, **changes):
 
 
 def test_a_bundle_that_says_nothing_is_tried_as_shipped(tmp_path, card):
-    bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="3.1")
+    bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="4.1")
     assert bundle.advised is None and "arithmetic" not in json.loads(bundle.manifest.encode())
     names = [name for name, _ in exact_choices(card, advised=bundle.advised)]
     assert names == ["portable", "cooperative", "cooperative, row-major"]
@@ -142,7 +142,7 @@ def test_a_table_that_is_wrong_or_lies_is_refused_by_its_field(table, message, t
 def test_a_word_of_a_newer_minor_version_is_plain_code(tmp_path):
     folder = make_bundle(tmp_path / "a.vdg", arithmetic=TAME).folder
     table = {"advised": "bfloat16", "errors": {**ERRORS, "bfloat16": 0.1}, "why": "new"}
-    bundle = edited(folder, version="3.2", arithmetic=table)
+    bundle = edited(folder, version="4.2", arithmetic=table)
     assert bundle.manifest.arithmetic == Arithmetic("portable", ERRORS)
     # words that are known are still held to what they mean
     with pytest.raises(BundleError, match=r"arithmetic.advised is 7"):

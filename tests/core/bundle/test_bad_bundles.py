@@ -61,7 +61,7 @@ def read_everything(folder):
 
 WRONG = [
     ("format", "other.material", "format is 'other.material': a bundle's is"),
-    ("version", "2.0", "version is '2.0': this reads 3.x"),
+    ("version", "3.0", "version is '3.0': this reads 4.x"),
     ("version", "1", "version is '1': it must be MAJOR.MINOR"),
     ("version", 1.0, "version is 1.0: it must be a text"),
     ("name", "a\nb", r"name is 'a\nb': it must be a plain text"),
@@ -234,7 +234,7 @@ class Counted:
 
 def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
     def change(document):
-        document["version"] = "3.7"
+        document["version"] = "4.7"
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
         document["weights"]["tensors"][:0] = [

@@ -98,7 +98,7 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
     for chosen, advised in ((mixed[:1], "cooperative"), (mixed, "portable")):
         packed = pack(chosen, tmp_path / f"{advised}.vdg")
         document = json.loads((packed.folder / "manifest.json").read_text())
-        assert (document["version"], document["arithmetic"]) == ("3.0", {"advised": advised})
+        assert (document["version"], document["arithmetic"]) == ("4.0", {"advised": advised})
         assert document["materials"][-1]["arithmetic"]["advised"] == advised
         names = {path.name for path in (packed.folder / "runtime").iterdir()}
         assert ("cooperative.spv" in names) == (advised == "cooperative")
@@ -120,7 +120,7 @@ def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_pat
 
 
 def test_a_scene_that_says_nothing_is_tried_as_shipped(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "3.1")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.1")
     document = json.loads((copy / "manifest.json").read_text())
     for table in (document, *document["materials"]):
         del table["arithmetic"]
@@ -201,7 +201,7 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
 
 
 def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "3.1")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.1")
     shader = copy / "runtime" / "portable.glsl"
     shader.write_bytes(shader.read_bytes().replace(b"vec3", b"vec4"))
     with pytest.raises(VerdigrisError, match=r"portable.glsl.*sha256"):
@@ -396,7 +396,7 @@ def test_nothing_is_packed_into_a_bundle_or_a_scene(bundles, tmp_path):
         (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
         (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
-        (("version",), "2.0", "this reads 3.x"),
+        (("version",), "3.0", "this reads 4.x"),
         (("arithmetic", "advised"), "split", "arithmetic.advised is 'split': this reads"),
         (("materials", 1, "arithmetic", "advised"), 1, r"materials\[1\].arithmetic.advised is 1"),
         (
@@ -415,7 +415,7 @@ def test_a_manifest_that_lies_is_refused(scene, tmp_path, path, value, message):
 
 
 def test_a_scene_without_a_word_on_its_response_is_refused(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "3.0")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.0")
     document = json.loads((copy / "manifest.json").read_text())
     del document["response"]
     (copy / "manifest.json").write_text(json.dumps(document))
@@ -439,7 +439,7 @@ def test_a_reference_that_cannot_be_read_is_not_packed(tmp_path):
 
 def test_a_map_that_is_no_texture_is_found_in_bundles_and_scenes(scene, bundles, tmp_path):
     name, data = "lace.opacity.ktx2", b"no texture"
-    copy = damaged_copy(scene, tmp_path, ("version",), "3.0")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.0")
     document = json.loads((copy / "manifest.json").read_text())
     document["materials"][2]["opacity"].update(bytes=len(data), sha256=digest(data))
     (copy / "manifest.json").write_text(json.dumps(document))

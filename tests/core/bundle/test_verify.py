@@ -38,13 +38,13 @@ class Graph:
     def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
         self._unlit = np.array([*glow, coverage], np.float32)
         self._decode, self._scale = numpy_decoder(bundle), scale
-        self._last = bundle.layout.levels - 1
+        self._last = bundle.layout.levels
         self._width = bundle.layout.width
 
     def response(self, uv, wi, wo, footprint):
-        # the point's level, by the width of the patch that is asked for
-        level = np.clip(np.log2(footprint.width * self._width), 0, self._last)
-        lod = np.full(len(uv), level, np.float32)
+        # the point's lod, by the width of the patch that is asked for
+        found = np.clip(np.log2(footprint.width * self._width), 0, self._last)
+        lod = np.full(len(uv), found, np.float32)
         return (self._scale * self._decode(uv, lod, wi, wo)).astype(np.float32)
 
     def unlit(self, uv, wo):
@@ -71,8 +71,11 @@ def test_the_reference_is_what_the_oracle_of_training_finds_on_whole_levels():
     parameters = export_numbers(lively_parameters(layout=LatentLayout(16, 8, 5))).parameters
     reference = make_reference(parameters)
     above = (reference.wi[:, 2] > 0) & (reference.wo[:, 2] > 0)
-    for level in range(5):
-        chosen = above & (np.clip(reference.lod, 0, 4) == level)
+    # texels of coarser levels stand for twice their width: lod 2 is on level 1, and so on
+    for level, on_it in enumerate(
+        [reference.lod <= 0, *(reference.lod == lod for lod in (2, 3, 4)), reference.lod >= 5]
+    ):
+        chosen = above & on_it
         if not chosen.any():
             continue
         found = evaluate(
@@ -93,15 +96,16 @@ def test_between_levels_the_reference_mixes_latents_not_responses():
     for level in range(parameters.layout.levels):
         parameters.level(level)[:] = level
     points = choose_points(parameters.layout)
-    between = points.lod == 0.25
-    assert between.sum() >= 8
     reference = make_reference(parameters)
-    mixed = parameters.copy()
-    mixed.latents[:] = 0.25
-    found = evaluate(
-        parameters.spec, mixed, points.uv[between], 0, points.wi[between], points.wo[between]
-    )
-    np.testing.assert_allclose(reference.exported[between], found, rtol=1e-4)
+    for lod, level in ((0.25, 0.125), (1.0, 0.5), (1.75, 0.875), (2.75, 1.75)):
+        between = points.lod == lod
+        assert between.sum() >= 8
+        mixed = parameters.copy()
+        mixed.latents[:] = level
+        found = evaluate(
+            parameters.spec, mixed, points.uv[between], 0, points.wi[between], points.wo[between]
+        )
+        np.testing.assert_allclose(reference.exported[between], found, rtol=1e-4)
 
 
 def test_the_points_cover_the_edges_that_decoders_get_wrong():
@@ -113,7 +117,7 @@ def test_the_points_cover_the_edges_that_decoders_get_wrong():
     on_centres = (places - 0.5 == np.round(places - 0.5)).all(1)
     assert min(on_borders.sum(), on_centres.sum()) >= 20
     assert ((points.uv < 0) | (points.uv > 1)).any(1).sum() >= 50
-    assert points.lod.min() < 0 and points.lod.max() > layout.levels - 1
+    assert points.lod.min() < 0 and points.lod.max() > layout.levels
     assert (points.lod % 1 != 0).sum() >= 30
     cosines = np.minimum(points.wi[:, 2], points.wo[:, 2])
     assert ((cosines > 0) & (cosines < 0.03)).sum() >= 50
@@ -151,8 +155,10 @@ def test_a_decoder_beyond_the_bounds_is_told(spoil, which, tmp_path):
 
 
 def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
-    layout = LatentLayout(8, 8, 4)
-    exported = export_numbers(lively_parameters(layout=layout))
+    numbers = lively_parameters(layout=LatentLayout(16, 16, 5))
+    # both stand for the whole square
+    numbers.level(3)[:] = numbers.level(4)
+    exported = export_numbers(numbers)
     plain = make_bundle(tmp_path / "plain.vdg", exported.parameters)
     reference = make_reference(exported.parameters, Graph(plain, 1.0))
     # the stand-in is the bundle itself, so what was stored of it is what is exported
@@ -299,7 +305,7 @@ def test_inspect_says_what_a_bundle_holds(tmp_path, command):
     code, out, _ = command("inspect", folder, "--json")
     assert json.loads(out) == json.loads(path.read_text())
     # another version's words and fields are not made this one's
-    manifest = json.loads(path.read_text()) | {"version": "3.7", "response": "light", "new": 1}
+    manifest = json.loads(path.read_text()) | {"version": "4.7", "response": "light", "new": 1}
     path.write_text(json.dumps(manifest))
     code, out, _ = command("inspect", folder, "--json")
     assert (code, json.loads(out)) == (0, manifest)

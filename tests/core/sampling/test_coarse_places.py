@@ -33,7 +33,7 @@ def test_given_one_place_when_levels_grow_then_so_do_the_places():
     )
     for level in (2, 3):
         coarse = batch[batch["level"] == level]
-        mean = mean_around(coarse, 2**level / 16)
+        mean = mean_around(coarse, 2 * 2**level / 16)
         of_middle = respond(*(coarse[name] for name in ("uv", "wi", "wo")))
         found, middle = (np.abs(values - mean).mean() for values in (coarse["response"], of_middle))
         # Two places, then four: each halves the variance, and spreading them does better.

@@ -79,7 +79,8 @@ def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_tex
     coarse = batch[batch["level"] == 3][:200]
     grid = (np.stack(np.meshgrid(np.arange(24), np.arange(24)), -1).reshape(-1, 2) + 0.5) / 24
     wi, wo = coarse["wi"].astype("f8"), coarse["wo"].astype("f8")
-    places = [coarse["uv"] + (part - 0.5) / 8 for part in grid]
+    # twice the width of a texel, of which there are eight a side
+    places = [coarse["uv"] + (part - 0.5) / 4 for part in grid]
     expected = np.mean([respond(place.astype("f8"), wi, wo) for place in places], axis=0)
     middle = respond(coarse["uv"].astype("f8"), wi, wo)
     error = np.abs(coarse["response"] - expected).mean()
