@@ -58,7 +58,7 @@ class DrawSettings:
     least_cosine: float = 0.001
     """Directions are not closer to the horizon than this."""
 
-    coarse_share: float = 0.2
+    coarse_share: float = 0.3
     """Share of samples on coarser mip levels, half as many on each as on the one before."""
 
     coarse_places: int = 16
