@@ -50,7 +50,7 @@ def led_astray(run):
 
 
 def texel_error(run):
-    """[SIZE, SIZE]: of the finest level at the middle of each texel, without the device's student."""
+    """[SIZE, SIZE]: of the finest level at texel middles, without the device's student."""
     rows, columns = np.indices((SIZE, SIZE)).reshape(2, -1)
     uv = np.stack([columns + 0.5, rows + 0.5], 1).astype(np.float32) / SIZE
     wi = np.broadcast_to(np.array([0.6, 0, 0.8], np.float32), (SIZE * SIZE, 3)).copy()
