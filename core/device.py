@@ -99,9 +99,17 @@ class Device:
     def __str__(self) -> str:
         return f"{self.name} ({self.backend})"
 
-    def new_kernels(self, defines: Mapping[str, str] | None = None) -> Kernels:
-        """Kernels of a session of their own, compiled with these definitions."""
+    def new_kernels(
+        self, defines: Mapping[str, str] | None = None, is_hasty: bool = False
+    ) -> Kernels:
+        """Kernels of a session of their own, compiled with these definitions. With `is_hasty` a
+        processor's kernels are left to LLVM to optimise, which does it as well in half the time;
+        kernels whose groups share memory do not run so."""
+        import slangpy
+
         options = {**self.compiler_options, "defines": dict(defines or {})}
+        if is_hasty and self.is_software:
+            options["optimization"] = slangpy.SlangOptimizationLevel.none
         # modules that were compiled with other definitions must not be taken from the cache
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)

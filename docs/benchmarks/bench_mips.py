@@ -2,6 +2,7 @@
 
     python docs/benchmarks/bench_mips.py [FILE ...] [--preset P] [--device D]
         [--set resolution=128 ...] [--places N] [--mips N] [--centres] [--without-textures]
+        [--pictures DIR]
 
 The reference of mip m is the teacher's mean over the width of 2^m of the finest texels around each
 held-out place; with --centres these places are the middles of squares of that width, as in a
@@ -9,7 +10,8 @@ picture that has a pixel for each. `averaged latents` are the box-filtered fines
 the same decoder, and looked up as textures are: on level m. `textures` are flattened ones
 (bench_flatten.py) with the mips that asset tools make; `bilinear` is what texels of any kind can do
 at best: the teacher's exact means over what a texel stands for, filtered between their centres and
-levels. Rows of mip 0 are measured in the same way.
+levels. Rows of mip 0 are measured in the same way. With --pictures a sphere is drawn at each mip:
+reference, trained and averaged latents, one below the other.
 """
 
 from __future__ import annotations
@@ -32,10 +34,14 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.network.texels import box_halved, level_of, patch_width
+from verdigris.core.pictures.files import write_data
+from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import HeldOut, draw_held_out, measure_student
-from verdigris.core.training.metrics import measure_samples
+from verdigris.core.training.measure import PLACES, HeldOut, draw_held_out, measure_student
+from verdigris.core.training.metrics import display, measure_samples
 
+PICTURE_PIXELS = 192
+LIGHT = Lighting((-0.45, 0.6, 0.66), (2.4, 2.3, 2.2), environment=0.0, emission=0.0)
 NORMAL_MAPPED = ("copper_tray", "glazed_tile", "painted_wood", "two_tone_velvet")
 
 
@@ -81,6 +87,22 @@ def filtered(
     return found
 
 
+def draw_mips(
+    teacher: Teacher, parameters: Parameters, device: Device, mips: int, path: Path
+) -> None:
+    """What a surface looks like from further and further away."""
+    view, columns = make_view("sphere", PICTURE_PIXELS), []
+    students = [Student(each, device) for each in (parameters, averaged(parameters))]
+    for mip in range(mips + 1):
+        students[0].level = float(level_of(parameters.layout, np.float64(mip)))
+        students[1].level = mip
+        patch = Footprint(2**mip / parameters.layout.width, PLACES)
+        column = [draw(teacher, view, LIGHT, 1, is_flat=True, footprint=patch)]
+        column += [draw(student, view, LIGHT, 1, is_flat=True) for student in students]
+        columns.append(np.concatenate(column))
+    write_data(path, display(np.concatenate(columns, 1)[..., :3]))
+
+
 def measure_mips(
     path: Path, settings: BakeSettings, device: Device, options: argparse.Namespace
 ) -> None:
@@ -88,6 +110,9 @@ def measure_mips(
     event, parameters, settled = bake_and_load(teacher, settings)
     textures = None if options.without_textures else flatten(teacher, settled)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")
+    if options.pictures:
+        file = options.pictures / f"{path.stem}_mips.png"
+        draw_mips(teacher, parameters, device, options.mips, file)
     for mip in range(options.mips + 1):
         texels = settings.resolution >> mip
         level = float(level_of(parameters.layout, np.float64(mip)))
@@ -121,6 +146,7 @@ def main() -> None:
     parser.add_argument("--centres", action="store_true")
     # numpy fits them, which takes minutes at the size of `standard`
     parser.add_argument("--without-textures", action="store_true")
+    parser.add_argument("--pictures", type=Path)
     add_settings(parser)
     options = parser.parse_args()
     device = open_device(options.device)
