@@ -164,7 +164,11 @@ def verify(
 
 @told_when_gone()
 def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
-    """A bundle on a device: its `response(uv, wi, wo)` is the neural material."""
+    """A bundle on a device: its `response(uv, wi, wo)` is the neural material, on its finest level.
+
+    Set its `level` for another, which may lie between two: max(lod / 2, lod - 1) is what a lod is
+    looked up at.
+    """
     from verdigris.core.device import open_device
     from verdigris.core.network.student import Student
 

@@ -238,7 +238,7 @@ def judge(planned: Planned, choices: Choices) -> Planned:
     except BundleError as failure:
         if planned.state == State.BROKEN or not _is_there(planned.bundle):
             return planned
-        return replace(planned, state=State.STALE, reasons=(f"is damaged: {failure}",))
+        return replace(planned, state=State.STALE, reasons=(f"cannot be read: {failure}",))
     found = {"source": manifest.source, "errors": manifest.errors, "cost": manifest.cost}
     if planned.state == State.BROKEN:
         return replace(planned, found=found)

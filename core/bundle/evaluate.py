@@ -20,7 +20,7 @@ def evaluate_at_lod(
     wi: NDArray[Any],
     wo: NDArray[Any],
 ) -> FloatArray:
-    """The response [N, 3] in the parameters' precision, between mip levels where lod says so."""
+    """The response [N, 3] in the parameters' precision, at log2 of a width in the finest texels."""
     dtype = parameters.decoder.dtype
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype))

@@ -185,8 +185,12 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
     version = _VERSION.fullmatch(fields.text("version"))
     if version is None:
         fields.refuse("version", "it must be MAJOR.MINOR")
-    if int(version[1]) != MAJOR:
-        fields.refuse("version", f"this reads {MAJOR}.x: take a Verdigris that knows it")
+    major = int(version[1])
+    if major > MAJOR:
+        fields.refuse("version", f"this reads {MAJOR}.x: take a newer Verdigris")
+    if major < MAJOR:
+        again = "materials again, and pack them" if name == SCENE_FORMAT else "material again"
+        fields.refuse("version", f"this reads {MAJOR}.x: bake the {again}")
     return int(version[2]) > MINOR
 
 

@@ -45,7 +45,8 @@ class Reference(Points):
     exported: Floats
     """Of the bundle's own numbers, computed in double precision."""
     teacher: Floats | None = None
-    """Of the source's own graph, averaged over 2^lod of the finest texels, where it was asked."""
+    """Of the source's own graph, averaged over a square as wide as 2^lod of the finest texels,
+    where it was asked."""
 
 
 def choose_points(layout: LatentLayout) -> Points:
@@ -126,7 +127,8 @@ def exported_response(parameters: Parameters, points: Points) -> Floats:
 
 
 def ask_teacher(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
-    """The graph's own response: of the unit square, averaged over 2^lod of the finest texels."""
+    """The graph's own response: of the unit square, averaged over as wide a square as 2^lod of the
+    finest texels."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)

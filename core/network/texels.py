@@ -24,7 +24,8 @@ def patch_width(size: int, level: int) -> float:
 
 
 def level_of(layout: LatentLayout, lod: FloatArray) -> FloatArray:
-    """The level, between two of them mostly, whose texels are means over 2^lod of the finest."""
+    """The level, between two of them mostly, whose texels are means over the width of 2^lod of the
+    finest."""
     level: FloatArray = np.clip(np.maximum(lod / 2, lod - 1), 0, layout.levels - 1)
     return level
 

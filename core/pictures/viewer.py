@@ -50,7 +50,8 @@ class Look:
     shows_heat: bool = False
     """Their difference instead of the neural material."""
     mip: float = 0.0
-    """Levels that the neural material is coarser; the reference averages as much."""
+    """log2 of the width that is looked at, in the finest texels: the neural material's lod. The
+    reference averages as much."""
     exposure: float = 0.0
     """In stops."""
     has_studio: bool = True

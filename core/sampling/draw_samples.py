@@ -62,8 +62,8 @@ class DrawSettings:
     """Share of samples on coarser mip levels, half as many on each as on the one before."""
 
     coarse_places: int = 16
-    """Places of its texel that a sample of the first coarser level averages. Twice as many on the
-    next and four times as many on those beyond, whose texels hold more that differs."""
+    """Places of what its texel stands for that a sample of the first coarser level averages. Twice
+    as many on the next and four times as many on those beyond, which hold more that differs."""
 
     finest_places: int = 0
     """The same on the finest level. More than 1 keeps detail that is smaller than a texel, and that

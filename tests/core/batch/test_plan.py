@@ -1,6 +1,7 @@
 """The plan says what is to be baked and what is up to date: by contents, not by times."""
 
 import os
+import re
 import shutil
 import time
 
@@ -170,6 +171,19 @@ def test_a_damaged_bundle_is_baked_again(props):
     state, reasons = states(plan_of(props))["clay"]
     assert state == "stale"
     assert "weights.bin: bytes are 100" in reasons[0]
+
+
+def test_a_bundle_of_an_older_format_is_baked_again(props):
+    bake_all(props)
+    manifest = props.parent / "baked" / "clay.vdg" / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(
+        re.sub(r'"version": "\d+\.\d+"', '"version": "3.0"', text, count=1), "utf-8"
+    )
+    state, (reason,) = states(plan_of(props))["clay"]
+    assert state == "stale"
+    assert reason.startswith("cannot be read: ")
+    assert "version is '3.0'" in reason
 
 
 def test_a_missing_image_breaks_its_own_material_alone(props):

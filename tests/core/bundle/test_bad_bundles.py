@@ -61,7 +61,8 @@ def read_everything(folder):
 
 WRONG = [
     ("format", "other.material", "format is 'other.material': a bundle's is"),
-    ("version", "3.0", "version is '3.0': this reads 4.x"),
+    ("version", "3.0", "version is '3.0': this reads 4.x: bake the material again"),
+    ("version", "5.0", "version is '5.0': this reads 4.x: take a newer Verdigris"),
     ("version", "1", "version is '1': it must be MAJOR.MINOR"),
     ("version", 1.0, "version is 1.0: it must be a text"),
     ("name", "a\nb", r"name is 'a\nb': it must be a plain text"),

@@ -396,7 +396,8 @@ def test_nothing_is_packed_into_a_bundle_or_a_scene(bundles, tmp_path):
         (("weights", "tensors", 1, "offset"), 1 << 14, "must end within"),
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
         (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
-        (("version",), "3.0", "this reads 4.x"),
+        (("version",), "3.0", "this reads 4.x: bake the materials again, and pack them"),
+        (("version",), "5.0", "this reads 4.x: take a newer Verdigris"),
         (("arithmetic", "advised"), "split", "arithmetic.advised is 'split': this reads"),
         (("materials", 1, "arithmetic", "advised"), 1, r"materials\[1\].arithmetic.advised is 1"),
         (
