@@ -10,6 +10,7 @@ from pathlib import Path
 from provision.console import Commands, SetupError, clean_environment, say
 from provision.environment import Environment, install, is_current
 from provision.lock import held
+from provision.rights import why_stopped
 from provision.stamp import Device, Stamp, read_stamp, write_stamp
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     except SetupError as error:
         say(str(error))
     except (OSError, subprocess.SubprocessError) as error:
-        say(f"the set-up stopped: {error}. Mend that, then run the same command again.")
+        say(why_stopped(error, ROOT))
     except KeyboardInterrupt:
         say("stopped; the next run mends what is half done")
         return 130

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from provision.console import Commands, SetupError, say, step
+from provision.rights import require_writable
 from provision.stamp import STARTED, Stamp, read_stamp, wanted_stamp, write_stamp
 
 INSTALL_REMEDY = (
@@ -61,6 +62,7 @@ def is_current(environment: Environment, stamp: Stamp | None, extras: tuple[str,
 
 def install(environment: Environment, extras: tuple[str, ...], commands: Commands) -> Stamp:
     """Brings the environment up to date and returns its stamp. The caller holds the lock."""
+    require_writable(environment.root)
     stamp = read_stamp(environment.stamp)
     wanted = wanted_stamp(environment.root, extras)
     fault = fault_of(environment, stamp, wanted)
@@ -152,10 +154,16 @@ def require_venv_module() -> None:
 def empty(folder: Path) -> None:
     """Removes what is in the folder and keeps the folder, which may be a link to a faster disk."""
     for child in folder.iterdir():
-        if child.is_dir() and not child.is_symlink():
-            shutil.rmtree(child)
-        else:
-            child.unlink()
+        is_folder = child.is_dir() and not child.is_symlink()
+        try:
+            if is_folder:
+                shutil.rmtree(child)
+            else:
+                child.unlink()
+        except OSError as failure:
+            # the rights to remove are the folder's, and rmtree names the last part of a path alone
+            refused = child if is_folder else folder
+            raise OSError(failure.errno, failure.strerror, str(refused)) from failure
 
 
 def install_packages(environment: Environment, extras: tuple[str, ...], commands: Commands) -> None:

@@ -125,13 +125,16 @@ def test_the_lock_of_a_killed_set_up_holds_nobody_up(tmp_path, capsys):
 
 def test_an_unforeseen_failure_is_a_message(monkeypatch, capsys, tmp_path):
     def fail(*_):
-        raise PermissionError(13, "Permission denied", "/read/only")
+        raise OSError(5, "Input/output error", "/on/a/worn/disk")
 
     monkeypatch.setattr(cli, "serve", fail)
     assert cli.main(["setup"]) == 1
     told = capsys.readouterr().err
-    assert told.startswith("verdigris: the set-up stopped: [Errno 13] Permission denied")
-    assert "/read/only" in told
+    where = Path("/on/a/worn/disk")
+    assert told == (
+        f"verdigris: the set-up stopped at {where} (Input/output error): mend that, then run the "
+        "same command again.\n"
+    )
 
 
 def test_wrong_usage_ends_with_two(capsys):

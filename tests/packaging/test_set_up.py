@@ -1,15 +1,19 @@
 """The set-up: what it does, does not do twice, and mends."""
 
+import errno
+import os
+import re
 import sys
 from dataclasses import replace
 
 import pytest
 
-from provision import apt, search
+from provision import apt, cli, search
 from provision import environment as environment_module
 from provision.cli import Request, parse, serve, set_up, worker_arguments
 from provision.console import Finished, SetupError
 from provision.environment import Environment
+from provision.rights import why_stopped
 from provision.stamp import BROKEN, STARTED, fingerprint, read_stamp, write_stamp
 
 RUN = Request("run", ("inspect", "a.mtlx"))
@@ -258,3 +262,97 @@ def test_arguments_are_ours_only_in_front(arguments, request_):
 )
 def test_tests_share_two_cores_unless_told_otherwise(arguments, cores, added):
     assert worker_arguments(arguments, cores) == added
+
+
+def told_by_main(environment, monkeypatch, capsys):
+    """The line that the whole program ends with in this repository."""
+    monkeypatch.setattr(cli, "ROOT", environment.root)
+    assert cli.main(["setup"]) == 1
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [(".cache", ""), (".cache/bootstrap.lock", ".cache"), (".venv", "")]
+)
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_may_not_be_written_is_named_with_its_owner_and_what_to_do(
+    name, folder, number, environment, monkeypatch, capsys
+):
+    root = environment.root
+    (root / folder).mkdir(exist_ok=True)
+
+    def refused(*_):
+        raise OSError(number, os.strerror(number), str(root / name))
+
+    monkeypatch.setattr(cli, "serve", refused)
+    line = told_by_main(environment, monkeypatch, capsys)
+    owner = "" if os.name == "nt" else f"; it belongs to {root.owner()}"
+    assert line.startswith(
+        f"verdigris: the system refuses the set-up the folder {root / folder} "
+        f"({os.strerror(number)}{owner}). Get the right to write there, copy the repository"
+    )
+    assert line.endswith(" Then run the same command again.")
+    assert "Errno" not in line
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="whoever runs this may write anywhere"
+)
+@pytest.mark.parametrize("name", ["", ".cache", ".venv"])
+def test_without_rights_nothing_is_begun(name, environment, monkeypatch, capsys):
+    for folder in (environment.lock.parent, environment.venv):
+        folder.mkdir()
+    refused = environment.root / name
+    refused.chmod(0o555)
+    try:
+        line = told_by_main(environment, monkeypatch, capsys)
+    finally:
+        refused.chmod(0o755)
+    assert f"the system refuses the set-up the folder {refused} (" in line
+
+
+def test_a_repository_that_cannot_be_written_is_refused_before_anything_is_removed(
+    environment, commands, monkeypatch
+):
+    environment.venv.mkdir()
+    (environment.venv / "kept").touch()
+
+    def refused(dir):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{dir}/tmpabc")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    with pytest.raises(SetupError, match=re.escape(f"the folder {environment.root} (")):
+        set_up(RUN, environment, commands)
+    assert (environment.venv / "kept").exists()
+    assert commands.ran == []
+
+
+@pytest.mark.parametrize("name", [".cache", ".venv"])
+def test_a_file_in_the_place_of_a_folder_is_named(name, environment, monkeypatch, capsys):
+    (environment.root / name).touch()
+    assert told_by_main(environment, monkeypatch, capsys) == (
+        f"verdigris: {environment.root / name} is no folder, and the set-up needs one there: move "
+        "it away, then run the same command again."
+    )
+
+
+def test_what_cannot_be_removed_is_named_by_its_folder(environment, commands, monkeypatch):
+    """rmtree tells of a file by the last part of its name."""
+    library = environment.venv / "lib"
+    library.mkdir(parents=True)
+
+    def refused(path):
+        raise PermissionError(errno.EACCES, "Permission denied", "deep.py")
+
+    monkeypatch.setattr("shutil.rmtree", refused)
+    with pytest.raises(PermissionError) as raised:
+        set_up(RUN, environment, commands)
+    assert raised.value.filename == str(library)
+
+
+def test_a_full_disk_is_told_with_its_folder(environment):
+    full = OSError(errno.ENOSPC, "No space left on device", str(environment.venv / "x"))
+    told = why_stopped(full, environment.root)
+    assert told.startswith(f"there is no room left in the folder {environment.root} (")
+    # of what names no file the system's words are all there is
+    assert "gone wrong. Mend that" in why_stopped(OSError("gone wrong"), environment.root)
