@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Beside these any field can have any value that it can have at all.
 _ROOMY = BakeSettings(encode_from=0, small_resolution=4)
+_MOST_LINKS = 3
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,29 @@ class Entry:
     """Why it cannot be baked, where that is known already."""
     notes: tuple[str, ...] = ()
     """What was mended or left out on the way here."""
+    links: tuple[str, ...] = ()
+    """Other names of its document, by which it is not baked again."""
+
+    @property
+    def told_links(self) -> str:
+        """What to tell of its links; empty without."""
+        if not self.links:
+            return ""
+        more = len(self.links) - _MOST_LINKS
+        shown = ", ".join(self.links[:_MOST_LINKS]) + (f" and {more} more" if more > 0 else "")
+        return f"baked once: {shown} {'leads' if len(self.links) == 1 else 'lead'} to its document"
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        return (*self.notes, self.told_links) if self.links else self.notes
+
+    def with_links(self, links: Iterable[str]) -> Entry:
+        """With further names of its document, where they are not just other ways to write one."""
+        if self.source.text is not None:
+            return self
+        names = (self.source.name, *self.links, *links)
+        _, *others = {os.path.normpath(Path(each).absolute()): each for each in names}.values()
+        return replace(self, links=tuple(others))
 
     def with_problem(self, problem: str) -> Entry:
         return replace(self, problem=self.problem or problem)

@@ -9,10 +9,10 @@ from typing import Any
 
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError, Values
+from verdigris.core.batch.links import distinct, identity
 from verdigris.core.batch.names import why_no_name
 from verdigris.core.batch.rules import WISHES, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.sources import Reading, entries_of, unique
-from verdigris.core.outputs import resolved
 
 _FIELDS = ("source", "materials", "name", "search", "allow_outside")
 
@@ -68,7 +68,9 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
     said: list[tuple[Rule, list[Hashable]]] = []
     for item in items:
         keys = [_key(entry, item.has_name) for entry in item.entries]
-        entries |= zip(keys, item.entries, strict=True)
+        for key, entry in zip(keys, item.entries, strict=True):
+            before = entries.get(key)
+            entries[key] = entry.with_links((*before.links, before.source.name) if before else ())
         if item.rule:
             said.append((item.rule, keys))
     named = dict(zip(entries, unique([*entries.values()]), strict=True))
@@ -80,7 +82,7 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
 
 def _key(entry: Entry, has_name: bool) -> Hashable:
     source = entry.source
-    file = resolved(Path(source.name)) if source.text is None else source.name
+    file = identity(Path(source.name)) if source.text is None else source.name
     return file, source.text, entry.material, entry.name if has_name else None
 
 
@@ -110,4 +112,8 @@ def _of_pattern(
         raise SceneError(f"{where}: {path} cannot be looked for: {failure.strerror}") from failure
     if not found:
         raise SceneError(f"{where}: {path} fits no file")
-    return [entry for each in found for entry in entries_of(each, reading)]
+    return [
+        entry.with_links(links)
+        for each, links in distinct(found).items()
+        for entry in entries_of(each, reading)
+    ]

@@ -10,10 +10,10 @@ from pathlib import Path
 from verdigris.core.batch.documents import Documents
 from verdigris.core.batch.entry import Entry, Source
 from verdigris.core.batch.fields import SceneError, Values, read_json
+from verdigris.core.batch.links import DOCUMENT_SUFFIX, distinct
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.outputs import resolved, why_not_told
 
-DOCUMENT_SUFFIX = ".mtlx"
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
 _NO_FILE = "is no plain file: name a document that is one, or take it away"
@@ -43,7 +43,12 @@ def entries_of(path: Path, reading: Reading) -> list[Entry]:
     if not is_there:
         raise SceneError(f"{path}: there is no such file or folder")
     if path.is_dir():
-        return [entry for file in _documents_below(path) for entry in _of_document(file, reading)]
+        files = distinct(_documents_below(path))
+        return [
+            entry.with_links(links)
+            for file, links in files.items()
+            for entry in _of_document(file, reading)
+        ]
     suffix = path.suffix.lower()
     if suffix == DOCUMENT_SUFFIX:
         return list(_of_document(path, reading, is_named=True))

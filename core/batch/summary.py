@@ -203,7 +203,7 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         outcome.from_step if outcome else 0,
         (outcome.device if outcome else "") or str(table(manifest, "source").get("device", "")),
         tuple(outcome.warnings) if outcome else (),
-        planned.entry.notes,
+        planned.entry.all_notes,
         planned_now.group,
         alone.cost(planned_now) if alone and (has_result or result is None) else None,
         manifest,

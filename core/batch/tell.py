@@ -28,6 +28,8 @@ def plan_lines(plan: Plan, alone: Sequence[Work] = ()) -> Iterator[str]:
         if each.group:
             line += f"  shares {each.group}"
         yield (line + _why(each)).rstrip()
+        if each.entry.links:
+            yield f"{'':<{width}}  {each.entry.told_links}"
     yield totals(plan)
     if alone:
         seconds = clock(sum(work.seconds for work in alone))
@@ -99,6 +101,7 @@ def status_json(plan: Plan) -> dict[str, Any]:
             "why": list(each.reasons),
             "bundle": str(each.bundle),
             "group": each.group,
+            "links": list(each.entry.links),
         }
         for each in plan.materials
     ]

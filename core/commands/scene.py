@@ -163,6 +163,9 @@ def run(
     with run_lock(read.out, wait, say):
         # what another run has done until now is done
         found = plan_of(*given)
+        for each in found.materials:
+            if each.is_to_do and each.entry.links:
+                say(f"{each.entry.name}: {each.entry.told_links}")
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
 
         def engine(works: int) -> Engine:
