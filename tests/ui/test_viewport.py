@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
 from verdigris.core.hosts.files import FilesHost
@@ -89,3 +90,22 @@ def test_pictures_are_asked_for_as_large_as_the_device_that_is_found_can_draw(vi
     model.trainer = "numpy"
     model.report_changed.emit()
     assert model.view.size == 192
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_labels_stay_with_their_pictures_where_reading_goes_from_right_to_left(
+    mode, viewport, qapp
+):
+    """The neural material is right of the line either way, and so is its name."""
+    viewport.set_mode(mode)
+    viewport.clearFocus()
+    images = []
+    before = qapp.layoutDirection()
+    try:
+        # painted text follows that of the application
+        for direction in (Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft):
+            qapp.setLayoutDirection(direction)
+            images.append(viewport.grab().toImage())
+    finally:
+        qapp.setLayoutDirection(before)
+    assert images[0] == images[1]

@@ -1,9 +1,9 @@
-"""Rows of widgets that break where the room ends, as words do."""
+"""Rows of widgets that break where the room ends, as words do, and run as they are read."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayout, QLayoutItem, QStyle, QWidget
 
 _SPACE = 4
 
@@ -59,7 +59,12 @@ class FlowLayout(QLayout):
             if x > area.x() and x + wanted.width() > area.right() + 1:
                 x, y, height = area.x(), y + height + _SPACE, 0
             if moves:
-                item.setGeometry(QRect(QPoint(x, y), wanted))
+                place = QRect(QPoint(x, y), wanted)
+                item.setGeometry(QStyle.visualRect(self._direction(), area, place))
             x += wanted.width() + _SPACE
             height = max(height, wanted.height())
         return y + height - area.y()
+
+    def _direction(self) -> Qt.LayoutDirection:
+        parent = self.parentWidget()
+        return parent.layoutDirection() if parent else Qt.LayoutDirection.LeftToRight

@@ -156,9 +156,10 @@ class Viewport(QWidget):
         shown = self._model.pictures.parts.get(part)
         if part == "heat" and shown is not None:
             text += f", bright = {100 * shown.top:g}% or more"
-        # a picture may be narrower than its label
-        wraps = Qt.TextFlag.TextWordWrap
-        self._write(painter, text, cell, side | Qt.AlignmentFlag.AlignTop | wraps)
+        # pictures lie alike whichever way is read, and so do their labels; one may be narrower than
+        # its label
+        sides = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignTop
+        self._write(painter, text, cell, sides | Qt.TextFlag.TextWordWrap)
 
     def _draw_texel(self, painter: QPainter) -> None:
         """Tells of the texel under the pointer, or else of the one in the middle."""
