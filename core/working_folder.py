@@ -20,6 +20,13 @@ def is_gone() -> bool:
     return False
 
 
+def require_for(path: Path) -> None:
+    """Refuses a relative path where what it begins at is gone, before it is said that nothing is
+    there by that name."""
+    if not path.is_absolute() and is_gone():
+        raise VerdigrisError(GONE)
+
+
 @contextmanager
 def told_when_gone() -> Iterator[None]:
     """Says so in place of what the system says, which names no file."""

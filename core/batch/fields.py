@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from verdigris.core.errors import VerdigrisError, reason
+from verdigris.core.working_folder import require_for
 
 LARGEST_SCENE = 64 << 20
 
@@ -26,6 +27,7 @@ def read_json(path: Path) -> Any:
         text = path.read_text(encoding="utf-8-sig")
         return json.loads(text, object_pairs_hook=partial(_require_once, path=path))
     except FileNotFoundError:
+        require_for(path)
         raise SceneError(f"{path}: there is no such file") from None
     except OSError as failure:
         raise SceneError(f"{path}: cannot be read ({failure.strerror}): choose a file") from None

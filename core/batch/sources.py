@@ -13,6 +13,7 @@ from verdigris.core.batch.fields import SceneError, Values, read_json
 from verdigris.core.batch.links import DOCUMENT_SUFFIX, distinct
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.outputs import resolved, why_not_told
+from verdigris.core.working_folder import require_for
 
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
@@ -41,6 +42,7 @@ def entries_of(path: Path, reading: Reading) -> list[Entry]:
     except OSError as failure:
         raise SceneError(f"{path}: cannot be read ({failure.strerror}): correct the path") from None
     if not is_there:
+        require_for(path)
         raise SceneError(f"{path}: there is no such file or folder")
     if path.is_dir():
         files = distinct(_documents_below(path))

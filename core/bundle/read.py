@@ -19,6 +19,7 @@ from verdigris.core.bundle.weights import FILE_ALIGNMENT, check_tensors, unpack_
 from verdigris.core.errors import BundleError, reason
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.outputs import MANIFEST_FILE
+from verdigris.core.working_folder import require_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,5 +159,6 @@ def _require_folder(path: Path) -> Path:
         return folder
     if path.is_dir():
         raise BundleError(f"{path}: is no bundle: there is no {MANIFEST_FILE} in it")
+    require_for(path)
     what = "is a file: a bundle is a folder" if path.exists() else "there is no such bundle"
     raise BundleError(f"{path}: {what}")

@@ -66,6 +66,7 @@ from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.outputs import MANIFEST_FILE
+from verdigris.core.working_folder import require_for
 
 MOST_MATERIALS = 4096
 # All different decoders together: what a 32-bit offset reaches with room to spare.
@@ -227,6 +228,7 @@ def open_scene(path: Path) -> Scene:
     path = Path(path)
     folder = find_bundle_folder(path)
     if folder is None:
+        require_for(path)
         raise BundleError(f"{path}: there is no such scene")
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
     scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)

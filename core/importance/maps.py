@@ -11,6 +11,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.importance.arrays import open_array
 from verdigris.core.material.windows import shown_size, shown_texels
 from verdigris.core.outputs import check_output, require_unicode, resolved, write_image
+from verdigris.core.working_folder import require_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,7 @@ def read_importance(path: Path) -> Floats:
     except OSError as failure:
         raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
     if not is_there:
+        require_for(path)
         what = "is a folder: name a file" if path.is_dir() else "there is no such file"
         raise SettingsError(f"{path}: {what}")
     require_unicode(path, SettingsError)

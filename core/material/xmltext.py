@@ -9,6 +9,7 @@ from xml.parsers import expat
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.paths import SearchPath
+from verdigris.core.working_folder import require_for
 
 LARGEST_BYTES = 64 << 20
 DEEPEST_NESTING = 64
@@ -62,6 +63,7 @@ def read_text(path: Path) -> str:
             raise DocumentError(f"{path}: is {what}")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
+        require_for(path)
         raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:
         raise DocumentError(

@@ -13,6 +13,7 @@ import numpy as np
 
 from verdigris.core.errors import MeshError
 from verdigris.core.pictures.polygons import triangulate
+from verdigris.core.working_folder import require_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +71,7 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     if reader is None:
         raise MeshError(f"{path}: meshes are read from {', '.join(readers)}, not {path.suffix!r}")
     if not path.is_file():
+        require_for(path)
         raise MeshError(f"{path}: there is no such file")
     if path.stat().st_size > LARGEST_FILE_BYTES:
         raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")

@@ -115,12 +115,19 @@ def test_a_working_folder_that_is_gone_is_told_and_needed_by_nothing_else(tmp_pa
         lambda: api.load(path, search_paths="textures"),
         lambda: api.parse(path.read_text(), search_paths=["textures"]),
         lambda: api.bake(document, ".", **tiny),
+        lambda: api.load("tray.mtlx"),
+        lambda: api.open_bundle("tray.vdg"),
+        lambda: api.open_scene("set.vdg"),
+        lambda: api.verify("tray.vdg"),
+        lambda: api.evaluate("tray.vdg"),
     ):
         with pytest.raises(VerdigrisError, match=r"^the working folder is gone: change to one"):
             wrong()
     *_, finished = api.bake(document, tmp_path, preset="draft", **tiny)
     assert api.open_bundle(finished.result).manifest.name == "brushed_steel"
     monkeypatch.chdir(tmp_path)
+    with pytest.raises(DocumentError, match=r"^tray\.mtlx: there is no such file$"):
+        api.load("tray.mtlx")
     # of something else the system's word is left
     with pytest.raises(FileNotFoundError), told_when_gone():
         (tmp_path / "nothing").read_text()

@@ -233,7 +233,17 @@ def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
 @pytest.mark.parametrize(
-    "arguments", [("render", PRISM, "-o", "x.png"), ("farm", "template", PRISM)]
+    "arguments",
+    [
+        ("render", PRISM, "-o", "x.png"),
+        ("farm", "template", PRISM),
+        ("inspect", "tray.mtlx"),
+        ("scene", "plan", "props"),
+        ("scene", "plan", "props.json"),
+        ("bake", PRISM, "--importance", "map.exr"),
+        ("render", PRISM, "--mesh", "tray.obj", "-o", Path("/x.png").absolute()),
+        ("verify", "tray.vdg"),
+    ],
 )
 def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path):
     """In a process of its own, which looks for no modules there, as the installed command does."""
