@@ -20,6 +20,17 @@ def usable_bytes(root: Path = Path("/")) -> int | None:
     return min([every, *_limits(root)])
 
 
+def address_space() -> int | None:
+    """How much this process may map, as `ulimit -v` sets it; None where nothing limits it."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has no such limits
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def _limits(root: Path) -> Iterator[int]:
     """Of the control groups of this process, and of those around them."""
     for line in _text(root / "proc/self/cgroup").splitlines():

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.settings import BakeSettings
     from verdigris.core.training.events import Event
+    from verdigris.core.training.memory import check_address_space
     from verdigris.core.training.options import BakeOptions
 
 EXIT_FAILED = 1
@@ -102,6 +103,7 @@ def run(task: Task, post: Any) -> int:
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.trainers import choose_trainer
 
+    check_address_space(task.device or None)
     device = open_device(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):

@@ -97,8 +97,10 @@ def bake(
     from verdigris.core.settings import default_preset, require_settings
     from verdigris.core.training.bake import BakeControl, BakeOptions
     from verdigris.core.training.bake import bake as run
+    from verdigris.core.training.memory import check_address_space
     from verdigris.core.training.trainers import choose_trainer
 
+    check_address_space(device)
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
     changes = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.processor_memory import usable_bytes
+from verdigris.core.processor_memory import address_space, usable_bytes
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
@@ -25,6 +25,27 @@ _SMALLEST = 4
 # A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and
 # Mesa's lavapipe reads zeros beyond 31.
 _REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
+
+# Below it every bake that was tried on two cores has crashed or run out of memory; those of 16
+# texels a side map 2.5 to 2.9 GB where nothing limits them, most of it Mesa's and LLVM's.
+_LEAST_ADDRESS_SPACE = 5 << 29
+
+
+def check_address_space(choice: str | None) -> None:
+    """Refuses a bake on the processor that may map too little, before its device is opened: Mesa
+    and LLVM do not look whether they were given memory, and the process would just vanish."""
+    limit = address_space()
+    if limit is None or limit >= _LEAST_ADDRESS_SPACE:
+        return
+    from verdigris.core.device import SOFTWARE, hardware_devices
+
+    if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
+        return
+    raise SettingsError(
+        f"a process may map {limit / 1e9:.1f} GB here, and a bake on the processor needs "
+        f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v unlimited, or "
+        "that of the batch system)"
+    )
 
 
 def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:

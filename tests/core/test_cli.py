@@ -283,3 +283,26 @@ def test_a_library_that_is_broken_otherwise_is_no_lack_of_memory():
 
     with pytest.raises(ImportError, match="undefined symbol"):
         run_command([], (cli, "app", break_off))
+
+
+NARROW = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (1_500_000 << 10, -1))
+from verdigris.core.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such limits")
+@pytest.mark.parametrize("choice", [("--device", "software"), ()])
+def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(choice, tmp_path):
+    words = [sys.executable, "-P", "-c", NARROW, "bake", PRISM, "-o", tmp_path, *choice]
+    environment = {**os.environ, "VERDIGRIS_DEVICE": "software"}
+    done = subprocess.run(
+        [*map(str, words)], capture_output=True, text=True, env=environment, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "verdigris: a process may map 1.5 GB here, and a bake on the processor needs 2.7 GB at "
+        "least: lift the limit (ulimit -v unlimited, or that of the batch system)\n"
+    )

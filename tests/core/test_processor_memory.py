@@ -4,7 +4,10 @@ import os
 
 import pytest
 
+from verdigris.core import device
+from verdigris.core.errors import SettingsError
 from verdigris.core.processor_memory import usable_bytes
+from verdigris.core.training import memory
 
 ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -46,3 +49,19 @@ def test_the_least_limit_counts(tmp_path, groups, limits, left):
 
 def test_a_machine_without_groups_has_all(tmp_path):
     assert usable_bytes(tmp_path) == ALL
+
+
+def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
+    cards = ("vulkan:0",)
+    monkeypatch.setattr(device, "hardware_devices", lambda: cards)
+    monkeypatch.setattr(memory, "address_space", lambda: 1 << 30)
+    for choice in (None, "auto", "vulkan", "cuda:1"):
+        memory.check_address_space(choice)
+    with pytest.raises(SettingsError, match=r"^a process may map 1\.1 GB here"):
+        memory.check_address_space("software")
+    cards = ()
+    with pytest.raises(SettingsError, match=r"needs 2\.7 GB at least: lift the limit"):
+        memory.check_address_space(None)
+    for limit in (None, 3_000_000 << 10):
+        monkeypatch.setattr(memory, "address_space", lambda limit=limit: limit)
+        memory.check_address_space("software")
