@@ -171,7 +171,8 @@ class View(Command):
     exposure: float = 0.0
     """In stops."""
     level: int = 0
-    """The mip level, 0 the finest."""
+    """The mip level, 0 the finest. The material is averaged over what a texel there stands for: of
+    level 1 four of the finest a side, and twice as many on each further one."""
     size: int = 192
     """Pixels a side."""
     wants_places: bool = False
