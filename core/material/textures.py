@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import TextureError
-from verdigris.core.material.images import FORMATS, check_size, read_image, read_info
+from verdigris.core.material.images import FORMATS, check_size, read_info
 from verdigris.core.material.marks import FileMark, file_mark
+from verdigris.core.material.texels import read_image
 
 if TYPE_CHECKING:
     import slangpy

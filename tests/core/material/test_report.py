@@ -8,9 +8,10 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.material.document import parse_document
-from verdigris.core.material.images import read_image, read_info
+from verdigris.core.material.images import read_info
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.texels import read_image
 
 from . import closed_forms
 from .documents import document, material, standard_surface, with_image, with_surface

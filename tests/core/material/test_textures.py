@@ -13,11 +13,11 @@ from verdigris.core.errors import TextureError
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.colour_spaces import name_in_materialx
 from verdigris.core.material.generate import TextureSlot, generate
-from verdigris.core.material.images import build_levels
 from verdigris.core.material.library import COLOUR_SPACE_ALIASES, known_colour_spaces
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.texels import build_levels
 from verdigris.core.material.textures import TexturePool
 
 from .surfaces import glow, node, probe, write_image
