@@ -9,7 +9,7 @@ from verdigris.core.material.node_names import with_node_names_that_code_can_hav
 from verdigris.core.material.teacher import Teacher
 
 from .surfaces import glow, node, probe
-from .test_upstream_faults import raw
+from .untouched import raw
 
 COLOUR = 0.5
 SRGB = ((COLOUR + 0.055) / 1.055) ** 2.4
