@@ -284,7 +284,7 @@ SPOT_CHECKS = {
         "trianglewave",
         "float",
         {"in": f("u")},
-        lambda u, v: 0.5 - np.abs(u % 1 - 0.5),
+        lambda u, v: 2 * np.abs(u - np.floor(u + 0.5)),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""What is wrong with the code that MaterialX 1.39.5 writes, and repaired by this project.
+"""What is wrong with the code and graphs of MaterialX 1.39.5, and repaired by this project.
 
 Each test passes while the fault is there. One that fails says that MaterialX has mended it: remove
 the repair that the test names, then the test.
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .surfaces import UV, closure, document, node, probe, shader, surface_material
-from .untouched import raw, source
+from .untouched import library, raw, source
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +193,28 @@ def test_an_output_that_hands_an_input_on_is_passed_over():
     made = probe(f'{graph}<dot name="colour" type="color3">{use}</dot>', "colour")
     made.root.getNodeGraph("graph").getOutput("out").setInterfaceName("it")
     assert "0.250000" not in raw(made)
+
+
+@pytest.mark.parametrize("kind", ["float", "color3", "color3FA"])
+def test_a_range_takes_its_ends_as_they_come(kind):
+    """library_graphs"""
+    clamp = library().getNodeGraph(f"NG_range_{kind}").getNode(f"N_clamp_{kind}")
+    ends = [clamp.getInput(name).getInterfaceName() for name in ("low", "high")]
+    assert ends == ["outlow", "outhigh"]
+
+
+def test_a_triangle_wave_ends_at_a_half():
+    """library_graphs"""
+    graph = library().getNodeGraph("NG_trianglewave_float")
+    last = graph.getNode(graph.getOutput("out").getNodeName())
+    assert (last.getCategory(), last.getInput("in1").getValueString()) == ("subtract", "0.5")
+
+
+@pytest.mark.parametrize("kind", ["float", "color3I", "matrix44"])
+def test_a_switch_gives_nothing_beyond_its_last_input(kind):
+    """library_graphs"""
+    beyond = library().getNodeGraph(f"NG_switch_{kind}").getNode("ifgreater_10").getInput("in2")
+    assert beyond.getInterfaceName() == "" and set(beyond.getValueString()) <= set("0., ")
 
 
 def test_every_implementation_that_is_replaced_is_the_one_that_is_used():

@@ -9,11 +9,17 @@ from MaterialX import PyMaterialXGenSlang as GenSlang
 LIBRARIES = Path(mx.__file__).parent / "libraries"
 
 
-def raw(made):
-    """What MaterialX itself writes for the only material of a document, without any repair."""
+def library():
+    """MaterialX's own library."""
     untouched = mx.createDocument()
     folders = mx.getDefaultDataLibraryFolders()
     mx.loadLibraries(folders, mx.getDefaultDataSearchPath(), untouched)
+    return untouched
+
+
+def raw(made):
+    """What MaterialX itself writes for the only material of a document, without any repair."""
+    untouched = library()
     made.root.setDataLibrary(untouched)
     generator = GenSlang.SlangShaderGenerator.create()
     context = Gen.GenContext(generator)
