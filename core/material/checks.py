@@ -6,6 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.disabled_nodes import DISABLE
 from verdigris.core.material.library import TARGET, known_units
 from verdigris.core.material.upstream import (
     definition_of,
@@ -34,6 +35,10 @@ _HOW_VALUES_ARE_WRITTEN = {
 }
 # Between these, values are converted where they are read.
 _SINGLE = ("boolean", "integer", "float")
+_CANNOT_BE_DISABLED = (
+    "it cannot be disabled, but by 'true' or 'false' where its definition says what to give "
+    "instead: take the input 'disable' out"
+)
 # Shaders of this kind are left out before code is generated.
 _LEFT_OUT = ("displacementshader", "volumeshader")
 
@@ -46,6 +51,8 @@ def find_fault(node: mx.Node) -> str | None:
     for port in node.getInputs():
         fault = _fault_of(port) or _fault_of_given(port)
         fault = fault or _unknown_choice(port, definition) or _index_of_nothing(port, definition)
+        if not fault and port.getName() == DISABLE and not definition.getActiveInput(DISABLE):
+            fault = _CANNOT_BE_DISABLED
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     for port in definition.getActiveInputs() if is_of_document(definition, node) else ():
@@ -136,7 +143,9 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
         found = []
         for port in node.getInputs():
             expected = definition.getActiveInput(port.getName())
-            if expected is None:
+            if expected is None and port.getName() == DISABLE:
+                found.append(_CANNOT_BE_DISABLED)
+            elif expected is None:
                 found.append(f"it has no input {port.getName()!r}{_suggestion(port, definition)}")
             elif expected.getType() != port.getType():
                 found.append(

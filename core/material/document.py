@@ -12,6 +12,7 @@ from verdigris.core.errors import DocumentError
 from verdigris.core.material.checks import find_fault
 from verdigris.core.material.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.compounds import take_compounds_apart
+from verdigris.core.material.disabled_nodes import pass_disabled_nodes_by
 from verdigris.core.material.dropped_nodes import empty_dropped_nodes, give_backs_what_is_in_front
 from verdigris.core.material.included_files import name_files_beside
 from verdigris.core.material.interfaces import (
@@ -208,6 +209,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         prefer_graphs_to_code(root)
         define_surfaces_of_materials(root, standard_library())
         empty_dropped_nodes(root)
+        pass_disabled_nodes_by(root)
         leave_black_outside(root)
         _hand_down_inputs(root)
         give_backs_what_is_in_front(root)
