@@ -33,6 +33,8 @@ _HOW_VALUES_ARE_WRITTEN = {
     "matrix33": "9 numbers with commas between",
     "matrix44": "16 numbers with commas between",
 }
+# An attribute of inputs and outputs in documents up to version 1.38.
+CHANNELS = "channels"
 # Between these, values are converted where they are read.
 _SINGLE = ("boolean", "integer", "float")
 _CANNOT_BE_DISABLED = (
@@ -108,6 +110,8 @@ def _undefined_output(node: mx.Node) -> str | None:
     graph = own_graph(node)
     for output in graph.getOutputs() if graph is not None else ():
         fault = _without_source(output)
+        if not fault and (wrong := _mistyped_output(output)):
+            fault = f"{output.getNamePath()!r}, which {wrong}"
         if fault:
             return f"node {node.getNamePath()!r} is defined by the output {fault}"
     return None
@@ -218,30 +222,56 @@ def _is_defined(port: mx.Input, name: str) -> bool:
 
 def _mistyped(port: mx.Input) -> str | None:
     """The generator wires any output to any input, and the shader then fails to compile."""
-    source = port.getConnectedNode()
-    graph_output = port.getConnectedOutput()
-    if graph_output is not None:
-        given = graph_output.getType()
+    source, output = port.getConnectedNode(), port.getConnectedOutput()
+    if output is not None:
+        wrong = _mistyped_output(output)
+        if wrong:
+            return f"is connected to the output {output.getNamePath()!r}, which {wrong}"
+        given = output.getType()
     elif source is None:
         return None
-    elif source.getType() != "multioutput":
-        given = source.getType()
     else:
-        definition = source.getNodeDef()
-        if definition is None:
-            # the fault is that node's
-            return None
-        # the input of the graph that a port stands for says which
-        output = definition.getActiveOutput((port.getInterfaceInput() or port).getOutputString())
-        if output is None:
-            names = ", ".join(each.getName() for each in definition.getActiveOutputs())
+        # the input of the graph that a port stands for says which output
+        given = _type_given(source, (port.getInterfaceInput() or port).getOutputString())
+        if not given and source.getNodeDef() is not None:
+            names = ", ".join(each.getName() for each in source.getNodeDef().getActiveOutputs())
             return (
                 f"is connected to {source.getName()!r} without naming one of its outputs: {names}"
             )
-        given = output.getType()
-    if given == port.getType():
-        return None
-    return f"takes {port.getType()} and is connected to {given}: put a convert node between"
+    return _difference(port, given) if given not in ("", port.getType()) else None
+
+
+def _mistyped_output(output: mx.Output) -> str | None:
+    source = output.getConnectedNode()
+    given = _type_given(source, output.getOutputString()) if source is not None else ""
+    kinds = {given, output.getType()}
+    # colours and vectors are one in the code, and single numbers are converted
+    shapes = {kind.replace("color", "vector") for kind in kinds}
+    fits = not given or len(shapes) == 1 or kinds.issubset(_SINGLE)
+    return None if fits else _difference(output, given)
+
+
+def _type_given(source: mx.Node, output: str) -> str:
+    """Of what a node gives; empty where that is not known, which is the fault of that node, or of
+    several outputs none is named."""
+    if source.getType() != "multioutput":
+        return str(source.getType())
+    definition = source.getNodeDef()
+    named = definition.getActiveOutput(output) if definition is not None else None
+    return str(named.getType()) if named is not None else ""
+
+
+def _difference(port: mx.PortElement, given: str) -> str:
+    what, channels = (
+        f"takes {port.getType()} and is connected to {given}",
+        port.getAttribute(CHANNELS),
+    )
+    if channels:
+        return (
+            f"{what}: channels {channels!r} count in documents up to version 1.38, so put an "
+            "extract or combine node between"
+        )
+    return f"{what}: put a convert node between"
 
 
 def _unreadable(port: mx.Input) -> str | None:

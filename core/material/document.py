@@ -31,7 +31,7 @@ from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.upgrades import name_channels_by_type
 from verdigris.core.material.usd_textures import leave_black_outside
-from verdigris.core.material.xmltext import Twin, check_xml, collect_includes, read_text
+from verdigris.core.material.xmltext import Override, Twin, check_xml, collect_includes, read_text
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -66,6 +66,7 @@ class Document:
     search: SearchPath
     files: tuple[Path, ...] = ()
     twins: tuple[Twin, ...] = ()
+    overrides: tuple[Override, ...] = ()
     former_names: dict[str, str] = field(default_factory=dict)
     """Of what was renamed because MaterialX's library has something of that name."""
 
@@ -231,7 +232,8 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             f"{newest[0]}.{newest[1]}"
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
-    return Document(name, root, search, tuple(files), tuple(facts.twins), former_names)
+    told = tuple(facts.twins), tuple(facts.overrides)
+    return Document(name, root, search, tuple(files), *told, former_names)
 
 
 def _hand_down_inputs(root: mx.Document) -> None:

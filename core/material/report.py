@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
-from verdigris.core.material.features import DROPPED, Part
+from verdigris.core.material.features import Part
 from verdigris.core.material.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -17,6 +16,7 @@ from verdigris.core.material.image_facts import (
     tiles_left_out,
 )
 from verdigris.core.material.parts import default_places, parts_of
+from verdigris.core.material.passed_over import passed_over
 from verdigris.core.material.upstream import nodes_behind
 from verdigris.core.outputs import why_not_told
 
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
     from verdigris.core.material.probe import Probe
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.material.xmltext import Twin
 
-_MOST_TWINS = 8
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
@@ -102,8 +100,7 @@ def describe_material(
             *parts_of(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
-            *_variants(document, material),
-            *_twins(document),
+            *passed_over(document, material, nodes),
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
@@ -137,39 +134,6 @@ def _probed(
         return replace(_with_images(report, teacher), probe=probe(teacher))
     except VerdigrisError as failure:
         return replace(report, problem=str(failure))
-
-
-def _variants(document: Document, material: Material) -> list[Part]:
-    """Other values that looks would give the material."""
-    return [
-        Part(
-            f"variant {assigned.getVariantString()!r}",
-            DROPPED,
-            f"look {look.getName()!r} assigns it from the set {assigned.getVariantSetString()!r}: "
-            "the values of the material itself are baked, so set them there",
-        )
-        for look in document.root.getLooks()
-        if look.getName() in material.looks
-        for assigned in look.getActiveVariantAssigns()
-    ]
-
-
-def _twins(document: Document) -> list[Part]:
-    """What MaterialX leaves out because something else has its name."""
-    return [
-        Part(
-            f"second {twin.name!r}",
-            DROPPED,
-            f"line {twin.line} of {Path(twin.file).name}: {_first_of(twin)} has named "
-            "something so before, which is what counts: rename one of them",
-        )
-        for twin in document.twins[:_MOST_TWINS]
-    ]
-
-
-def _first_of(twin: Twin) -> str:
-    elsewhere = f" of {Path(twin.first_file).name}" if twin.first_file != twin.file else ""
-    return f"line {twin.first_line}{elsewhere}"
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:

@@ -17,6 +17,7 @@ MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
 # Open where an element directly in the document begins: what holds the root, and the root.
 _OUTERMOST = 2
+_HOLDERS_OF_OVERRIDES = ("material", "look")
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
 _START_OF_ARCHIVES = b"PK\x03\x04"
 _STARTS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -33,6 +34,18 @@ class Twin:
     first_line: int
 
 
+@dataclass(frozen=True)
+class Override:
+    """A value that a material or a look puts over another, which MaterialX leaves out."""
+
+    file: str
+    line: int
+    holder: str
+    holder_name: str
+    name: str
+    value: str
+
+
 @dataclass
 class XmlFacts:
     """What a first pass over a text learns."""
@@ -41,6 +54,7 @@ class XmlFacts:
     elements: int = 0
     includes: list[str] = field(default_factory=list)
     twins: list[Twin] = field(default_factory=list)
+    overrides: list[Override] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
     """Lines in which its outermost elements are named, by the names that they get."""
 
@@ -97,9 +111,10 @@ def check_xml(text: str, name: str) -> XmlFacts:
     facts, namespace = XmlFacts(), ""
     # of each open element, the lines in which its children are named
     open_elements: list[dict[str, int]] = [{}]
+    holder = holder_name = ""
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal namespace
+        nonlocal namespace, holder, holder_name
         if not facts.root:
             namespace = attributes.get("namespace", "")
         facts.root = facts.root or tag
@@ -120,6 +135,12 @@ def check_xml(text: str, name: str) -> XmlFacts:
             raise DocumentError(f"{name}: more than {MOST_ELEMENTS} elements")
         if tag in ("xi:include", "include"):
             facts.includes.append(attributes.get("href", ""))
+        if len(open_elements) - 1 == _OUTERMOST:
+            holder, holder_name = tag, own_name
+        if tag == "override" and holder in _HOLDERS_OF_OVERRIDES:
+            said = own_name, attributes.get("value", "")
+            line = parser.CurrentLineNumber
+            facts.overrides.append(Override(name, line, holder, holder_name, *said))
 
     def end(_tag: str) -> None:
         open_elements.pop()
@@ -178,6 +199,7 @@ def collect_includes(
             text = read_text(path)
             inner = check_xml(text, str(path))
             facts.twins += inner.twins
+            facts.overrides += inner.overrides
             visit(inner.includes, str(path), path.parent, (*chain, path))
             found.append((path, text))
             add_names(str(path), inner.names)
