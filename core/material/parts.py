@@ -140,7 +140,7 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
     found = []
     for port in node.getActiveInputs():
         name, text = port.getName(), (port.getInterfaceInput() or port).getValueString()
-        if name == "filtertype" and text == "cubic":
+        if name == "filtertype" and text == "cubic" and _reads_files(node):
             found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
         elif name == "scatter_mode" and "T" in text:
             found.append(Part("transmission", DROPPED, "light that passes through is left out"))
@@ -159,6 +159,12 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             how = f"{space!r} is not known to MaterialX's colour management: read as linear"
             found.append(Part(f"colour space {space}", APPROXIMATED, how))
     return found
+
+
+def _reads_files(node: mx.Node) -> bool:
+    definition = node.getNodeDef()
+    ports = definition.getActiveInputs() if definition is not None else ()
+    return any(port.getType() == "filename" for port in ports)
 
 
 def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool:
