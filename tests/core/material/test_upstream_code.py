@@ -217,6 +217,13 @@ def test_a_switch_gives_nothing_beyond_its_last_input(kind):
     assert beyond.getInterfaceName() == "" and set(beyond.getValueString()) <= set("0., ")
 
 
+def test_no_definition_has_the_input_that_disables_a_node():
+    """disabled_nodes"""
+    definitions = library().getNodeDefs()
+    assert len(definitions) > 700
+    assert not any(definition.getActiveInput("disable") for definition in definitions)
+
+
 def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
     """library._OVERRIDES: a replacement for another target than Slang would be ignored."""
     from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library

@@ -1,5 +1,6 @@
 """MaterialX 1.39.5 as it is, without any repair of this project."""
 
+from functools import lru_cache
 from pathlib import Path
 
 import MaterialX as mx
@@ -9,8 +10,9 @@ from MaterialX import PyMaterialXGenSlang as GenSlang
 LIBRARIES = Path(mx.__file__).parent / "libraries"
 
 
+@lru_cache(maxsize=1)
 def library():
-    """MaterialX's own library."""
+    """MaterialX's own library: kept, since its elements do not outlive it."""
     untouched = mx.createDocument()
     folders = mx.getDefaultDataLibraryFolders()
     mx.loadLibraries(folders, mx.getDefaultDataSearchPath(), untouched)
