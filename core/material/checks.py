@@ -262,10 +262,8 @@ def _type_given(source: mx.Node, output: str) -> str:
 
 
 def _difference(port: mx.PortElement, given: str) -> str:
-    what, channels = (
-        f"takes {port.getType()} and is connected to {given}",
-        port.getAttribute(CHANNELS),
-    )
+    what = f"takes {port.getType()} and is connected to {given}"
+    channels = port.getAttribute(CHANNELS)
     if channels:
         return (
             f"{what}: channels {channels!r} count in documents up to version 1.38, so put an "
