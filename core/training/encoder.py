@@ -89,7 +89,7 @@ def probe(
     `places` of a texel are averaged."""
     most = min(_TEXELS_AT_ONCE, size * size)
     pairs = [
-        tuple(teacher.buffer(3 * most, np.broadcast_to(each, (most, 3))) for each in pair)
+        tuple(teacher.buffer(3 * most, np.tile(each, (most, 1))) for each in pair)
         for pair in probe_pairs()
     ]
     for first in range(0, size * size, most):

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 SECONDS_AFTER_STOP = 3.0
 # Of a texel, that the encoder sees the mean of: the small texture's are few and hold more.
 _SMALL_PLACES, _LARGE_PLACES = 4, 1
+# The small texture's first coarse levels, which few of its samples have taught anything, and places
+# of a texel there.
+_COARSE_LEVELS, _COARSE_PLACES = 2, 8
 
 
 def grow(run: Run) -> Iterator[Event]:
@@ -104,6 +107,7 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
     patience = _Patience(run)
     for number, teacher in enumerate(run.teachers):
         encoder = _fitted(run, teacher, small, number)
+        _encode_coarse(encoder, teacher, small, grown, number)
         for level, size in zip(levels, sizes, strict=True):
             texels = grown.level(level)[number].reshape(size * size, -1)
             for part, seen in probe(teacher, size, _LARGE_PLACES, level):
@@ -124,6 +128,17 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
             "the texture is coarser than it was meant to be: the bake was ended before all of it "
             "was encoded"
         )
+
+
+def _encode_coarse(
+    encoder: Encoder, teacher: Teacher, small: Parameters, grown: Parameters, number: int
+) -> None:
+    above = grown.layout.levels - small.layout.levels
+    for level in range(above + 1, min(above + 1 + _COARSE_LEVELS, grown.layout.levels)):
+        size = grown.layout.level_size(level)[0]
+        texels = grown.level(level)[number].reshape(size * size, -1)
+        for part, seen in probe(teacher, size, _COARSE_PLACES, level):
+            texels[part] = encoder.encode(seen)
 
 
 class _Patience:

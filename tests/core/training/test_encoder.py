@@ -10,8 +10,11 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
 from verdigris.core.material.document import parse_document
+from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.teacher import Teacher
+from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
+from verdigris.core.network.texels import centres
 from verdigris.core.training import checkpoint, growth
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
@@ -242,6 +245,31 @@ def test_a_stop_ends_encoding_with_the_coarser_level_enlarged(ramp, tmp_path, mo
     assert (encoded[0, ::2] != encoded[0, 1::2]).any()
     doubled = encoded.repeat(2, axis=0).repeat(2, axis=1)
     np.testing.assert_array_equal(parameters.level(0)[0], doubled)
+
+
+def test_coarse_levels_that_few_samples_have_taught_are_encoded_too(ramp, tmp_path):
+    held, errors = {}, {}
+    control = BakeControl(watch=lambda run: held.update(run=run))
+    for event in bake([ramp], SETTINGS, BakeOptions("out", tmp_path, "numpy"), control):
+        if isinstance(event, Phase) and event.name in ("encoding", "training"):
+            parameters = held["run"].trainer.parameters()
+            # of the same 8 x 8 and 4 x 4 texels, which were the small texture's second and third
+            first = 1 if event.name == "encoding" else 2
+            errors[event.name] = [error_of(ramp, parameters, first + each) for each in (0, 1)]
+            if event.name == "training":
+                break
+    (finer, coarser), (finer_now, coarser_now) = errors["encoding"], errors["training"]
+    assert finer_now < 0.75 * finer and coarser_now < coarser
+
+
+def error_of(teacher, parameters, level):
+    """At the texels' own middles, beside means over twice their width."""
+    size = parameters.layout.level_size(level)[0]
+    uv = centres(np.arange(size * size), size).repeat(PAIRS, 0)
+    wi, wo = (np.tile(each, (size * size, 1)) for each in probe_pairs().swapaxes(0, 1))
+    found = np.asarray(evaluate(parameters.spec, parameters, uv, level, wi, wo))
+    wanted = teacher.response(uv, wi, wo, footprint=Footprint(2 / size, 256))
+    return np.abs(found - wanted).mean()
 
 
 def is_encoding(events):
