@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.settings import BakeSettings
     from verdigris.core.training.events import Event
-    from verdigris.core.training.memory import check_address_space
     from verdigris.core.training.options import BakeOptions
 
 EXIT_FAILED = 1
@@ -100,6 +99,7 @@ def run(task: Task, post: Any) -> int:
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.settings import BakeSettings
+    from verdigris.core.training.memory import check_address_space
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.trainers import choose_trainer
 
