@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from verdigris.core.errors import DeviceError
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import slangpy
 
@@ -59,9 +59,16 @@ class Kernels:
     """The kernels of one Slang session. A material has a session of its own, so that letting go of
     the material lets go of all that was compiled for it."""
 
-    def __init__(self, gpu: slangpy.Device, session: slangpy.SlangSession) -> None:
+    def __init__(
+        self,
+        gpu: slangpy.Device,
+        session: slangpy.SlangSession,
+        instead: Callable[[], Kernels] | None = None,
+    ) -> None:
+        """`instead` opens those that a kernel is compiled by that does not run as these compile."""
         self._gpu = gpu
         self._session = session
+        self._instead = instead
         self._modules: dict[Source, slangpy.SlangModule] = {}
         self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
 
@@ -71,8 +78,25 @@ class Kernels:
         if key not in self._kernels:
             modules = [self.load(source) for source in sources]
             program = self._session.link_program(modules, [modules[0].entry_point(entry)])
-            self._kernels[key] = self._gpu.create_compute_kernel(program)
+            kernel = self._gpu.create_compute_kernel(program)
+            self._kernels[key] = kernel if self._runs(kernel) else self._otherwise(sources, entry)
         return self._kernels[key]
+
+    def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
+        if self._instead is None:
+            return True
+        try:
+            # makes it
+            return kernel.pipeline is not None
+        except RuntimeError:
+            return False
+
+    def _otherwise(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        assert self._instead is not None
+        kernels = self._instead()
+        for source in self._modules:
+            kernels.load(source)
+        return kernels.get(sources, entry)
 
     def load(self, source: Source) -> slangpy.SlangModule:
         """A module of this session; other modules can import it by its name from then on."""
@@ -103,17 +127,20 @@ class Device:
         self, defines: Mapping[str, str] | None = None, is_hasty: bool = False
     ) -> Kernels:
         """Kernels of a session of their own, compiled with these definitions. With `is_hasty` a
-        processor's kernels are left to LLVM to optimise, which does it as well in half the time;
-        kernels whose groups share memory do not run so."""
+        processor's are left to LLVM to optimise, which does it as well in half the time. What Slang
+        writes then is not always valid: unrolled loops that end early are not. Such a kernel is
+        compiled once more, with care."""
         import slangpy
 
         options = {**self.compiler_options, "defines": dict(defines or {})}
+        instead = None
         if is_hasty and self.is_software:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
+            instead = partial(self.new_kernels, defines, is_hasty=False)
         # modules that were compiled with other definitions must not be taken from the cache
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
-        return Kernels(self.gpu, session)
+        return Kernels(self.gpu, session, instead)
 
     def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
         """Kernels of a session with these definitions, in which every import of these names finds

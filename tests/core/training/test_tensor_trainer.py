@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.device import Source, open_device
+from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.output import exponent_of, response_of
@@ -434,3 +434,22 @@ def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(de
     kernels = StudentKernels(device, Recipe(SMALL, "l1", constants, plan.defines()))
     with pytest.raises(KeyError, match="nonsense"):
         kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
+
+
+def test_kernels_that_come_out_wrong_in_haste_are_compiled_with_care(monkeypatch):
+    """A break in an unrolled loop of storeInputs is what Slang writes wrong then."""
+    software, source = open_or_skip("software"), Samples()
+    compiled = Device.new_kernels
+
+    def step(is_hasty):
+        def new_kernels(self, defines=None, is_hasty=is_hasty):
+            return compiled(self, defines, is_hasty)
+
+        monkeypatch.setattr(Device, "new_kernels", new_kernels)
+        device = replace(software, _shared={})
+        trainer = open_trainer(device, random_parameters(SMALL), source, TrainingSettings(64))
+        return trainer.step_many(2), trainer.state()["latents_m"]
+
+    (hasty, moments), (careful, wanted) = step(True), step(False)
+    assert hasty.loss == pytest.approx(careful.loss, rel=1e-6)
+    np.testing.assert_allclose(moments, wanted, rtol=1e-3, atol=1e-7)
