@@ -45,7 +45,7 @@ def grow(run: Run) -> Iterator[Event]:
             yield from keep_state(run)
         stage = replace(stage, first_step=run.step)
     grown = below_the_small_one(small, stage.settings.layout(len(run.teachers)))
-    yield from _encode_finest(run, small, grown)
+    yield from _encode(run, small, grown)
     run.trainer.close()
     run.trainer, run.source = open_trained(
         run.teachers, stage.settings, run.options, run.trainer_kind, grown
@@ -97,17 +97,24 @@ def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> fl
     return found
 
 
-def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:
-    """From coarse to fine, so that levels for which a bake that is asked to stop has no time left
-    can be those before, enlarged."""
-    levels = range(encoded_levels(run.settings))[::-1]
+def _encode(run: Run, small: Parameters, grown: Parameters) -> Iterator[Event]:
+    """The levels that the small texture has not, and its first coarse ones anew. From coarse to
+    fine, so that levels for which a bake that is asked to stop has no time left can be those
+    before, enlarged."""
+    finest = encoded_levels(run.settings)
+    levels = range(finest)[::-1]
+    coarse = range(finest + 1, min(finest + 1 + _COARSE_LEVELS, grown.layout.levels))
     sizes = [grown.layout.level_size(level)[0] for level in levels]
     total, done = len(run.teachers) * sum(size * size for size in sizes), 0
     begun = time.monotonic()
     patience = _Patience(run)
     for number, teacher in enumerate(run.teachers):
         encoder = _fitted(run, teacher, small, number)
-        _encode_coarse(encoder, teacher, small, grown, number)
+        for level in coarse:
+            size = grown.layout.level_size(level)[0]
+            texels = grown.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _COARSE_PLACES, level):
+                texels[part] = encoder.encode(seen)
         for level, size in zip(levels, sizes, strict=True):
             texels = grown.level(level)[number].reshape(size * size, -1)
             for part, seen in probe(teacher, size, _LARGE_PLACES, level):
@@ -128,17 +135,6 @@ def _encode_finest(run: Run, small: Parameters, grown: Parameters) -> Iterator[E
             "the texture is coarser than it was meant to be: the bake was ended before all of it "
             "was encoded"
         )
-
-
-def _encode_coarse(
-    encoder: Encoder, teacher: Teacher, small: Parameters, grown: Parameters, number: int
-) -> None:
-    above = grown.layout.levels - small.layout.levels
-    for level in range(above + 1, min(above + 1 + _COARSE_LEVELS, grown.layout.levels)):
-        size = grown.layout.level_size(level)[0]
-        texels = grown.level(level)[number].reshape(size * size, -1)
-        for part, seen in probe(teacher, size, _COARSE_PLACES, level):
-            texels[part] = encoder.encode(seen)
 
 
 class _Patience:
