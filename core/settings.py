@@ -94,6 +94,10 @@ class BakeSettings:
     """After which part of them coarse levels that are worse than means of the finest begin again as
     these; 0 never. Where few samples are coarse, short bakes gain by it."""
 
+    horizon_at: float = 0.0
+    """After which part of them directions near the horizon are drawn, too. At the rates of long
+    bakes' beginnings they can drive a decoder astray, from which it does not come back."""
+
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are drawn."""
 
@@ -138,6 +142,8 @@ class BakeSettings:
         for name in ("mend_at", "draw_errors_at"):
             # JSON has lists, and frozen settings hold none
             object.__setattr__(self, name, _require_shares(self, name))
+        if not 0 <= self.horizon_at <= 1:
+            raise SettingsError(f"horizon_at is {self.horizon_at}: use 0 to 1")
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         if self.batch % self.draw.pairs:
@@ -166,6 +172,11 @@ class BakeSettings:
     def small_steps(self) -> int:
         """Of those in all, that train the smaller texture first."""
         return min(self.iterations - 1, max(1, int(self.iterations * self.small_share)))
+
+    @property
+    def horizon_step(self) -> int:
+        """The step from which on directions near the horizon are drawn."""
+        return math.ceil(self.horizon_at * self.iterations)
 
     @property
     def share_in_vain(self) -> float:
@@ -253,6 +264,8 @@ def _require_known(what: str, given: Any, kind: type) -> None:
 _LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
 # Textures that glint ask for a lower rate than short bakes have time for.
 _STANDARD_RATE = 1.4e-2
+# By then rates are low enough.
+_HORIZON_AT = 0.3
 # Of the decoder of final: at the rate of narrow ones it ends worse.
 _WIDE_RATE = 1e-2
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
@@ -281,6 +294,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             encode_from=512,
             small_resolution=128,
             draw_errors_at=(0.2, 0.5),
+            horizon_at=_HORIZON_AT,
         ),
         "final": replace(
             _LONG,
@@ -292,6 +306,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             candidates=4,
             candidate_share=0.1,
             draw_errors_at=(0.2, 0.5),
+            horizon_at=_HORIZON_AT,
         ),
     },
     "numpy": {

@@ -29,6 +29,8 @@ _SOURCE = Source("training/draw_samples")
 _ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos"}
 # Steps that are drawn together for a trainer on the processor.
 CHUNK_STEPS = 8
+# The least cosine of directions in steps that leave out what is near the horizon.
+FAR_FROM_HORIZON = 0.01
 
 
 class DrawnMaterial(Protocol):
@@ -130,6 +132,9 @@ class DrawnSamples:
     seed: int = 0
     settings: DrawSettings = field(default_factory=DrawSettings)
     importance: NDArray[Any] | None = None
+    horizon_from: int = 0
+    """The step from which on directions come as near to the horizon as the settings say; steps that
+    are drawn before, and those that are drawn at once with them, stay FAR_FROM_HORIZON."""
 
     def __post_init__(self) -> None:
         if len(self.materials) != self.layout.materials:
@@ -229,13 +234,14 @@ class DrawnSamples:
                 f"batch is {count}: use at least {parts * self.pairs} for {parts} materials"
             )
         ends = [points * (index + 1) // parts * self.pairs for index in range(parts)]
-        first = 0
+        first, shares = 0, self._shares(step)
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
             threads = (end - first) // self._together * material.lanes_per_sample
             at_once = max(1, MOST_THREADS // threads)
             for before in range(0, steps, at_once):
                 these = min(at_once, steps - before)
                 arguments = self._arguments(index, step + before, these, count)
+                arguments["shares"] = shares
                 arguments |= {"stepsBefore": before, "firstSlot": first, "slots": end - first}
                 self._device.dispatch(
                     self._kernels[index],
@@ -250,6 +256,16 @@ class DrawnSamples:
                     encoder,
                 )
             first = end
+
+    def _shares(self, step: int) -> dict[str, float]:
+        """How directions are drawn from this step on."""
+        settings = self.settings
+        is_far = step < self.horizon_from
+        return {
+            "mirror": settings.mirror_share,
+            "halfDifference": settings.half_difference_share,
+            "leastCosine": max(settings.least_cosine, FAR_FROM_HORIZON if is_far else 0.0),
+        }
 
     def _arguments(self, material: int, step: int, steps: int, batch: int) -> dict[str, Any]:
         settings = self.settings
@@ -270,11 +286,6 @@ class DrawnSamples:
             "finestWidth": settings.finest_width,
             "coarseWidth": COARSE_WIDTH,
             "slopeStep": settings.slope_step,
-            "shares": {
-                "mirror": settings.mirror_share,
-                "halfDifference": settings.half_difference_share,
-                "leastCosine": settings.least_cosine,
-            },
             "importance": {"width": density.width, "height": density.height},
             "lossPower": settings.importance_in_loss,
             "lossFactor": 1.0 / density.mean_power(settings.importance_in_loss),

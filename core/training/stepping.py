@@ -47,7 +47,14 @@ def open_trained(
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer that begins with these parameters."""
     layout = parameters.layout
-    source = DrawnSamples(teachers, layout, settings.seed, settings.draw, options.importance)
+    source = DrawnSamples(
+        teachers,
+        layout,
+        settings.seed,
+        settings.draw,
+        options.importance,
+        settings.horizon_step,
+    )
     device = teachers[0].device
     trainer = open_trainer(kind, parameters, source, settings.training(), device)
     return trainer, source

@@ -1,6 +1,7 @@
 """The encoder of large textures, alone and as a stage of a bake."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,7 @@ from verdigris.core.training.events import Checkpointed, Finished, Phase, Step, 
 from verdigris.core.training.growth import below_the_small_one, seconds_to_encode
 from verdigris.core.training.options import BakeControl
 from verdigris.core.training.stages import stages_of
+from verdigris.core.training.stepping import open_start
 
 from .bakes import TINY, run
 
@@ -137,6 +139,23 @@ def test_stages_share_the_steps_and_round_in_the_last_tenth_as_a_single_one_does
     rounding = large.settings.training().quantisation
     assert (large.first_step + rounding.first_step, rounding.steps) == (900, 100)
     assert large.settings.training().schedule.latent_rate == settings.encoded_latent_rate
+
+
+def test_the_horizon_waits_for_a_part_of_the_large_textures_steps():
+    settings = replace(SETTINGS, iterations=1000, horizon_at=0.3)
+    assert [stage.settings.horizon_step for stage in stages_of(settings)] == [250, 225]
+    from_the_start = replace(settings, horizon_at=0.0)
+    assert [stage.settings.horizon_step for stage in stages_of(from_the_start)] == [0, 0]
+    in_one = replace(settings, encode_from=0)
+    assert [stage.settings.horizon_step for stage in stages_of(in_one)] == [300]
+
+
+def test_each_stage_draws_the_horizon_from_its_own_step_on(ramp):
+    settings = replace(TINY, iterations=40, horizon_at=0.5)
+    options = BakeOptions("out", Path())
+    trainer, source = open_start([ramp], settings, options, "numpy", seed=0)
+    trainer.close()
+    assert source.horizon_from == 20
 
 
 @pytest.mark.parametrize("changes", [{"encode_from": 0}, {"encode_from": 64}, {"iterations": 1}])
