@@ -1,12 +1,14 @@
 """What a neural material costs beside the graph that it replaces, and how far decoders agree.
 
     python docs/benchmarks/bench_runtime.py [FILE ...] [--device D] [--resolution N] [--bundle B]
+        [--lods]
 
 Nanoseconds of an evaluation at random places and directions, inputs made in the shader, with
 untrained numbers of the given size: speed does not depend on them. The graphs are timed at a point,
 and averaged over as many places of a texel as a bake would be taught with. For each bundle, the
 largest error of every decoder of the device on its reference values, whatever the bundle asks for,
-and what filtering by the texture unit costs. Without FILE, the tray.
+and what filtering by the texture unit costs. Without FILE, the tray. With --lods also what the
+fastest decoders of 2x32 take at coarser lods.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import ADVICE
+from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.cost import measure, untrained
 from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices
-from verdigris.core.bundle.device_materials import fastest_advised, stored_of
+from verdigris.core.bundle.device_materials import FILTERS, fastest_advised, stored_of
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.runtime import fits_in_constants
 from verdigris.core.bundle.timing import time_material
@@ -43,6 +46,8 @@ WAYS = (
     "cooperative_constants",
     "cooperative_registers",
 )
+# Between levels, too: there two of them are read.
+LODS = (0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 6)
 
 
 def speed(device: Device, files: list[str], resolution: int) -> None:
@@ -67,6 +72,21 @@ def speed(device: Device, files: list[str], resolution: int) -> None:
         if found.cooperative_constants and found.cooperative_registers:
             share = found.cooperative_constants / found.cooperative_registers
             print(f"  {name}: fetched by the texture unit / from registers {share:.2f}")
+
+
+def coarse_lods(device: Device, resolution: int) -> None:
+    stored = untrained(BakeSettings(network="2x32", resolution=resolution))
+    fastest = fastest_advised(device, None)
+    print(f"\n| ns at a lod, 2x32 | {' | '.join(f'{lod:g}' for lod in LODS)} |")
+    print("| --- " * (1 + len(LODS)) + "|")
+    for filter in FILTERS:
+        choice = replace(fastest, filter=filter, is_constant=fits_in_constants(stored.spec))
+        material = BundleMaterial(stored, device, choice)
+        cells = []
+        for lod in LODS:
+            material.lod = lod
+            cells.append(f"{time_material(material).nanoseconds:.3f}")
+        print(f"| {choice.decoder}, constants, {filter} | {' | '.join(cells)} |", flush=True)
 
 
 def over_a_texel(teacher: Teacher, resolution: int) -> str:
@@ -108,10 +128,13 @@ def main() -> None:
     parser.add_argument("--device")
     parser.add_argument("--resolution", type=int, default=1024)
     parser.add_argument("--bundle", action="append", default=[])
+    parser.add_argument("--lods", action="store_true")
     options = parser.parse_args()
     device = open_device(options.device)
     print(f"{device}, latents {options.resolution} x {options.resolution}, 8 bits, all mips")
     speed(device, options.files, options.resolution)
+    if options.lods:
+        coarse_lods(device, options.resolution)
     for path in options.bundle:
         agreement(device, path)
 
