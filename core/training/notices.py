@@ -86,12 +86,14 @@ def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
 
 
 def risen_loss(watch: LossWatch) -> Iterator[Warning]:
-    """A warning at the end if training went astray: its loss falls to the end otherwise, but for
-    one that is next to nothing."""
-    if watch.rise > _MOST_RISE and watch.last - watch.lowest > _LEAST_RISE:
+    """A warning at the end if training went astray, then or on the way: its loss falls otherwise,
+    but for one that is next to nothing."""
+    seen = [rise.factor for rise in watch.rises if rise.last - rise.lowest > _LEAST_RISE]
+    largest = max(seen, default=1.0)
+    if largest > _MOST_RISE:
         yield Warning(
-            f"the loss ended {watch.rise:.2g} times as high as it had been before: training went "
-            "astray, and the result is worse for it: bake again with another --seed"
+            f"the loss rose to {largest:.3g} times what it had been before: training went astray, "
+            "and the result is worse for it: bake again with another --seed"
         )
 
 

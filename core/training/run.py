@@ -73,10 +73,10 @@ class Run:
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
     watch: LossWatch = field(init=False)
-    """Of the stage, until latents are rounded."""
+    """Until latents are rounded."""
 
     def __post_init__(self) -> None:
-        self._watch_anew()
+        self.watch = LossWatch(self.stage.settings.iterations)
 
     @property
     def step(self) -> int:
@@ -128,7 +128,7 @@ class Run:
         self.map_digest = source_digest((), self.options.importance)
 
     def _watch_anew(self) -> None:
-        self.watch = LossWatch(self.stage.settings.iterations)
+        self.watch.begin_again(self.stage.settings.iterations)
 
     def stored_parameters(self) -> Parameters:
         """What bundles would hold of the parameters as they are."""

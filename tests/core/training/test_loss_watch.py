@@ -17,7 +17,7 @@ def watched(losses):
 
 
 def rise_of(losses):
-    return watched(losses).rise
+    return watched(losses).rises[-1].factor
 
 
 def test_given_a_loss_that_falls_when_it_ends_then_it_has_not_risen():
@@ -34,9 +34,9 @@ def test_given_runs_of_many_steps_when_added_then_each_counts_by_its_steps():
     for loss, steps in ((4.0, 150), (1.0, 50), (2.0, 500)):
         watch.add(loss, steps)
     assert watch.lowest == pytest.approx(2.0)
-    assert watch.rise == 1
+    assert watch.rises[-1].factor == 1
     watch.add(6.5, 200)
-    assert watch.rise == pytest.approx(3.25)
+    assert watch.rises[-1].factor == pytest.approx(3.25)
 
 
 @pytest.mark.parametrize("losses", [[], [5.0], [math.nan] * 10, [0.0] * 10])
@@ -58,3 +58,20 @@ def test_a_rise_is_told_where_it_can_be_seen(last, is_told):
 
 def test_a_black_material_of_which_nothing_is_to_be_learnt_goes_not_astray():
     assert not list(risen_loss(watched([1e-3, 1e-3, 1e-6, 1e-6, 5e-6, 5e-6])))
+
+
+def test_a_rise_on_the_way_is_told_though_the_loss_fell_again_on_other_samples():
+    watch = watched([0.02, 0.02, 0.01, 0.01, 0.014, 0.014])
+    watch.begin_again(1000)
+    for loss in (0.03, 0.03, 0.02, 0.02):
+        watch.add(loss, 50)
+    (warning,) = risen_loss(watch)
+    assert "the loss rose to 1.4 times what it had been before" in warning.text
+
+
+def test_a_loss_that_is_higher_on_other_samples_alone_has_not_risen():
+    watch = watched([0.02, 0.02, 0.01, 0.01])
+    watch.begin_again(1000)
+    for loss in (0.03, 0.03, 0.02, 0.02):
+        watch.add(loss, 50)
+    assert not list(risen_loss(watch))
