@@ -166,17 +166,14 @@ def test_hlsl_compiles_in_a_compiler_that_did_not_write_it(files, tmp_path, name
 )
 def test_hlsl_compiles(files, tmp_path, name, model):
     compiler = require_tool("dxc")
-    path = tmp_path / name
+    path, empty, profile = tmp_path / name, tmp_path / "empty.hlsl", f"cs_{model}"
+    empty.write_text("[numthreads(1, 1, 1)] void main() {}")
+    knows_profile = subprocess.run([compiler, "-T", profile, "-E", "main", empty], check=False)
+    if knows_profile.returncode:
+        pytest.skip(f"this dxc has no profile {profile}")
     path.write_bytes(files[name])
-    run(
-        compiler,
-        "-T",
-        f"cs_{model}",
-        "-enable-16bit-types" if model > "6_1" else "-nologo",
-        "-E",
-        "evaluateQueries",
-        str(path),
-    )
+    halves = ["-enable-16bit-types"] if model > "6_1" else []
+    run(compiler, "-T", profile, *halves, "-E", "evaluateQueries", str(path))
 
 
 OWN_SLANG = """import neural_material;
