@@ -41,6 +41,13 @@ class BakeSettings:
     resolution: int = 512
     """Latent texels a side. Detail finer than a texel is averaged."""
 
+    uniform_resolution: int = 16
+    """Latent texels a side of a material that is the same everywhere, which needs no more; 0 gives
+    it as many as others."""
+
+    uniform_instead_of: int = 0
+    """How many were asked for where it is; the bake says so."""
+
     iterations: int = 20_000
     """Steps of training."""
 
@@ -107,8 +114,10 @@ class BakeSettings:
     def __post_init__(self) -> None:
         take_plain_numbers(self)
         require_preset(self.network)
-        for name in ("resolution", "small_resolution"):
+        for name in ("resolution", "small_resolution", "uniform_resolution"):
             size = getattr(self, name)
+            if name == "uniform_resolution" and size == 0:
+                continue
             if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
                 raise SettingsError(
                     f"{name} is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"

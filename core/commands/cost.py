@@ -46,7 +46,7 @@ def cost(
     from verdigris.core.commands.opening import open_teacher, require_own_material
     from verdigris.core.device import open_device
     from verdigris.core.settings import default_preset, require_settings
-    from verdigris.core.training.bake import with_places
+    from verdigris.core.training.fitted import with_places, with_texels
     from verdigris.core.training.trainers import choose_trainer
 
     is_baked = is_bundle(file)
@@ -74,6 +74,7 @@ def cost(
         if resolution is not None:
             settings = replace(settings, resolution=resolution)
         teacher = open_teacher(file, material, search, allow_outside, opened)
+        settings = with_texels([teacher], settings)
         found = forecast(teacher, with_places([teacher], settings))
     if as_json:
         print(json.dumps(found.as_json(), indent=2))

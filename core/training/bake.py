@@ -38,13 +38,10 @@ from verdigris.core.training.finish import (
     document_facts,
     finish,
 )
+from verdigris.core.training.fitted import with_places, with_texels
 from verdigris.core.training.growth import grow, seconds_to_encode
 from verdigris.core.training.lock import locked
-from verdigris.core.training.measure import (
-    detail_below_texels,
-    draw_held_out,
-    texel_footprint,
-)
+from verdigris.core.training.measure import draw_held_out, texel_footprint
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.mending import mend
 from verdigris.core.training.notices import (
@@ -83,8 +80,6 @@ _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 _CALIBRATION_SECONDS = 1.0
 # Of a time limit, that encoding may take: what it leaves teaches more than all of it without.
 _MOST_OF_LIMIT = 0.75
-# Mean log difference inside a texel -> places that are averaged.
-_PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (float("inf"), 8))
 
 
 def bake(
@@ -98,6 +93,7 @@ def bake(
     if not teachers:
         raise SettingsError("there is nothing to bake: name at least one material")
     kind = options.trainer or choose_trainer(teachers[0].device)
+    settings = with_texels(teachers, settings)
     check_memory(teachers[0].device, settings, len(teachers), kind)
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
@@ -196,16 +192,6 @@ def _device_failed(run: Run, failure: BaseException) -> DeviceError:
         f"{run.teachers[0].device}: was lost or failed at step {run.step} ({failure}); "
         f"{remedy}, or choose another --device"
     )
-
-
-def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
-    """Averages more places of a texel where the material has detail that is smaller."""
-    if settings.draw.finest_places:
-        return settings
-    detail = max(detail_below_texels(teacher, settings.resolution) for teacher in teachers)
-    wanted = next(places for limit, places in _PLACES_FOR_DETAIL if detail < limit)
-    places = min(wanted, settings.most_places)
-    return replace(settings, draw=replace(settings.draw, finest_places=places))
 
 
 def _started(run: Run) -> Started:

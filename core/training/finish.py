@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.pictures.views import View
+    from verdigris.core.settings import BakeSettings
     from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.run import Run
@@ -177,7 +178,7 @@ def finish(run: Run) -> Iterator[Event]:
             bounds=bounds,
             arithmetic=arithmetic,
             reference=reference,
-            preview=_preview(teacher, student, run.settings.resolution),
+            preview=_preview(teacher, student, run.settings),
             emission=None if glow is None else emission_levels(glow),
             opacity=None if coverage is None else opacity_levels(coverage),
             runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
@@ -200,7 +201,7 @@ def finish(run: Run) -> Iterator[Event]:
         tuple(samples),
         tuple(pictures),
         tuple(textures),
-        tuple(hint_of(teacher, run.settings.resolution) for teacher in run.teachers),
+        tuple(hint_of(teacher, run.settings) for teacher in run.teachers),
     )
 
 
@@ -291,10 +292,10 @@ def _bounds(reference: Reference) -> Bounds:
     return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
 
 
-def _preview(teacher: Teacher, student: Student, resolution: int) -> bytes:
+def _preview(teacher: Teacher, student: Student, settings: BakeSettings) -> bytes:
     size, subpixels, directions = _PREVIEW
     if teacher.device.is_software:
-        is_small = resolution < _SMALL_RESOLUTION
+        is_small = max(settings.resolution, settings.uniform_instead_of) < _SMALL_RESOLUTION
         size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
     lighting = Lighting(samples=directions, emission=0.0)
     compared = compare_materials(

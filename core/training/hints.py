@@ -9,6 +9,7 @@ from verdigris.core.training.measure import detail_below_texels
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.settings import BakeSettings
 
 # Of the light inside of a texel: less is not seen.
 _LEAST_DETAIL = 4e-3
@@ -16,8 +17,16 @@ _LEAST_DETAIL = 4e-3
 _MOST_LEFT = 0.8
 
 
-def hint_of(teacher: Teacher, resolution: int) -> str:
-    """A line about texels that are coarser than the material, where finer ones help; or nothing."""
+def hint_of(teacher: Teacher, settings: BakeSettings) -> str:
+    """A line about texels that are coarser than the material, where finer ones help, or about a
+    material that needs none; or nothing."""
+    resolution = settings.resolution
+    if settings.uniform_instead_of:
+        asked = settings.uniform_instead_of
+        return (
+            f"the material is the same everywhere: {resolution} x {resolution} texels hold what "
+            f"{asked} x {asked} would"
+        )
     finer = 2 * resolution
     if finer > LARGEST_RESOLUTION:
         return ""

@@ -123,6 +123,9 @@ def find_state(
         # what the first run has chosen by itself is taken over
         places = stored.draw.finest_places
         wanted = replace(wanted, draw=replace(wanted.draw, finest_places=places))
+    if wanted.resolution == stored.resolution:
+        # however many were asked for
+        wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)
     limit = facts.get("time_limit", options.time_limit)
     if options.time_limit:
         if limit != options.time_limit:

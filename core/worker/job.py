@@ -47,8 +47,11 @@ class Job:
         self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
     ) -> None:
         from verdigris.core.training.bake import bake
+        from verdigris.core.training.fitted import with_texels
 
-        self.settings = settings_for(teacher, start.preset, start.changes)
+        # what is shown meanwhile has as many texels as the result
+        asked = settings_for(teacher, start.preset, start.changes)
+        self.settings = with_texels([teacher], asked)
         options = BakeOptions(
             name=start.name or teacher.material.file_name,
             folder=Path(start.folder),

@@ -164,6 +164,8 @@ class Session:
         self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _forecast(self, command: say.Forecast) -> None:
+        from verdigris.core.training.fitted import with_texels
+
         self._refuse_while_busy("forecast")
         self._read_again()
         teacher = self._require_teacher("forecast")
@@ -171,7 +173,7 @@ class Session:
         before = self.state
         self._enter(before, "measuring what it would cost", LONG_PATIENCE)
         try:
-            self._post(measure(teacher, settings))
+            self._post(measure(teacher, with_texels([teacher], settings)))
         finally:
             self._enter(before)
 

@@ -24,7 +24,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import with_places
+from verdigris.core.training.fitted import with_places
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import SampleArray, SampleSource
 

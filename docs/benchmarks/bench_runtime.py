@@ -33,7 +33,7 @@ from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.spec import PRESETS
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import with_places
+from verdigris.core.training.fitted import with_places
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
 WAYS = (

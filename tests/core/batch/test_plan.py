@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.plan import Choices, State, make_plan
 from verdigris.core.batch.rules import Rule
 from verdigris.core.errors import SettingsError
-from verdigris.core.settings import PRESETS
+from verdigris.core.settings import PRESETS, require_settings
 
 from .scenes import document, read, write_baked, write_documents, write_scene
 
@@ -106,6 +107,24 @@ def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
     for state, reasons in states(plan_of(props, rules=(rule,))).values():
         assert state == "stale"
         assert reason in reasons
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reasons"),
+    [
+        ({}, ()),
+        ({"resolution": 1024}, ()),
+        ({"seed": 7}, ("seed is 7, was 0",)),
+        ({"uniform_resolution": 0}, ("uniform_resolution is 0, was 16",)),
+    ],
+)
+def test_what_took_few_texels_since_it_is_the_same_everywhere_is_no_other_for_it(
+    wanted, reasons, props
+):
+    settings = replace(require_settings("draft", "numpy"), resolution=16, uniform_instead_of=256)
+    bake_all(props, settings=settings.to_json())
+    found = states(plan_of(props, rules=(Rule(settings=wanted),)))
+    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
 
 
 @pytest.mark.parametrize(

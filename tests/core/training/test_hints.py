@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.commands.progress import live_line
-from verdigris.core.settings import LARGEST_RESOLUTION
+from verdigris.core.settings import LARGEST_RESOLUTION, BakeSettings
 from verdigris.core.training.events import Finished
 from verdigris.core.training.hints import hint_of
 from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
@@ -24,7 +24,7 @@ class Stripes:
 
 
 def test_texels_that_hold_both_stripes_are_told_of_and_finer_ones_that_part_them():
-    told = hint_of(Stripes(64), 32)
+    told = hint_of(Stripes(64), BakeSettings(resolution=32))
     share, left = (float(word.rstrip("%")) for word in told.split() if "%" in word)
     # of log(1 + 1) and log(1 + 0), half of the time
     assert share == pytest.approx(50 * np.log(2), abs=0.7)
@@ -42,7 +42,13 @@ def test_texels_that_hold_both_stripes_are_told_of_and_finer_ones_that_part_them
     ],
 )
 def test_nothing_is_told_where_finer_texels_are_no_better(teacher, resolution):
-    assert hint_of(teacher, resolution) == ""
+    assert hint_of(teacher, BakeSettings(resolution=resolution)) == ""
+
+
+def test_a_material_that_is_the_same_everywhere_is_said_to_need_no_more_texels():
+    settings = BakeSettings(resolution=16, uniform_instead_of=512)
+    told = "the material is the same everywhere: 16 x 16 texels hold what 512 x 512 would"
+    assert hint_of(Stripes(64), settings) == told
 
 
 def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):

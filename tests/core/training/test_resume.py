@@ -176,19 +176,19 @@ def test_a_checkpoint_of_other_materials_is_refused_by_their_names(clay, chalk, 
     [
         ({"seed": 3}, "seed 0, not 3"),
         (
-            {"seed": 3, "resolution": 32, "draw": replace(TINY.draw, pairs=2)},
-            "resolution 16, not 32; seed 0, not 3; draw.pairs 1, not 2",
+            {"seed": 3, "resolution": 8, "draw": replace(TINY.draw, pairs=2)},
+            "resolution 16, not 8; seed 0, not 3; draw.pairs 1, not 2",
         ),
         (
             {
                 "network": "2x32",
                 "activation": "leaky_relu",
-                "resolution": 32,
+                "resolution": 8,
                 "iterations": 10,
                 "seed": 3,
                 "candidates": 2,
             },
-            "network 2x16, not 2x32; activation silu, not leaky_relu; resolution 16, not 32; "
+            "network 2x16, not 2x32; activation silu, not leaky_relu; resolution 16, not 8; "
             "iterations 120, not 10; and 2 more",
         ),
         (

@@ -89,6 +89,7 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
     changes = {
         **QUICK,
         "resolution": 32,
+        "uniform_resolution": 0,
         "encode_from": 32,
         "small_resolution": 16,
         "iterations": 4000,
