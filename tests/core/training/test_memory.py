@@ -166,7 +166,8 @@ def test_a_graphics_card_refuses_more_than_it_has_and_survives():
 
 def peak_of_a_bake(resolution, folder):
     """Of numpy's memory; what lavapipe holds of a student is beside it."""
-    settings = BakeSettings("2x16", resolution=resolution, iterations=4, batch=64, encode_from=0)
+    sizes = {"resolution": resolution, "uniform_resolution": 0, "encode_from": 0}
+    settings = BakeSettings("2x16", iterations=4, batch=64, **sizes)
     tracemalloc.start()
     try:
         run([plain_teacher()], folder, settings)
