@@ -8,6 +8,18 @@ MATERIAL = (
     '<surfacematerial name="{name}" type="material">'
     '<input name="surfaceshader" type="surfaceshader" nodename="{shader}"/></surfacematerial>\n'
 )
+# A shader in a graph, which a document may have without a material.
+GRAPH = (
+    '<nodegraph name="graph"><standard_surface name="inner" type="surfaceshader"/>'
+    '<output name="out" type="surfaceshader" nodename="inner"/></nodegraph>'
+)
+# A node `wear` that a document defines, and an image to be in it.
+DEFINITION = (
+    '<nodedef name="ND_wear" node="wear">{inputs}<output name="out" type="color3"/></nodedef>'
+    '<nodegraph name="NG_wear" nodedef="ND_wear">{nodes}'
+    '<output name="out" type="color3" nodename="inner"/></nodegraph>'
+)
+IMAGE = '<image name="inner" type="color3"><input name="file" type="filename" {said}/></image>'
 
 
 def document(*parts: str) -> str:

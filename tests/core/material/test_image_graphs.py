@@ -7,8 +7,8 @@ from verdigris.core.errors import TextureError
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
+from .images import decoded_srgb
 from .surfaces import glow, node, probe, write_image
-from .test_textures import decoded_srgb
 
 COLOURS = {"one.png": np.array([128, 64, 191]), "two.png": np.array([30, 220, 90])}
 FACTOR = np.array([0.5, 0.25, 0.75])

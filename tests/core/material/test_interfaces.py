@@ -6,8 +6,8 @@ import pytest
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
+from .images import decoded_srgb
 from .surfaces import document, glow, node, probe, write_image
-from .test_textures import decoded_srgb
 
 WRITTEN = np.array([0.5, 0.25, 0.75])
 COLOUR = 'type="color3" value="0.5, 0.25, 0.75"'

@@ -6,8 +6,8 @@ import pytest
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
+from .images import decoded_srgb
 from .surfaces import glow, node, probe, write_image
-from .test_textures import decoded_srgb
 
 AT = np.float32([[0.2, 0.7]])
 DROPPED = ("property of the geometry", "dropped")

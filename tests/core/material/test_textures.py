@@ -1,9 +1,4 @@
-"""Images come out of the teacher as they went into their files.
-
-They are looked at through a probe that gives off the value of an image node, and compared with
-bilinear interpolation in numpy: v is 0 at the bottom row, and the centre of the first texel is half
-a texel in. No device rounds more than single precision does.
-"""
+"""Images come out of the teacher as they went into their files."""
 
 import numpy as np
 import OpenImageIO as oiio
@@ -11,67 +6,16 @@ import pytest
 
 from verdigris.core.errors import TextureError
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.colour_spaces import name_in_materialx
-from verdigris.core.material.generate import TextureSlot, generate
-from verdigris.core.material.library import COLOUR_SPACE_ALIASES, known_colour_spaces
+from verdigris.core.material.generate import TextureSlot
 from verdigris.core.material.paths import SearchPath
-from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.material.texels import build_levels
 from verdigris.core.material.textures import TexturePool
 
+from .images import COUNT, FOLDS, HEIGHT, WIDTH, bilinear, image, look
 from .surfaces import glow, node, probe, write_image
 
-COUNT = 2000
-HEIGHT, WIDTH = 6, 9
-
 STEP = 1e-5
-
-
-@pytest.fixture(scope="module")
-def uv():
-    return np.random.default_rng(1).random((COUNT, 2)).astype(np.float32)
-
-
-@pytest.fixture
-def colours():
-    return np.random.default_rng(2).random((HEIGHT, WIDTH, 3))
-
-
-FOLDS = {
-    "clamp": lambda index, size: np.clip(index, 0, size - 1),
-    "periodic": lambda index, size: index % size,
-    "mirror": lambda index, size: np.minimum(index % (2 * size), 2 * size - 1 - index % (2 * size)),
-    "constant": lambda index, size: np.clip(index, 0, size - 1),
-}
-
-
-def bilinear(texels, uv, mode="periodic", v_mode=None):
-    """Texels (rows from the top, columns, channels) at places, in double precision."""
-    texels = np.asarray(texels, np.float64)[::-1]
-    height, width = texels.shape[:2]
-    place = np.asarray(uv, np.float64) * [width, height] - 0.5
-    first = np.floor(place).astype(int)
-    share = (place - first)[:, :, None]
-    columns = [FOLDS[mode](first[:, 0] + step, width) for step in (0, 1)]
-    rows = [FOLDS[v_mode or mode](first[:, 1] + step, height) for step in (0, 1)]
-    low, high = (
-        texels[row, columns[0]] * (1 - share[:, 0]) + texels[row, columns[1]] * share[:, 0]
-        for row in rows
-    )
-    return low * (1 - share[:, 1]) + high * share[:, 1]
-
-
-def image(name, kind="color3", attributes="", **inputs):
-    """An image node called `texels`; `attributes` go to its file input."""
-    ports = {"file": ("filename", name), **inputs}
-    text = node("image", "texels", kind, ports)
-    return text.replace('type="filename"', f'type="filename" {attributes}')
-
-
-def look(folder, uv, name, **options):
-    teacher = Teacher(probe(image(name, **options), "texels", search_paths=[folder]))
-    return glow(teacher, uv)
 
 
 @pytest.mark.parametrize(
@@ -284,121 +228,6 @@ def test_closest_takes_one_texel(tmp_path, colours, mode):
     np.testing.assert_allclose(got[clear], colours[::-1][row, column][clear], atol=1e-5)
 
 
-def decoded_srgb(x):
-    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
-
-
-# Rows of the published matrices from the primaries to linear Rec.709.
-ACESCG_TO_REC709 = [
-    [1.70505, -0.62179, -0.08326],
-    [-0.13026, 1.14080, -0.01055],
-    [-0.02400, -0.12897, 1.15297],
-]
-
-
-@pytest.mark.parametrize(
-    ("space", "decode"),
-    [
-        ("srgb_texture", decoded_srgb),
-        ("lin_rec709", lambda x: x),
-        ("g22_rec709", lambda x: x**2.2),
-        ("g18_rec709", lambda x: x**1.8),
-        ("acescg", lambda x: np.maximum(x @ np.transpose(ACESCG_TO_REC709), 0)),
-    ],
-)
-def test_a_colour_space_is_decoded_by_its_closed_form(tmp_path, uv, colours, space, decode):
-    write_image(tmp_path / "image.exr", colours.astype(np.float32))
-    got = look(tmp_path, uv, "image.exr", attributes=f'colorspace="{space}"')
-    np.testing.assert_allclose(got, decode(bilinear(colours, uv)), atol=1e-4)
-
-
-def constant(space):
-    port = f'<input name="value" type="color3" value="0.5, 0.25, 0.1" colorspace="{space}"/>'
-    return probe(f'<constant name="colour" type="color3">{port}</constant>', "colour")
-
-
-@pytest.mark.parametrize(("alias", "space"), COLOUR_SPACE_ALIASES.items())
-def test_a_colour_space_by_another_name_is_the_same_and_known(alias, space):
-    assert space in known_colour_spaces()
-    [report] = describe(constant(alias), probe=False)
-    assert "colour space" not in " ".join(part.name for part in report.parts)
-    sources = []
-    for each in (alias, space, "lin_rec709"):
-        document = constant(each)
-        sources.append(generate(document, document.require_material()).source)
-    assert sources[0] == sources[1]
-    assert (sources[0] == sources[2]) == (space == "lin_rec709")
-
-
-@pytest.mark.parametrize(
-    ("name", "decode"),
-    [
-        ("sRGB", decoded_srgb),
-        ("Utility - sRGB - Texture", decoded_srgb),
-        ("ACEScg", lambda x: x @ np.transpose(ACESCG_TO_REC709)),
-        ("scene-linear Rec.709-sRGB", lambda x: x),
-        ("Raw", lambda x: x),
-    ],
-)
-def test_a_colour_space_may_have_the_name_that_applications_give_it(name, decode):
-    document = constant(name)
-    [report] = describe(document, probe=False)
-    assert "colour space" not in " ".join(part.name for part in report.parts)
-    expected = np.maximum(decode(np.array([0.5, 0.25, 0.1])), 0)
-    np.testing.assert_allclose(glow(Teacher(document), [[0.5, 0.5]])[0], expected, atol=1e-4)
-
-
-# Spaces for textures in OpenColorIO's configurations whose primaries MaterialX has nothing for.
-NOT_IN_MATERIALX = {"Linear Rec.2020", "sRGB Encoded AP1", "CIE XYZ-D65 - Scene-referred"}
-OCIO_CONFIGURATIONS = (
-    "cg-config-v1.0.0_aces-v1.3_ocio-v2.1",
-    "cg-config-v4.0.0_aces-v2.0_ocio-v2.5",
-)
-
-
-@pytest.mark.parametrize("name", OCIO_CONFIGURATIONS)
-def test_a_space_for_textures_of_opencolorio_is_known_by_all_its_names(name):
-    config = oiio.ColorConfig(f"ocio://{name}")
-    spaces = [each for each in config.getColorSpaceNames() if is_for_textures(config, each)]
-    assert len(spaces) > 8
-    for space in spaces:
-        known = {name_in_materialx(each) for each in (space, *config.getAliases(space))}
-        assert known <= known_colour_spaces(), space
-        source = oiio.ImageBuf(np.full((1, 1, 3), [0.5, 0.25, 0.1], np.float32))
-        linear = oiio.ImageBufAlgo.colorconvert(
-            source, space, "lin_rec709", colorconfig=f"ocio://{name}"
-        )
-        expected = np.maximum(linear.get_pixels()[0, 0], 0)
-        got = glow(Teacher(constant(space)), [[0.5, 0.5]])[0]
-        np.testing.assert_allclose(got, expected, atol=1e-3, err_msg=space)
-
-
-def is_for_textures(config, space):
-    if space.removesuffix(" - Texture") in NOT_IN_MATERIALX:
-        return False
-    return space == "ACEScg" or config.getColorSpaceFamilyByName(space) == "Utility"
-
-
-@pytest.mark.parametrize(
-    ("name", "space"),
-    [
-        ("Non-Color", "none"),
-        ("Linear Rec.709", "lin_rec709"),
-        ("scene-linear Rec 709/sRGB", "lin_rec709"),
-    ],
-)
-def test_names_of_blender_and_maya_stand_for_what_they_mean(name, space):
-    assert name_in_materialx(name) == space
-
-
-def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colours):
-    write_image(tmp_path / "image.exr", colours.astype(np.float32))
-    document = probe(image("image.exr"), "texels", search_paths=[tmp_path])
-    document.root.setColorSpace("srgb_texture")
-    expected = decoded_srgb(bilinear(colours, uv))
-    np.testing.assert_allclose(glow(Teacher(document), uv), expected, atol=1e-4)
-
-
 def test_an_image_without_a_file_gives_its_default(uv):
     text = node("image", "texels", "color3", {"default": ("color3", "0.2,0.4,0.6")})
     got = glow(Teacher(probe(text, "texels")), uv)
@@ -408,72 +237,6 @@ def test_an_image_without_a_file_gives_its_default(uv):
 def test_a_missing_file_is_named_with_its_node_and_the_folders(tmp_path):
     with pytest.raises(TextureError, match=rf"texels.*'absent\.png'.*{tmp_path.name}"):
         look(tmp_path, [[0.5, 0.5]], "absent.png")
-
-
-def tiled_image_case(folder, names):
-    """Tiles at (0, 0), (1, 0) of another size, and (1, 1); (0, 1) has no file."""
-    random = np.random.default_rng(12)
-    tiles = {cell: random.random((8, 8, 3)).astype(np.float32) for cell in ((0, 0), (1, 1))}
-    tiles[1, 0] = np.full((4, 4, 3), [0.3, 0.6, 0.9], np.float32)
-    for cell, texels in tiles.items():
-        write_image(folder / names[cell], texels)
-    return tiles
-
-
-@pytest.mark.parametrize(
-    ("pattern", "names"),
-    [
-        (
-            "t.<UDIM>.exr",
-            {(0, 0): "t.1001.exr", (1, 0): "t.1002.exr", (1, 1): "t.1012.exr"},
-        ),
-        (
-            "t_<UVTILE>.exr",
-            {(0, 0): "t_u1_v1.exr", (1, 0): "t_u2_v1.exr", (1, 1): "t_u2_v2.exr"},
-        ),
-    ],
-)
-def test_each_tile_lies_in_its_square_and_elsewhere_is_the_default(tmp_path, pattern, names):
-    tiles = tiled_image_case(tmp_path, names)
-    uv = np.random.default_rng(13).uniform(-0.5, 2.5, (COUNT, 2)).astype(np.float32)
-    default = [0.1, 0.9, 0.3]
-    got = look(
-        tmp_path,
-        uv,
-        pattern.replace("<", "&lt;").replace(">", "&gt;"),
-        default=("color3", "0.1,0.9,0.3"),
-    )
-    cells = np.floor(uv).astype(int)
-    expected = np.tile(np.float64(default), (COUNT, 1))
-    for cell, texels in tiles.items():
-        inside = (cells == cell).all(1)
-        expected[inside] = bilinear(texels, uv[inside] - cell, "clamp")
-    np.testing.assert_allclose(got, expected, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("kind", "texels"),
-    [(np.float32, [0.3, 4.0, 900.0]), (np.uint16, [1.0, 0.2718, 0.001])],
-)
-def test_a_tile_of_another_depth_keeps_its_values(tmp_path, kind, texels):
-    whole = 65535 if kind is np.uint16 else 1
-    write_image(tmp_path / "t.1001.tif", np.full((8, 8, 3), 51, np.uint8))
-    write_image(tmp_path / "t.1002.tif", np.full((4, 4, 3), np.multiply(texels, whole), kind))
-    got = look(tmp_path, [[0.5, 0.5], [1.5, 0.5]], "t.&lt;UDIM&gt;.tif")
-    np.testing.assert_allclose(got, [[0.2] * 3, texels], rtol=1e-5, atol=2e-5)
-
-
-@pytest.mark.parametrize("name", ["<UDIM>/t.png", "<UDIM>\\t.png", "<UDIM>/t.<UDIM>.<UDIM>.png"])
-def test_a_token_that_is_not_in_the_files_name_once_is_refused(tmp_path, name):
-    escaped = name.replace("<", "&lt;").replace(">", "&gt;")
-    with pytest.raises(TextureError, match=r"texels.*<UDIM> must stand in the file's name, once"):
-        look(tmp_path, [[0.5, 0.5]], escaped)
-
-
-def test_the_far_edge_of_a_tiled_image_belongs_to_it(tmp_path):
-    write_image(tmp_path / "t.1001.png", np.full((4, 4, 3), 255, np.uint8))
-    got = look(tmp_path, [[1.0, 1.0], [0.0, 1.0], [1.0, 0.5]], "t.&lt;UDIM&gt;.png")
-    np.testing.assert_allclose(got, 1.0)
 
 
 def test_a_file_named_twice_is_loaded_once(tmp_path, colours):
