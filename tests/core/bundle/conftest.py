@@ -1,16 +1,20 @@
-"""Devices, a small bundle, and commands in this process."""
+"""Devices, a small bundle, a scene of three, and commands in this process."""
 
 import json
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from verdigris.core import cli
 from verdigris.core.bundle.device_materials import has_cooperative_vectors
+from verdigris.core.bundle.pack import pack
 from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError
 
-from .bundles import make_bundle
+from .bundles import lively_parameters, make_bundle
+from .scenes import LOOSE, WIDE
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +37,25 @@ def cooperative_card():
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
     return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """Three materials; the third has the first one's decoder and latents of its own."""
+    folder = tmp_path_factory.mktemp("bundles")
+    first, second = lively_parameters(seed=1), lively_parameters(seed=2, layout=WIDE)
+    third = replace(lively_parameters(seed=3), decoder=first.decoder)
+    opacity = [np.full((1, 1, 1), 7, np.uint8)]
+    return [
+        make_bundle(folder / "copper.vdg", first),
+        make_bundle(folder / "oak.vdg", second, quantised=False),
+        make_bundle(folder / "lace.vdg", third, opacity=opacity, bounds=LOOSE),
+    ]
+
+
+@pytest.fixture(scope="module")
+def scene(bundles, tmp_path_factory):
+    return pack(bundles, tmp_path_factory.mktemp("scene") / "kitchen.vdg")
 
 
 @pytest.fixture

@@ -1,0 +1,119 @@
+"""A scene is proven against the references of its materials."""
+
+import json
+import shutil
+import sys
+import weakref
+
+import pytest
+
+from verdigris.core import api, cli
+from verdigris.core.bundle import verify_scene as verifying
+from verdigris.core.bundle.device_eval import QueryEvaluator
+from verdigris.core.bundle.files import digest
+from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.scene import Scene, open_scene
+from verdigris.core.bundle.verify import verify
+from verdigris.core.bundle.verify_scene import verify_scene
+from verdigris.core.device import open_device
+from verdigris.core.errors import SettingsError, VerdigrisError
+
+from .scenes import damaged_copy
+
+
+def test_a_scene_is_proven_material_by_material(scene):
+    result = verify_scene(scene, open_device("software"))
+    assert result.holds
+    found = [row for row in result.rows if row.measure == "largest relative"]
+    assert [row.what for row in found] == [
+        f"{name}: {decoder} against the reference"
+        for name in ("copper", "oak", "lace")
+        for decoder in ("numpy", "portable", "portable, constants")
+    ]
+    assert [row.bound for row in found] == [0.01] * 6 + [0.02] * 3
+    assert max(row.found for row in found) < 1e-4
+
+
+def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(scene, monkeypatch):
+    software = open_device("software")
+    together = verify_scene(scene, software)
+    held, most = weakref.WeakSet(), []
+    read, alive = [], []
+    stored = Scene.stored
+
+    def watched(of, indices):
+        found = stored(of, indices)
+        read.extend(map(weakref.ref, found))
+        alive.append(sum(each() is not None for each in read))
+        return found
+
+    class Watched(QueryEvaluator):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            held.add(self)
+            most.append(sum(len(each.materials.textures) for each in held))
+
+    monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
+    monkeypatch.setattr(verifying, "_AT_ONCE", 2)
+    monkeypatch.setattr(Scene, "stored", watched)
+    assert verify_scene(scene, software) == together
+    # the two of the first decoder, in plain code and from constants, then that of the second
+    assert alive == [2, 1]
+    assert most == [2, 2, 1, 1]
+    assert not held
+
+
+def test_the_public_api_opens_and_proves_a_scene(scene):
+    assert api.open_scene(str(scene.folder)) == scene
+    for given in (scene, scene.folder, str(scene.folder)):
+        found = api.verify(given, device="software")
+        assert found.holds
+        assert found.rows == verify_scene(scene, open_device("software")).rows
+    with pytest.raises(SettingsError, match=r"is a scene.*verify their bundles with a source"):
+        api.verify(scene, [("mine", lambda *_: None)])
+
+
+def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypatch, capsys):
+    path = ("materials", 0, "weights_offset")
+    copy = damaged_copy(scene, tmp_path, path, scene.materials[1].weights_offset)
+    arguments = ["verdigris", "verify", str(copy), "--device", "software", "--json"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    wrong = {row["what"].split(":")[0] for row in rows if not row["holds"]}
+    assert (len(rows), wrong) == (18, {"copper"})
+    monkeypatch.setattr(sys, "argv", [*arguments, "--source", "brass.mtlx"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    assert "is a scene, of several documents" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.1")
+    shader = copy / "runtime" / "portable.glsl"
+    shader.write_bytes(shader.read_bytes().replace(b"vec3", b"vec4"))
+    with pytest.raises(VerdigrisError, match=r"portable.glsl.*sha256"):
+        verify_scene(open_scene(copy))
+
+
+def test_a_map_that_is_no_texture_is_found_in_bundles_and_scenes(scene, bundles, tmp_path):
+    name, data = "lace.opacity.ktx2", b"no texture"
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.0")
+    document = json.loads((copy / "manifest.json").read_text())
+    document["materials"][2]["opacity"].update(bytes=len(data), sha256=digest(data))
+    (copy / "manifest.json").write_text(json.dumps(document))
+    (copy / name).write_bytes(data)
+    with pytest.raises(VerdigrisError, match=r"lace.opacity.ktx2: length is 10: shorter than its"):
+        verify_scene(open_scene(copy))
+
+    bundle = bundles[2].folder
+    shutil.copytree(bundle, tmp_path / "b.vdg")
+    document = json.loads((bundle / "manifest.json").read_text())
+    document["opacity"].update(bytes=len(data), sha256=digest(data))
+    (tmp_path / "b.vdg" / "manifest.json").write_text(json.dumps(document))
+    (tmp_path / "b.vdg" / "opacity.ktx2").write_bytes(data)
+    with pytest.raises(VerdigrisError, match=r"b.vdg/opacity.ktx2: length is 10: shorter than its"):
+        verify(open_bundle(tmp_path / "b.vdg"))
