@@ -88,7 +88,7 @@ def describe(failure: VerdigrisError) -> dict[str, Any]:
     """A failure as events tell it. What is wrong with a document stays wrong: only devices and
     disks may do better another time."""
     from verdigris.core.errors import BundleError
-    from verdigris.core.training.lock import HeldError
+    from verdigris.core.lock import HeldError
 
     can_retry = isinstance(failure, DeviceError | BundleError | HeldError)
     return {"kind": type(failure).__name__, "text": str(failure), "can_retry": can_retry}
@@ -150,9 +150,9 @@ def bake_or_wait(
 ) -> Generator[Event, None, None]:
     """The events of a bake: from its checkpoint, or afresh if that is of something else. None where
     another process is at the same bake: once that has ended, it may have done all of it."""
+    from verdigris.core.lock import HeldError
     from verdigris.core.network.parameters import CheckpointError
     from verdigris.core.training.bake import bake
-    from verdigris.core.training.lock import HeldError
 
     deadline, has_waited = time.monotonic() + LOCK_SECONDS, False
     while True:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.batch.fields import SceneError
+from verdigris.core.lock import HeldError, locked
 from verdigris.core.outputs import write_file
-from verdigris.core.training.lock import HeldError, locked
 from verdigris.core.training.options import make_folder
 from verdigris.core.worker.ending import ending_signals, handled
 

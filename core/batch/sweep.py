@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.lock import locked
 from verdigris.core.training.checkpoint import STATE_SUFFIX, clear_leftovers
-from verdigris.core.training.lock import locked
 
 
 def sweep(bakes: Iterable[tuple[Path, str]]) -> None:

@@ -28,6 +28,7 @@ from verdigris.core.bundle.replace import (
 )
 from verdigris.core.bundle.weights import pack_weights, round_decoder
 from verdigris.core.errors import BundleError, reason
+from verdigris.core.lock import locked
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.outputs import (
     MANIFEST_FILE,
@@ -36,7 +37,6 @@ from verdigris.core.outputs import (
     resolved,
     temporary_name,
 )
-from verdigris.core.training.lock import locked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

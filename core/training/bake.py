@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from verdigris.core.errors import DeviceError, NothingLearntError, SettingsError
+from verdigris.core.lock import locked
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.candidates import choose_candidate
@@ -40,7 +41,6 @@ from verdigris.core.training.finish import (
 )
 from verdigris.core.training.fitted import with_places, with_texels
 from verdigris.core.training.growth import grow, seconds_to_encode
-from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import draw_held_out, texel_footprint
 from verdigris.core.training.memory import check_memory
 from verdigris.core.training.mending import mend

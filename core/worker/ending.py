@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.training.lock import locked
+from verdigris.core.lock import locked
 
 # What has not let go by then ends by force, and is told as often until then.
 UNWIND_SECONDS = 0.8

@@ -14,7 +14,7 @@ import pytest
 from verdigris.core.batch import child
 from verdigris.core.batch.child import bake_in_child
 from verdigris.core.batch.plan import make_plan
-from verdigris.core.training.lock import locked
+from verdigris.core.lock import locked
 
 from ..signals import hang_up
 from ..training.bakes import TINY

@@ -22,7 +22,7 @@ from verdigris.core.batch.plan import Choices, make_plan
 from verdigris.core.batch.rules import Rule
 from verdigris.core.batch.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.state_folder import run_lock
-from verdigris.core.training.lock import locked
+from verdigris.core.lock import locked
 from verdigris.core.training.options import BakeOptions
 
 from ..training.bakes import TINY, plain_teacher

@@ -17,8 +17,8 @@ from verdigris.core.bundle.pack import pack
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.write import Contents, write_bundle
 from verdigris.core.errors import BundleError, VerdigrisError
+from verdigris.core.lock import locked
 from verdigris.core.network.spec import NetworkSpec
-from verdigris.core.training.lock import locked
 
 from .bundles import lively_parameters, make_bundle
 

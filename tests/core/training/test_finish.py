@@ -17,6 +17,7 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.verify import verify
 from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.lock import locked
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
@@ -24,7 +25,6 @@ from verdigris.core.settings import BakeSettings
 from verdigris.core.training import finish
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.finish import bundle_paths, final_samples
-from verdigris.core.training.lock import locked
 from verdigris.core.training.measure import draw_held_out, texel_footprint
 from verdigris.core.training.metrics import measure_samples
 

@@ -8,12 +8,12 @@ import threading
 import pytest
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.training.lock import locked
+from verdigris.core.lock import locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from verdigris.core.training.lock import locked
+from verdigris.core.lock import locked
 with locked(Path(sys.argv[1]), "clay"):
     print("held", flush=True)
     time.sleep(60)
