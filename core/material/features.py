@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
+
 KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
 
 
@@ -146,46 +148,43 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     ),
 }
 
-# A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
 _GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
 _PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
 _PLACE = (
     "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
 )
+_SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
 FACING = Part(
     "direction in space",
     APPROXIMATED,
     "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
     "the same everywhere",
 )
-NODE_FEATURES: dict[str, tuple[str, str, str]] = {
-    "displacement": ("displacement", DROPPED, _DISPLACEMENT),
-    "volume": ("volume", DROPPED, _VOLUME),
-    "absorption_vdf": ("volume", DROPPED, _VOLUME),
-    "anisotropic_vdf": ("volume", DROPPED, _VOLUME),
-    "translucent_bsdf": ("translucency", DROPPED, _TRANSMISSION),
-    "subsurface_bsdf": ("subsurface", APPROXIMATED, _SUBSURFACE),
-    "uniform_edf": ("emission", KEPT, _EMISSION),
-    "LamaTranslucent": ("translucency", DROPPED, _TRANSMISSION),
-    "LamaSSS": ("subsurface", APPROXIMATED, _SUBSURFACE),
-    "LamaEmission": ("emission", KEPT, _EMISSION),
-    "heighttonormal": (
-        "height to normal",
-        APPROXIMATED,
-        "slopes are differences over one texel of the bake",
-    ),
-    "bump": ("bump", APPROXIMATED, "slopes are differences over one texel of the bake"),
-    "geompropvalue": ("property of the geometry", DROPPED, _GEOMETRY),
-    "geompropvalueuniform": ("property of the geometry", DROPPED, _GEOMETRY),
-    "geomcolor": ("painted colour of the geometry", DROPPED, _PAINT),
-    "time": ("time", APPROXIMATED, _TIME),
-    "frame": ("frame", APPROXIMATED, _TIME),
-    "position": ("place in space", APPROXIMATED, _PLACE),
-    "blur": (
+# A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
+NODE_FEATURES: dict[str, Part] = {
+    "displacement": Part("displacement", DROPPED, _DISPLACEMENT),
+    "volume": Part("volume", DROPPED, _VOLUME),
+    "absorption_vdf": Part("volume", DROPPED, _VOLUME),
+    "anisotropic_vdf": Part("volume", DROPPED, _VOLUME),
+    "translucent_bsdf": Part("translucency", DROPPED, _TRANSMISSION),
+    "subsurface_bsdf": Part("subsurface", APPROXIMATED, _SUBSURFACE),
+    "uniform_edf": Part("emission", KEPT, _EMISSION),
+    "LamaTranslucent": Part("translucency", DROPPED, _TRANSMISSION),
+    "LamaSSS": Part("subsurface", APPROXIMATED, _SUBSURFACE),
+    "LamaEmission": Part("emission", KEPT, _EMISSION),
+    "heighttonormal": Part("height to normal", APPROXIMATED, _SLOPES),
+    "bump": Part("bump", APPROXIMATED, _SLOPES),
+    "geompropvalue": Part("property of the geometry", DROPPED, _GEOMETRY),
+    "geompropvalueuniform": Part("property of the geometry", DROPPED, _GEOMETRY),
+    "geomcolor": Part("painted colour of the geometry", DROPPED, _PAINT),
+    "time": Part("time", APPROXIMATED, _TIME),
+    "frame": Part("frame", APPROXIMATED, _TIME),
+    "position": Part("place in space", APPROXIMATED, _PLACE),
+    "blur": Part(
         "blur",
         DROPPED,
         "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
     ),
-    "latlongimage": ("environment image", KEPT, ""),
+    "latlongimage": Part("environment image", KEPT, ""),
 }

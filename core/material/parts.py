@@ -62,7 +62,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
             part = _further_coordinates(repr(property_of(node)))
             parts.setdefault(part.name, part)
         elif category in NODE_FEATURES and not reads_texture_coordinates(node):
-            part = Part(*NODE_FEATURES[category])
+            part = NODE_FEATURES[category]
             parts.setdefault(part.name, part)
         elif node.getNamePath() in masks:
             parts.setdefault(FACING.name, FACING)
@@ -70,7 +70,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
             parts.setdefault(category, Part(category, KEPT))
         for place in default_places(node):
             if place.getGeomProp() == "position":
-                part = Part(*NODE_FEATURES["position"])
+                part = NODE_FEATURES["position"]
                 parts.setdefault(part.name, part)
             elif place.getIndex() not in ("", "0"):
                 part = _further_coordinates(place.getIndex())

@@ -12,6 +12,7 @@ from verdigris.core.device import MOST_THREADS, Source
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.directions import Table, checked_table, profile_table
 from verdigris.core.importance.distribution import distribution_of, product
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
@@ -75,7 +76,7 @@ class DrawSettings:
     """The width, in texels, of the patch that a sample of the finest level is the mean over.
     Filtering between texels blurs once more, so that narrower is sharper, and noisier."""
 
-    slope_step: float = 1.0 / 1024.0
+    slope_step: float = DEFAULT_SLOPE_STEP
     """The width in uv over which a material takes slopes of its own patterns."""
 
     pairs: int = 1
