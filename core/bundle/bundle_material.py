@@ -14,6 +14,7 @@ from verdigris.core.bundle.device_materials import (
     stored_of,
     upload_texture,
 )
+from verdigris.core.bundle.ktx2 import R8, RGBA16F
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.material.evaluator import DeviceMaterial
 
@@ -83,6 +84,6 @@ def _maps(bundle: Bundle, device: Device) -> dict[str, slangpy.Texture]:
         return {}
     dark, solid = np.zeros((1, 1, 4), np.float16), np.full((1, 1, 1), 255, np.uint8)
     return {
-        "gBundleEmission": upload_texture(device, "R16G16B16A16_SFLOAT", emission or [dark]),
-        "gBundleOpacity": upload_texture(device, "R8_UNORM", opacity or [solid]),
+        "gBundleEmission": upload_texture(device, RGBA16F, emission or [dark]),
+        "gBundleOpacity": upload_texture(device, R8, opacity or [solid]),
     }

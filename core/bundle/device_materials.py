@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
+from verdigris.core.bundle.ktx2 import R8, RGBA8, RGBA16F
 from verdigris.core.bundle.latents import LatentTexture
-from verdigris.core.bundle.network import weights_name
+from verdigris.core.bundle.network import LATENT_CHANNELS, weights_name
 from verdigris.core.bundle.runtime import (
     MOST_CONSTANT_BYTES,
     NETWORK_MODULE,
@@ -42,15 +43,15 @@ FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 # What devices ask of a matrix in their own layout.
 OPTIMAL_ALIGNMENT = 128
 _FORMATS = {
-    "R8G8B8A8_UNORM": "rgba8_unorm",
-    "R16G16B16A16_SFLOAT": "rgba16_float",
-    "R8_UNORM": "r8_unorm",
+    RGBA8: "rgba8_unorm",
+    RGBA16F: "rgba16_float",
+    R8: "r8_unorm",
 }
 # NeuralRecord of neural_record.slang.
 RECORD = np.dtype(
     [
-        ("scale", "<f4", 8),
-        ("offset", "<f4", 8),
+        ("scale", "<f4", LATENT_CHANNELS),
+        ("offset", "<f4", LATENT_CHANNELS),
         ("width", "<u4"),
         ("height", "<u4"),
         ("levels", "<u4"),

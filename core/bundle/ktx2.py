@@ -59,12 +59,14 @@ class TexelFormat:
         return int(np.lcm(self.size, 4))
 
 
+# Of one byte, of four, and of four half floats.
+R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 FORMATS = {
     each.name: each
     for each in (
-        TexelFormat("R8_UNORM", 9, np.dtype("u1"), 1),
-        TexelFormat("R8G8B8A8_UNORM", 37, np.dtype("u1"), 4),
-        TexelFormat("R16G16B16A16_SFLOAT", 97, np.dtype("<f2"), 4),
+        TexelFormat(R8, 9, np.dtype("u1"), 1),
+        TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
+        TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
     )
 }
 

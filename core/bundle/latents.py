@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.bundle.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.network import LATENT_CHANNELS, LATENT_LAYERS
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
@@ -21,9 +23,7 @@ from verdigris.core.network.quantise import (
 )
 from verdigris.core.network.spec import LatentLayout
 
-UNORM = "R8G8B8A8_UNORM"
-HALF = "R16G16B16A16_SFLOAT"
-_QUAD = 4
+_QUAD = LATENT_CHANNELS // LATENT_LAYERS
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LatentTexture:
 
     @property
     def format(self) -> str:
-        return UNORM if self.is_quantised else HALF
+        return RGBA8 if self.is_quantised else RGBA16F
 
     @property
     def layout(self) -> LatentLayout:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.bundle.fields import Fields
-from verdigris.core.bundle.ktx2 import FORMATS, TextureShape
-from verdigris.core.bundle.network import tensor_names
+from verdigris.core.bundle.ktx2 import FORMATS, R8, RGBA8, RGBA16F, TextureShape
+from verdigris.core.bundle.network import LATENT_CHANNELS, LATENT_LAYERS, tensor_names
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
@@ -25,15 +25,12 @@ LARGEST_RUNTIME_FILE = 16 << 20
 MOST_RUNTIME_FILES = 64
 MOST_TENSORS = 64
 LARGEST_SIDE = 8192
-# Texels of latents have this many channels, four in each layer of the file.
-LATENT_CHANNELS = 8
-LATENT_LAYERS = 2
 LARGEST_LATENT = 1e30
 # Of a single float with all its digits: smaller ones are zero to many readers.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-LATENT_FORMATS = ("R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT")
-EMISSION_FORMATS = ("R16G16B16A16_SFLOAT",)
-OPACITY_FORMATS = ("R8_UNORM",)
+LATENT_FORMATS = (RGBA8, RGBA16F)
+EMISSION_FORMATS = (RGBA16F,)
+OPACITY_FORMATS = (R8,)
 
 
 class FileRecord(NamedTuple):

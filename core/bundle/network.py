@@ -13,6 +13,7 @@ from verdigris.core.network.spec import (
     LEAKY_SLOPE,
     LENGTH_EPSILON,
     LOGARITHM_SHARE,
+    RANGES,
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
@@ -20,6 +21,9 @@ from verdigris.core.network.spec import (
     limit_remedy,
 )
 
+# Texels of latents have this many channels, four in each layer of the file.
+LATENT_CHANNELS = 8
+LATENT_LAYERS = 2
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
@@ -104,14 +108,14 @@ def parse_network(manifest: Fields) -> NetworkSpec:
 
 def _parse_spec(fields: Fields) -> NetworkSpec:
     """Raises SettingsError where it is none that this version can evaluate."""
-    layers = list(fields.tables("layers", 9))
+    layers = list(fields.tables("layers", RANGES["hidden_layers"][1] + 1))
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")
     output.chosen("transform", (TRANSFORM,))
     for name in ("shift", "limit"):
         fits = abs(output.number(name)) < LARGEST_SINGLE
         output.require(fits, name, "it must fit single floats")
-    lobes = output.whole("lobes", 1, 4)
+    lobes = output.whole("lobes", *RANGES["lobes"])
     fits = is_within_halves(output.number("limit"), lobes)
     output.require(fits, "limit", limit_remedy(lobes))
     directions = fields.table("directions")
@@ -122,12 +126,11 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     _require_constant(directions, "cosine_offset", COSINE_OFFSET)
     _require_constant(directions, "logarithm_share", LOGARITHM_SHARE)
     spec = NetworkSpec(
-        hidden_width=layers[0].whole("outputs", 1, 256),
+        hidden_width=layers[0].whole("outputs", *RANGES["hidden_width"]),
         hidden_layers=len(layers) - 1,
         activation=layers[0].chosen("activation", tuple(ACTIVATIONS)),
-        # two layers of four channels in the file
-        latent_channels=fields.whole("latent_channels", 8, 8),
-        frame_count=fields.whole("frame_count", 1, 4),
+        latent_channels=fields.whole("latent_channels", LATENT_CHANNELS, LATENT_CHANNELS),
+        frame_count=fields.whole("frame_count", *RANGES["frame_count"]),
         lobes=lobes,
         output_shift=output.number("shift"),
         output_limit=output.number("limit"),

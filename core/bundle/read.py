@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.files import check_length, digest, read_recorded, read_whole
-from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
-from verdigris.core.bundle.latents import UNORM, LatentTexture
+from verdigris.core.bundle.ktx2 import RGBA8, TextureShape, read_ktx2
+from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.manifest import LARGEST_MANIFEST, Manifest, parse_manifest
 from verdigris.core.bundle.manifest_parts import MapFacts
 from verdigris.core.bundle.reference import Reference, parse_reference
@@ -58,7 +58,7 @@ class Bundle:
 
     @property
     def is_quantised(self) -> bool:
-        return self.manifest.latents.format == UNORM
+        return self.manifest.latents.format == RGBA8
 
     def weights_bytes(self) -> bytes:
         """weights.bin, as it is."""

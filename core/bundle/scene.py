@@ -279,9 +279,10 @@ def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
 
 def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     place = fields.whole("weights_offset", 0, last)
-    fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", "it must be a multiple of 128")
+    remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
+    fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
     reference = fields.table("reference")
-    # scenes had none at first
+    # absent, it means these
     bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
     return SceneMaterial(
         fields.material_name(),

@@ -12,7 +12,7 @@ from verdigris.core.bundle.manifest_parts import HALF, Tensor
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.errors import BundleError
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec
 
 MATRIX_ALIGNMENT = 128
 BIAS_ALIGNMENT = 64
@@ -52,8 +52,8 @@ def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
     if not np.isfinite(rounded).all():
         largest = float(np.abs(decoder).max())
         raise BundleError(
-            f"the decoder's largest number is {largest:.4g}: half floats end at 65504: "
-            "bake again with another seed or a lower learning rate"
+            f"the decoder's largest number is {largest:.4g}: half floats end at "
+            f"{LARGEST_HALF:.0f}: bake again with another seed or a lower learning rate"
         )
     return rounded.astype(np.float32)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from verdigris.core.bundle.arithmetic import Arithmetic
 from verdigris.core.bundle.files import record_of
-from verdigris.core.bundle.ktx2 import write_ktx2
+from verdigris.core.bundle.ktx2 import R8, RGBA16F, write_ktx2
 from verdigris.core.bundle.latents import LatentTexture, store_latents
 from verdigris.core.bundle.manifest import FORMAT, Manifest, parse_manifest
 from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
@@ -161,8 +161,8 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         files[PREVIEW_FILE] = contents.preview
     maps: dict[str, MapFacts] = {}
     for name, levels, format_name in (
-        (EMISSION_FILE, contents.emission, "R16G16B16A16_SFLOAT"),
-        (OPACITY_FILE, contents.opacity, "R8_UNORM"),
+        (EMISSION_FILE, contents.emission, RGBA16F),
+        (OPACITY_FILE, contents.opacity, R8),
     ):
         if levels:
             files[name] = write_ktx2(format_name, levels, writer)

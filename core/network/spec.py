@@ -64,6 +64,14 @@ FRAME_INPUTS = 10
 CHANNELS = 3
 # What half floats end at.
 LARGEST_HALF = 65504.0
+# Of whole numbers of a NetworkSpec, the least and the largest.
+RANGES = {
+    "hidden_width": (1, 256),
+    "hidden_layers": (1, 8),
+    "latent_channels": (1, 64),
+    "frame_count": (1, 4),
+    "lobes": (1, 4),
+}
 
 
 def _require(holds: bool, name: str, value: object, remedy: str) -> None:
@@ -138,13 +146,7 @@ class NetworkSpec:
     """Largest exponent of a lobe: two of them are just below the largest half float."""
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("hidden_width", 1, 256),
-            ("hidden_layers", 1, 8),
-            ("latent_channels", 1, 64),
-            ("frame_count", 1, 4),
-            ("lobes", 1, 4),
-        ):
+        for name, (low, high) in RANGES.items():
             value = getattr(self, name)
             in_range = _is_int(value) and low <= value <= high
             _require(in_range, name, value, f"use a whole number from {low} to {high}")
@@ -158,8 +160,6 @@ class NetworkSpec:
             _require(is_number and math.isfinite(value), name, value, "use a finite number")
         fits = is_within_halves(self.output_limit, self.lobes)
         _require(fits, "output_limit", self.output_limit, limit_remedy(self.lobes))
-
-    # The decoder's inputs: latents, then FRAME_INPUTS of each frame.
 
     @property
     def frame_rows(self) -> int:
@@ -175,6 +175,7 @@ class NetworkSpec:
 
     @property
     def inputs(self) -> int:
+        """Of the first layer: latents, then FRAME_INPUTS of each frame."""
         return self.latent_channels + FRAME_INPUTS * self.frame_count
 
     @property
