@@ -87,21 +87,6 @@ class QueryEvaluator:
         return np.ascontiguousarray(found[:, :3])
 
 
-class BundleEvaluator(QueryEvaluator):
-    """One bundle."""
-
-    def __init__(
-        self,
-        bundle: Bundle,
-        device: Device,
-        decoder: str = "portable",
-        filter: str = "trilinear",
-        is_optimal: bool = True,
-    ) -> None:
-        choice = RuntimeChoice(decoder, filter, is_optimal)
-        super().__init__([stored_of(bundle)], device, choice)
-
-
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
     """Every way in which this device can decode a bundle exactly and the bundle asks for, by
     name."""

@@ -8,8 +8,8 @@ import pytest
 
 from verdigris.core.bundle import device_materials, halves
 from verdigris.core.bundle.bundle_material import BundleMaterial
-from verdigris.core.bundle.device_eval import BundleEvaluator, device_decoders
-from verdigris.core.bundle.device_materials import RuntimeChoice
+from verdigris.core.bundle.device_eval import QueryEvaluator, device_decoders
+from verdigris.core.bundle.device_materials import RuntimeChoice, stored_of
 from verdigris.core.bundle.evaluate import evaluate_at_lod
 from verdigris.core.bundle.halves import WAYS, latent_errors
 from verdigris.core.bundle.manifest_parts import Bounds
@@ -162,7 +162,7 @@ def test_the_device_proves_a_bundle(bundle, software):
 
 
 def test_a_decoder_that_is_wrong_by_two_percent_is_found(bundle, software):
-    evaluator = BundleEvaluator(bundle, software)
+    evaluator = QueryEvaluator([stored_of(bundle)], software)
     result = verify(bundle, [("bright", lambda *points: 1.02 * evaluator.response(*points))])
     assert next(row.what for row in result.rows if not row.holds) == "bright against the reference"
 
