@@ -80,39 +80,7 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
                 "it must be there once"
             )
     for tensor in tensors:
-        field = tensor.place
-        _require(
-            tensor.type == "float16", file, f"{field}.type", repr(tensor.type), "it must be float16"
-        )
-        shape = wanted[tensor.name].shape
-        _require(tensor.shape == shape, file, f"{field}.shape", tensor.shape, f"needs {shape}")
-        least = HALF.itemsize * shape[-1]
-        step = STRIDE_ALIGNMENT if tensor.is_matrix else 1
-        multiple = (
-            f"a multiple of {step} from {least} up" if tensor.is_matrix else f"{least} or more"
-        )
-        _require(
-            tensor.row_stride >= least and tensor.row_stride % step == 0,
-            file,
-            f"{field}.row_stride",
-            tensor.row_stride,
-            f"it must be {multiple}",
-        )
-        alignment = MATRIX_ALIGNMENT if tensor.is_matrix else BIAS_ALIGNMENT
-        _require(
-            tensor.offset % alignment == 0,
-            file,
-            f"{field}.offset",
-            tensor.offset,
-            f"it must be a multiple of {alignment}",
-        )
-        _require(
-            tensor.end <= size,
-            file,
-            f"{field}.offset",
-            tensor.offset,
-            f"the tensor must end within the {size} bytes of the file",
-        )
+        _check_tensor(tensor, wanted[tensor.name].shape, size, file)
     ordered = sorted(tensors, key=lambda tensor: tensor.offset)
     for before, after in pairwise(ordered):
         if before.end > after.offset:
@@ -120,6 +88,27 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
                 f"{file}: weights.tensors: {after.name!r} begins at {after.offset}, inside "
                 f"{before.name!r}, which ends at {before.end}"
             )
+
+
+def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) -> None:
+    """One of this shape, aligned and within the `size` bytes of the file."""
+    is_matrix, width = tensor.is_matrix, HALF.itemsize * shape[-1]
+
+    def require(holds: bool, name: str, value: object, remedy: str) -> None:
+        if not holds:
+            raise BundleError(f"{file}: {tensor.place}.{name} is {value}: {remedy}")
+
+    require(tensor.type == "float16", "type", repr(tensor.type), "it must be float16")
+    require(tensor.shape == shape, "shape", tensor.shape, f"needs {shape}")
+    step = STRIDE_ALIGNMENT if is_matrix else 1
+    multiple = f"a multiple of {step} from {width} up" if is_matrix else f"{width} or more"
+    fits = tensor.row_stride >= width and tensor.row_stride % step == 0
+    require(fits, "row_stride", tensor.row_stride, f"it must be {multiple}")
+    alignment = MATRIX_ALIGNMENT if is_matrix else BIAS_ALIGNMENT
+    is_aligned = tensor.offset % alignment == 0
+    require(is_aligned, "offset", tensor.offset, f"it must be a multiple of {alignment}")
+    remedy = f"the tensor must end within the {size} bytes of the file"
+    require(tensor.end <= size, "offset", tensor.offset, remedy)
 
 
 def unpack_weights(
@@ -153,8 +142,3 @@ def tensor_rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
     count = tensor.shape[0] if tensor.is_matrix else 1
     rows = data[tensor.offset : tensor.end].view(HALF).reshape(count, -1)
     return rows[:, : tensor.shape[-1]]
-
-
-def _require(holds: bool, file: str, field: str, value: object, remedy: str) -> None:
-    if not holds:
-        raise BundleError(f"{file}: {field} is {value}: {remedy}")
