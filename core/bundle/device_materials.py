@@ -118,10 +118,14 @@ class Stored:
 
 def stored_of(bundle: Bundle) -> Stored:
     """A bundle's numbers."""
+    return Stored(bundle.spec, stored_weights(bundle), bundle.latents())
+
+
+def stored_weights(bundle: Bundle) -> bytes:
+    """A bundle's decoder."""
     manifest = bundle.manifest
     file = str(bundle.folder / manifest.weights.file)
-    weights = as_shader_reads(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
-    return Stored(bundle.spec, weights, bundle.latents())
+    return as_shader_reads(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
 
 
 def as_shader_reads(

@@ -7,7 +7,11 @@ import os
 import stat
 from pathlib import Path
 
-from verdigris.core.bundle.manifest_parts import FileRecord
+import numpy as np
+
+from verdigris.core.bundle.ktx2 import Texels, TextureShape, read_ktx2
+from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.manifest_parts import FileRecord, LatentFacts
 from verdigris.core.errors import BundleError, reason
 
 _OTHER_FILE = (
@@ -50,6 +54,18 @@ def read_recorded(folder: Path, record: FileRecord) -> bytes:
             f"{path}: sha256 is {digest(data)}: the manifest says {record.sha256}: {_OTHER_FILE}"
         )
     return data
+
+
+def read_texture(folder: Path, record: FileRecord, shape: TextureShape) -> list[Texels]:
+    """The levels of a texture that the manifest records, finest first."""
+    return read_ktx2(read_recorded(folder, record), shape, str(folder / record.file))
+
+
+def read_latents(folder: Path, facts: LatentFacts) -> LatentTexture:
+    """Latents as they are stored."""
+    levels = read_texture(folder, facts.record, facts.texture)
+    scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
+    return LatentTexture(levels, scale, offset)
 
 
 def check_length(folder: Path, record: FileRecord) -> None:

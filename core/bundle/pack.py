@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from verdigris.core.bundle.arithmetic import judge, most_careful
-from verdigris.core.bundle.device_materials import as_shader_reads
+from verdigris.core.bundle.device_materials import stored_weights
 from verdigris.core.bundle.fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.bundle.files import read_recorded, record_of
 from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
@@ -47,48 +47,9 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     places: dict[bytes, int] = {}
     # read one by one as they are written: together textures can be larger than memory
     files: dict[str, Content] = {}
-    materials = []
-    for name, bundle in zip(names, bundles, strict=True):
-        manifest = bundle.manifest
-        # copied as it is, and so read first
-        reference = bundle.reference()
-        weights_file = str(bundle.folder / manifest.weights.file)
-        weights = as_shader_reads(
-            bundle.spec, manifest.tensors, bundle.weights_bytes(), weights_file
-        )
-        place = places.setdefault(weights, sum(map(len, places)))
-        # no file of a scene, but a bundle with a damaged one is refused
-        for other in (manifest.preview, *manifest.runtime):
-            if other:
-                read_recorded(bundle.folder, other)
-
-        def take(
-            facts: LatentFacts | MapFacts, what: str, name: str = name, bundle: Bundle = bundle
-        ) -> FileRecord:
-            file = f"{name}.{what}.ktx2"
-            files[file] = partial(_read_texture, bundle.folder, facts.record, facts.texture)
-            return facts.record._replace(file=file)
-
-        maps: dict[str, MapFacts] = {}
-        for what in ("emission", "opacity"):
-            facts: MapFacts | None = getattr(manifest, what)
-            if facts:
-                maps[what] = replace(facts, record=take(facts, what))
-        files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
-        materials.append(
-            SceneMaterial(
-                name,
-                place,
-                replace(manifest.latents, record=take(manifest.latents, "latents")),
-                manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
-                manifest.reference_count,
-                bounds=manifest.bounds,
-                # unknown, where another writer did not look
-                arithmetic=manifest.arithmetic
-                or judge(bundle.exact_parameters(), reference, manifest.bounds),
-                **maps,
-            )
-        )
+    materials = [
+        _material(name, bundle, places, files) for name, bundle in zip(names, bundles, strict=True)
+    ]
     weights = files[WEIGHTS_FILE] = b"".join(places)
     advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
     shaders = runtime_files(spec, advised, len(places))
@@ -108,6 +69,46 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     manifest_file = files[MANIFEST_FILE] = scene.encode()
     parse_scene(manifest_file, MANIFEST_FILE, path)
     return open_scene(put_folder(path, files, SCENE_FORMAT))
+
+
+def _material(
+    name: str, bundle: Bundle, places: dict[bytes, int], files: dict[str, Content]
+) -> SceneMaterial:
+    """A bundle's material in the scene. Adds its decoder to `places`, unless it is there, and what
+    is copied of it to `files`."""
+    manifest = bundle.manifest
+    # copied as it is, and so read first
+    reference = bundle.reference()
+    weights = stored_weights(bundle)
+    place = places.setdefault(weights, sum(map(len, places)))
+    # no file of a scene, but a bundle with a damaged one is refused
+    for other in (manifest.preview, *manifest.runtime):
+        if other:
+            read_recorded(bundle.folder, other)
+
+    def take(facts: LatentFacts | MapFacts, what: str) -> FileRecord:
+        file = f"{name}.{what}.ktx2"
+        files[file] = partial(_read_texture, bundle.folder, facts.record, facts.texture)
+        return facts.record._replace(file=file)
+
+    maps: dict[str, MapFacts] = {}
+    for what in ("emission", "opacity"):
+        facts: MapFacts | None = getattr(manifest, what)
+        if facts:
+            maps[what] = replace(facts, record=take(facts, what))
+    files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
+    return SceneMaterial(
+        name,
+        place,
+        replace(manifest.latents, record=take(manifest.latents, "latents")),
+        manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
+        manifest.reference_count,
+        bounds=manifest.bounds,
+        # unknown, where another writer did not look
+        arithmetic=manifest.arithmetic
+        or judge(bundle.exact_parameters(), reference, manifest.bounds),
+        **maps,
+    )
 
 
 def _read_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:

@@ -6,10 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from verdigris.core.bundle.files import check_length, digest, read_recorded, read_whole
-from verdigris.core.bundle.ktx2 import RGBA8, TextureShape, read_ktx2
+from verdigris.core.bundle.files import (
+    check_length,
+    digest,
+    read_latents,
+    read_recorded,
+    read_texture,
+    read_whole,
+)
+from verdigris.core.bundle.ktx2 import RGBA8
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.manifest import LARGEST_MANIFEST, Manifest, parse_manifest
 from verdigris.core.bundle.manifest_parts import MapFacts
@@ -62,14 +67,11 @@ class Bundle:
 
     def weights_bytes(self) -> bytes:
         """weights.bin, as it is."""
-        return self._recorded(self.manifest.weights.file)
+        return read_recorded(self.folder, self.manifest.weights)
 
     def latents(self) -> LatentTexture:
         """The latents as they are stored."""
-        facts = self.manifest.latents
-        levels = self._texture(facts.record.file, facts.texture)
-        scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
-        return LatentTexture(levels, scale, offset)
+        return read_latents(self.folder, self.manifest.latents)
 
     def parameters(self) -> Parameters:
         """What the stored numbers mean, in single floats."""
@@ -85,9 +87,8 @@ class Bundle:
     def reference(self) -> Reference:
         """The values to check a decoder against."""
         record = self.manifest.reference
-        file = str(self.folder / record.file)
-        data = self._recorded(record.file)
-        return parse_reference(data, self.manifest.reference_count, file)
+        data = read_recorded(self.folder, record)
+        return parse_reference(data, self.manifest.reference_count, str(self.folder / record.file))
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""
@@ -101,19 +102,12 @@ class Bundle:
         """Every file that the manifest names is there and is the one that was written with it, and
         its maps can be read, which no decoder reads."""
         for record in self.manifest.records:
-            self._recorded(record.file)
+            read_recorded(self.folder, record)
         self.emission()
         self.opacity()
 
-    def _recorded(self, name: str) -> bytes:
-        record = next(each for each in self.manifest.records if each.file == name)
-        return read_recorded(self.folder, record)
-
-    def _texture(self, name: str, shape: TextureShape) -> list[NDArray[Any]]:
-        return read_ktx2(self._recorded(name), shape, str(self.folder / name))
-
     def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
-        return self._texture(facts.record.file, facts.texture) if facts else None
+        return read_texture(self.folder, facts.record, facts.texture) if facts else None
 
 
 def open_bundle(path: Path) -> Bundle:

@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from verdigris.core.bundle.arithmetic import (
     Arithmetic,
     parse_arithmetic,
@@ -22,9 +19,13 @@ from verdigris.core.bundle.arithmetic import (
 )
 from verdigris.core.bundle.device_materials import Stored, as_shader_reads
 from verdigris.core.bundle.fields import Fields, parse_json
-from verdigris.core.bundle.files import check_length, read_recorded, read_whole
-from verdigris.core.bundle.ktx2 import TextureShape, read_ktx2
-from verdigris.core.bundle.latents import LatentTexture
+from verdigris.core.bundle.files import (
+    check_length,
+    read_latents,
+    read_recorded,
+    read_texture,
+    read_whole,
+)
 from verdigris.core.bundle.manifest import (
     LARGEST_MANIFEST,
     MAJOR,
@@ -143,7 +144,7 @@ class Scene:
             Stored(
                 self.spec,
                 as_shader_reads(self.spec, self.tensors, self._decoder(material, data), file),
-                self._latents(material),
+                read_latents(self.folder, material.latents),
             )
             for material in (self.materials[each] for each in chosen)
         ]
@@ -154,7 +155,7 @@ class Scene:
         data = read_recorded(self.folder, self.weights)
         for material in self.materials:
             decoder = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
-            values = self._latents(material).values()
+            values = read_latents(self.folder, material.latents).values()
             yield Parameters(self.spec, material.latents.layout, decoder, values)
 
     def check_files(self) -> None:
@@ -165,7 +166,7 @@ class Scene:
         for material in self.materials:
             for facts in (material.emission, material.opacity):
                 if facts:
-                    self._texture(facts.record, facts.texture)
+                    read_texture(self.folder, facts.record, facts.texture)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -212,15 +213,6 @@ class Scene:
     def _decoder(self, material: SceneMaterial, data: bytes) -> bytes:
         begin = material.weights_offset
         return data[begin : begin + self.decoder_bytes]
-
-    def _latents(self, material: SceneMaterial) -> LatentTexture:
-        facts = material.latents
-        levels = self._texture(facts.record, facts.texture)
-        scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
-        return LatentTexture(levels, scale, offset)
-
-    def _texture(self, record: FileRecord, shape: TextureShape) -> list[NDArray[Any]]:
-        return read_ktx2(read_recorded(self.folder, record), shape, str(self.folder / record.file))
 
 
 def open_scene(path: Path) -> Scene:
