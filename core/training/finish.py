@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,66 +143,84 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
     trained = run.parameters()
-    samples: list[SampleMetrics] = []
-    pictures: list[PictureMetrics] = []
-    textures: list[Mapping[str, str]] = []
+    written: list[_Written] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()
-    for number, (teacher, name, path) in enumerate(
-        zip(run.teachers, run.names, paths, strict=True)
-    ):
+    for number, path in enumerate(paths):
         exported = _export(run, trained, number)
         if student is None:
-            student = Student(exported.parameters, teacher.device)
+            student = Student(exported.parameters, run.teachers[number].device)
         else:
             student.update(exported.parameters)
-        yield from lost_light(teacher, student, name)
-        on_samples, on_sphere = _measure(teacher, student, run.settings.resolution, view)
-        samples.append(on_samples)
-        pictures.append(on_sphere)
-        reference, bounds, arithmetic = _judged(exported, teacher)
-        yield from coarse_halves(arithmetic, bounds, name)
-        unlit = unlit_maps(teacher, run.settings.resolution)
-        glow, coverage = unlit
-        yield from cut_glow(glow, name)
-        contents = Contents(
-            name=name,
-            source=_source(run, number),
-            report=_report(teacher),
-            errors={
-                "samples": asdict(on_samples),
-                "sphere": asdict(on_sphere),
-                **({"quantisation": facts_by_material(run)[number]} if run.rounding else {}),
-            },
-            bounds=bounds,
-            arithmetic=arithmetic,
-            reference=reference,
-            preview=_preview(teacher, student, run.settings),
-            emission=None if glow is None else emission_levels(glow),
-            opacity=None if coverage is None else opacity_levels(coverage),
-            runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
-        )
-        write_bundle(path, exported, contents)
-        if run.options.viewport_textures:
-            from verdigris.core.flatten.viewport import viewport_textures
-
-            textures.append((yield from viewport_textures(teacher, run.settings, path, unlit)))
-    state = checkpoint.state_path(run.options.folder, run.options.name)
-    if run.stopped_by in ("steps", "time limit") and state.exists():
-        # it is of no use any more, and the result is there
-        with contextlib.suppress(OSError):
-            state.unlink()
+        written.append((yield from _write(run, number, path, exported, student, view)))
+    _forget_state(run)
     yield Finished(
         tuple(map(str, paths)),
         run.step,
         run.seconds,
         run.stopped_by,
-        tuple(samples),
-        tuple(pictures),
-        tuple(textures),
+        tuple(each.samples for each in written),
+        tuple(each.picture for each in written),
+        tuple(each.textures for each in written if each.textures is not None),
         tuple(hint_of(teacher, run.settings) for teacher in run.teachers),
     )
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What is told of a material whose bundle is written."""
+
+    samples: SampleMetrics
+    picture: PictureMetrics
+    textures: Mapping[str, str] | None
+    """None where none are asked for."""
+
+
+def _write(
+    run: Run, material: int, path: Path, exported: Exported, student: Student, view: View
+) -> Generator[Event, None, _Written]:
+    """Measures a material and writes its bundle; the student has its exported numbers."""
+    teacher, name, resolution = run.teachers[material], run.names[material], run.settings.resolution
+    yield from lost_light(teacher, student, name)
+    samples, picture = _measure(teacher, student, resolution, view)
+    reference, bounds, arithmetic = _judged(exported, teacher)
+    yield from coarse_halves(arithmetic, bounds, name)
+    unlit = unlit_maps(teacher, resolution)
+    glow, coverage = unlit
+    yield from cut_glow(glow, name)
+    contents = Contents(
+        name=name,
+        source=_source(run, material),
+        report=_report(teacher),
+        errors={
+            "samples": asdict(samples),
+            "sphere": asdict(picture),
+            **({"quantisation": facts_by_material(run)[material]} if run.rounding else {}),
+        },
+        bounds=bounds,
+        arithmetic=arithmetic,
+        reference=reference,
+        preview=_preview(teacher, student, resolution),
+        emission=None if glow is None else emission_levels(glow),
+        opacity=None if coverage is None else opacity_levels(coverage),
+        runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
+    )
+    write_bundle(path, exported, contents)
+    textures: Mapping[str, str] | None = None
+    if run.options.viewport_textures:
+        from verdigris.core.flatten.viewport import viewport_textures
+
+        textures = yield from viewport_textures(teacher, run.settings, path, unlit)
+    return _Written(samples, picture, textures)
+
+
+def _forget_state(run: Run) -> None:
+    """Removes the checkpoint of a bake that has done all that was asked: the result is there."""
+    state = checkpoint.state_path(run.options.folder, run.options.name)
+    if run.stopped_by in ("steps", "time limit") and state.exists():
+        with contextlib.suppress(OSError):
+            state.unlink()
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
