@@ -201,7 +201,7 @@ def _write(
         bounds=bounds,
         arithmetic=arithmetic,
         reference=reference,
-        preview=_preview(teacher, student, resolution),
+        preview=_preview(teacher, student, run.settings),
         emission=None if glow is None else emission_levels(glow),
         opacity=None if coverage is None else opacity_levels(coverage),
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),

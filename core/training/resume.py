@@ -118,34 +118,7 @@ def find_state(
         told = other_source(facts, teachers, options)
         raise CheckpointError(f"{path}: {told}: use the same, or bake without --resume")
     stored, seconds = _begun_with(facts, path)
-    wanted = settings
-    if not wanted.draw.finest_places:
-        # what the first run has chosen by itself is taken over
-        places = stored.draw.finest_places
-        wanted = replace(wanted, draw=replace(wanted.draw, finest_places=places))
-    if wanted.resolution == stored.resolution:
-        # however many were asked for
-        wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)
-    limit = facts.get("time_limit", options.time_limit)
-    if options.time_limit:
-        if limit != options.time_limit:
-            begun = f"a time limit of {limit} s" if limit else "no time limit"
-            raise CheckpointError(
-                f"{path}: was begun with {begun}, which its steps were chosen for, not with "
-                f"{options.time_limit} s: use the same, or bake without --resume"
-            )
-        wanted = replace(wanted, iterations=stored.iterations)
-        if stored.encode_from == 0:
-            wanted = replace(wanted, encode_from=0)
-    differing = changed_settings(stored, wanted)
-    if facts.get("trainer") != kind:
-        differing.insert(0, f"the trainer {facts.get('trainer')}, not {kind}")
-    if differing:
-        if limit and not options.time_limit:
-            differing.insert(0, f"a time limit of {limit} s, not none")
-        raise CheckpointError(
-            f"{path}: was begun with {first_of(differing)}: use the same, or bake without --resume"
-        )
+    _require_same(facts, stored, settings, options, kind, path)
     rounding = facts.get("rounding", {})
     try:
         stage = _stage(facts, stored, saved.parameters.layout)
@@ -230,6 +203,45 @@ def _begun_with(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]
         ) from None
 
 
+def _require_same(
+    facts: dict[str, Any],
+    stored: BakeSettings,
+    wanted: BakeSettings,
+    options: BakeOptions,
+    kind: str,
+    path: Path,
+) -> None:
+    """Refuses a checkpoint of other settings than are wanted now, but for what its bake has chosen
+    by itself: that is taken over."""
+    if not wanted.draw.finest_places:
+        places = stored.draw.finest_places
+        wanted = replace(wanted, draw=replace(wanted.draw, finest_places=places))
+    if wanted.resolution == stored.resolution:
+        # however many were asked for
+        wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)
+    limit = facts.get("time_limit", options.time_limit)
+    if options.time_limit:
+        if limit != options.time_limit:
+            begun = f"a time limit of {limit} s" if limit else "no time limit"
+            raise CheckpointError(
+                f"{path}: was begun with {begun}, which its steps were chosen for, not with "
+                f"{options.time_limit} s: use the same, or bake without --resume"
+            )
+        wanted = replace(wanted, iterations=stored.iterations)
+        if stored.encode_from == 0:
+            wanted = replace(wanted, encode_from=0)
+    differing = changed_settings(stored, wanted)
+    if facts.get("trainer") != kind:
+        differing.insert(0, f"the trainer {facts.get('trainer')}, not {kind}")
+    if not differing:
+        return
+    if limit and not options.time_limit:
+        differing.insert(0, f"a time limit of {limit} s, not none")
+    raise CheckpointError(
+        f"{path}: was begun with {first_of(differing)}: use the same, or bake without --resume"
+    )
+
+
 def restore(run: Run, saved: SavedState) -> None:
     """Goes on from a checkpoint."""
     try:
@@ -239,7 +251,7 @@ def restore(run: Run, saved: SavedState) -> None:
             run.source.set_error_weights(weights)
     except CheckpointError as failure:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
-    run.step_base_seconds, run.rounding = saved.seconds, saved.rounding
+    run.seconds_before, run.rounding = saved.seconds, saved.rounding
     run.checkpoint_step, run.trial = run.step, saved.trial
 
 

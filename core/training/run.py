@@ -51,7 +51,8 @@ class Run:
     checkpoint_step: int | None = None
     is_unkept: bool = False
     """The last checkpoint that was due could not be written."""
-    step_base_seconds: float = 0.0
+    seconds_before: float = 0.0
+    """Of the runs that this one resumes."""
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
     student: Student | None = None
@@ -92,7 +93,7 @@ class Run:
     @property
     def seconds(self) -> float:
         """Of training, with those of the runs that this one resumes."""
-        return self.step_base_seconds + (self.ended or time.monotonic()) - self.started
+        return self.seconds_before + (self.ended or time.monotonic()) - self.started
 
     def parameters(self) -> Parameters:
         """The trainer's; after the end, as results have them."""
