@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import CheckpointError, FloatArray
+from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
     LatentRange,
     codes_of,
@@ -20,6 +20,7 @@ from verdigris.core.network.quantise import (
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.schedule import Rounding, TrainingSettings
+from verdigris.core.training.trainer_state import require_array
 
 # What checkpoints call the ranges.
 RANGES = "latent_ranges"
@@ -74,11 +75,7 @@ def find_grid(
     quantisation = settings.quantisation
     if quantisation is None or int(state["step"]) <= quantisation.first_step:
         return None
-    if RANGES not in state:
-        raise CheckpointError(f"trainer state lacks {RANGES}")
-    packed = state[RANGES]
-    if packed.shape != (layout.materials, 2, channels) or not np.isfinite(packed).all():
-        raise CheckpointError(f"trainer state: {RANGES} is damaged or of another network")
+    packed = require_array(state, RANGES, (layout.materials, 2, channels))
     return LatentGrid(layout, unpack_ranges(packed), quantisation.bits)
 
 

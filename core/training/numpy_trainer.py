@@ -36,6 +36,7 @@ from verdigris.core.training.prepared_batch import (
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.rotated_adam import RotatedAdam
 from verdigris.core.training.schedule import HARD, TrainingSettings
+from verdigris.core.training.trainer_state import require_array
 
 # Steps that are drawn and prepared together.
 _BLOCK_STEPS = 8
@@ -210,19 +211,17 @@ class NumpyTrainer:
             "latents_m": self._latents.m,
             "latents_v": self._latents.v,
         }
-        for name in ("step", *targets):
-            if name not in state:
-                raise CheckpointError(f"trainer state lacks {name}")
-            shape = targets[name].shape if name in targets else ()
-            if state[name].shape != shape or not np.isfinite(state[name]).all():
-                raise CheckpointError(f"trainer state: {name} is damaged or of another network")
+        step = int(require_array(state, "step", ()))
+        arrays = {
+            name: require_array(state, name, target.shape) for name, target in targets.items()
+        }
         if (parameters.spec, parameters.layout) != (self._start.spec, self._start.layout):
             raise CheckpointError("parameters are of another network than the trainer's")
         spec, layout = self._start.spec, self._start.layout
         self._grid = find_grid(state, layout, spec.latent_channels, self._settings)
         for name, target in targets.items():
-            target[:] = state[name]
-        self._step = int(state["step"])
+            target[:] = arrays[name]
+        self._step = step
         self._start.decoder[:] = parameters.decoder
         self._start.latents[:] = parameters.latents
         self._decoder.pack(self._start)

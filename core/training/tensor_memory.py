@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import square_side
@@ -118,14 +118,3 @@ def first_bases(spec: NetworkSpec) -> NDArray[np.float32]:
     nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
     squares = np.stack([nothing, axes, nothing, axes]).ravel()
     return np.tile(squares, 1 + len(spec.layers))
-
-
-def require_array(
-    state: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]
-) -> NDArray[Any]:
-    """The array of that name; raises CheckpointError if it is absent, misshapen or not finite."""
-    if name not in state:
-        raise CheckpointError(f"trainer state lacks {name}")
-    if state[name].shape != shape or not np.isfinite(state[name]).all():
-        raise CheckpointError(f"trainer state: {name} is damaged or of another network")
-    return state[name]

@@ -27,10 +27,10 @@ from verdigris.core.training.tensor_memory import (
     SKIPPED,
     TensorMemory,
     first_bases,
-    require_array,
 )
 from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor_step import StepKernels, step_programs
+from verdigris.core.training.trainer_state import require_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
