@@ -59,7 +59,7 @@ def draw_held_out(
     seed: int = 0,
     footprint: Footprint = POINT,
 ) -> HeldOut:
-    """Uniform uv; directions uniform on the hemisphere, with cosines above 0.05."""
+    """Uniform uv; directions uniform on the hemisphere, with cosines above LEAST_COSINE."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
     wi, wo = random_directions(random, count), random_directions(random, count)

@@ -34,6 +34,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         iterations=before,
         latent_bits=0,
         encode_from=0,
+        # a small texture does without directions near the horizon
         horizon_at=1.0 if settings.horizon_at else 0.0,
         draw=replace(settings.draw, finest_places=places),
     )
