@@ -24,7 +24,6 @@ _WIDTHS = {
     "matrix44": 16,
 }
 _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
-_PRECISIONS = {"f": "", "h": "", "d": "", "float": "", "half": "", "double": ""}
 
 
 def type_in_materialx(usd_type: str) -> str:
