@@ -38,10 +38,6 @@ class History:
         if error is not None and error > 0:
             self._errors.append((step, error))
 
-    @property
-    def last_error(self) -> float | None:
-        return self._errors[-1][1] if self._errors else None
-
     def losses(self) -> tuple[Doubles, Doubles, Doubles]:
         """Steps, losses, and losses smoothed."""
         table = np.array(self._losses, np.float64).reshape(-1, 3)

@@ -21,6 +21,8 @@ EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
 LARGEST_ZOOM = 4096.0
+# The coarsest of a texture of 8192 texels a side, which is the largest that is baked.
+LARGEST_LEVEL = 13
 # From here on pixels, and texels that are large enough, are squares.
 PIXELATED_FROM = 8.0
 # Three corners of a place, a normal and a uv.
@@ -183,7 +185,7 @@ class View(Command):
         _within("view: zoom", self.zoom, 1.0, LARGEST_ZOOM)
         _within("view: environment", self.environment, 0.0, 100.0)
         _within("view: exposure", self.exposure, -16.0, 16.0)
-        _within("view: level", self.level, 0, 13)
+        _within("view: level", self.level, 0, LARGEST_LEVEL)
         _within("view: size", self.size, LEAST_PICTURE, LARGEST_PICTURE)
         for name in ("turn", "pitch", "x", "y"):
             _within(f"view: {name}", getattr(self, name), -1e6, 1e6)

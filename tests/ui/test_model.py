@@ -247,7 +247,7 @@ def test_error_figures_are_those_that_were_told_last(bench):
     bench.hear("errors", step=2, log_mae=0.25, smape=0.8, relative_l1=0.3)
     assert model.bake.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
     # dots of the plot are measured at once, or not at all
-    assert model.bake.history.last_error == 0.5
+    assert model.bake.history.errors()[1][-1] == 0.5
 
 
 def test_a_command_is_asked_once_until_the_worker_has_answered(bench):

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.host import NORMAL_WEIGHT
 from verdigris.core.worker.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
@@ -148,7 +149,7 @@ class PaintPage(QWidget):
         self.layer.activated.connect(self._choose_layer)
         self.focus.activated.connect(lambda index: model.set_focus(self.focus.itemData(index)))
         self.fill.clicked.connect(lambda _: weights.fill(self.texture.brush.weight))
-        self.clear.clicked.connect(lambda _: weights.fill(1.0))
+        self.clear.clicked.connect(lambda _: weights.fill(NORMAL_WEIGHT))
         self.invert.clicked.connect(lambda _: weights.invert())
         self.undo.clicked.connect(lambda _: weights.undo())
         self.redo.clicked.connect(lambda _: weights.redo())

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
-from verdigris.core.settings import PRESETS, BakeSettings, default_preset
+from verdigris.core.settings import MOST_CANDIDATES, PRESETS, BakeSettings, default_preset
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.choices import Choices
 from verdigris.ui.docs import field_docs
@@ -28,7 +28,12 @@ from verdigris.ui.widgets.number_boxes import RealBox, WholeBox
 _DOCS = {**field_docs(BakeSettings), **field_docs(Choices)}
 _RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
 _PRESET_NAMES = tuple(PRESETS["numpy"])
-_LARGEST = {"iterations": 10_000_000, "batch": 1 << 20, "candidates": 64, "seed": 1 << 30}
+_LARGEST = {
+    "iterations": 10_000_000,
+    "batch": 1 << 20,
+    "candidates": MOST_CANDIDATES,
+    "seed": 1 << 30,
+}
 _SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
 
 

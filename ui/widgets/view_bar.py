@@ -11,23 +11,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.worker.commands import View
+from verdigris.core.worker.commands import LARGEST_LEVEL, View
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
 from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.flow_layout import FlowLayout
 from verdigris.ui.widgets.number_boxes import RealBox, WholeBox
-from verdigris.ui.widgets.viewport import MODES, Viewport
+from verdigris.ui.widgets.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
 
 _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
 _OWN_MESH, _OF_SCENE = "mesh", "scene"
-_MODE_NAMES = {
-    "wipe": "Wipe",
-    "side by side": "Side by side",
-    "reference": "Reference",
-    "neural": "Neural",
-    "heat": "Difference",
-}
+_MODE_NAMES = {WIPE: "Wipe", SIDE_BY_SIDE: "Side by side", **NAMES}
 _DOCS = field_docs(View)
 
 
@@ -52,7 +46,7 @@ class ViewBar(QWidget):
         self.shape.setMinimumContentsLength(10)
         self.level = WholeBox()
         self.level.setPrefix("Mip ")
-        self.level.setMaximum(13)
+        self.level.setMaximum(LARGEST_LEVEL)
         self.level.setAccessibleName("Mip level")
         self.level.setToolTip(_DOCS.get("level", "The mip level"))
         self.exposure = RealBox()
