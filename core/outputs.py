@@ -45,6 +45,11 @@ def why_no_file_name(name: str) -> str:
     )
 
 
+def with_plain_letters(name: str) -> str:
+    """The name in letters that every file system takes."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+
+
 def has_letters_for(name: str) -> bool:
     """Whether the encoding that the system is told names of files in has all letters of a name."""
     try:

@@ -12,7 +12,7 @@ from verdigris.core.batch.entry import Entry, Source
 from verdigris.core.batch.fields import SceneError, Values, read_json
 from verdigris.core.batch.links import DOCUMENT_SUFFIX, distinct
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.outputs import resolved, why_not_told
+from verdigris.core.outputs import resolved, why_not_told, with_plain_letters
 from verdigris.core.working_folder import require_for
 
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -201,6 +201,5 @@ def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
 
 
 def plain_name(name: str) -> str:
-    """A name in letters that every file system takes."""
-    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-    return plain.strip(".") or "_"
+    """A name that every file system takes."""
+    return with_plain_letters(name).strip(".") or "_"

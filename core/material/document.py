@@ -32,6 +32,7 @@ from verdigris.core.material.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.upgrades import name_channels_by_type
 from verdigris.core.material.usd_textures import leave_black_outside
 from verdigris.core.material.xmltext import Override, Twin, check_xml, collect_includes, read_text
+from verdigris.core.outputs import with_plain_letters
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -54,7 +55,7 @@ class Material:
     @property
     def file_name(self) -> str:
         """The name in letters that every file system takes."""
-        return "".join(c if c.isalnum() or c in "-_." else "_" for c in self.name)
+        return with_plain_letters(self.name)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
+from verdigris.core.outputs import with_plain_letters
 from verdigris.core.worker.launch import worker_environment
 from verdigris.core.worker_environment import require_worker_python
 
@@ -205,7 +206,7 @@ def unused_names(names: Sequence[str]) -> list[str]:
     """Names of files, each once, also where file systems take upper and lower case for one."""
     found: list[str] = []
     for name in names:
-        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name.strip("|/")) or "_"
+        plain = with_plain_letters(name.strip("|/")) or "_"
         number, wished = 2, plain
         while plain.lower() in (other.lower() for other in found):
             plain, number = f"{wished}_{number}", number + 1
