@@ -65,7 +65,7 @@ class GeneratedMaterial:
 
     @property
     def lanes_per_sample(self) -> int:
-        return _LANES_FOR_SLOPES if self.takes_slopes else 1
+        return _lanes(self.takes_slopes)
 
     @cached_property
     def digest(self) -> str:
@@ -94,6 +94,33 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
         ) from None
     stage = shader.getStage("pixel")
+    code = _mended_code(shader, document, material)
+    takes_slopes = "mx_heighttonormal" in code
+    textures, uniforms = _bindings(stage, document.name, nodes)
+    has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
+    source = "\n".join(
+        (
+            "import teacher.interface;",
+            "import teacher.albedo;",
+            f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
+            f"#define VERDIGRIS_TILES {int(has_tiles)}",
+            f"export static const uint kLanesPerSample = {_lanes(takes_slopes)};",
+            '#include "teacher/prelude.slang"',
+            code,
+            _vertex_adapter(stage),
+            '#include "teacher/material.slang"',
+        )
+    )
+    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
+
+
+def _lanes(takes_slopes: bool) -> int:
+    """Threads that evaluate a sample together."""
+    return _LANES_FOR_SLOPES if takes_slopes else 1
+
+
+def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> str:
+    """What the generator has written, with every repair to it."""
     try:
         code = lift_private_uniforms(shader.getSourceCode("pixel"))
     except UnicodeDecodeError:
@@ -103,25 +130,7 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"other letters in {locale_told()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
-    code = divide_inverses_by_determinants(code)
-    takes_slopes = "mx_heighttonormal" in code
-    lanes = _LANES_FOR_SLOPES if takes_slopes else 1
-    textures, uniforms = _bindings(stage, document.name, nodes)
-    has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
-    source = "\n".join(
-        (
-            "import teacher.interface;",
-            "import teacher.albedo;",
-            f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
-            f"#define VERDIGRIS_TILES {int(has_tiles)}",
-            f"export static const uint kLanesPerSample = {lanes};",
-            '#include "teacher/prelude.slang"',
-            code,
-            _vertex_adapter(stage),
-            '#include "teacher/material.slang"',
-        )
-    )
-    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
+    return divide_inverses_by_determinants(code)
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
