@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
     from verdigris.core.material.document import Document
+    from verdigris.core.material.images import ImageInfo
 
 
 # MaterialX decodes what is given as a colour alone, whatever is said of the file.
@@ -56,25 +57,26 @@ def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[Textur
                 continue
             facts = TextureFacts(node.getNamePath(), file, space)
             try:
-                info = read_info(file, asker, document.search)
+                facts = _with_header(facts, read_info(file, asker, document.search))
             except VerdigrisError as failure:
-                found.append(TextureFacts(facts.node, file, space, problem=str(failure)))
-                continue
-            found.append(
-                TextureFacts(
-                    facts.node,
-                    str(info.tiles[0].path) if not info.is_udim else file,
-                    space,
-                    info.width,
-                    info.height,
-                    info.channels,
-                    info.kind,
-                    len(info.tiles),
-                    sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
-                    info.orientation,
-                )
-            )
+                facts = replace(facts, problem=str(failure))
+            found.append(facts)
     return found
+
+
+def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
+    """With what the headers of the image say."""
+    return replace(
+        facts,
+        file=facts.file if info.is_udim else str(info.tiles[0].path),
+        width=info.width,
+        height=info.height,
+        channels=info.channels,
+        kind=info.kind,
+        tiles=len(info.tiles),
+        tiles_left_out=sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
+        orientation=info.orientation,
+    )
 
 
 def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
