@@ -24,8 +24,8 @@ from verdigris.core.training.optimiser import adam, adam_rate
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.network.parameters import FloatArray
+    from verdigris.core.sampling.training_sample import SampleArray
     from verdigris.core.settings import BakeSettings
-    from verdigris.core.training.protocols import SampleArray
 
 PEAK_RATE = 1e-2
 # Added to both sides of the loss: a cube root's slope has no bound at black.

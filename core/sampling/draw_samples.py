@@ -16,7 +16,7 @@ from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.repeats import MOST_REPEATS, mixed_batch, oldest_wanted, turn_of
-from verdigris.core.training.protocols import TRAINING_SAMPLE, SampleArray
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from verdigris.core.training.protocols import SampleArray
+    from verdigris.core.sampling.training_sample import SampleArray
 
 # Chunks that are drawn between two turns of one.
 DISTANCE = 4

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.processor_memory import address_space, usable_bytes
-from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
     import slangpy

@@ -5,30 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange
+from verdigris.core.sampling.training_sample import SampleArray
 
 if TYPE_CHECKING:
     from verdigris.core.network.student import LentBuffers
-
-# One training sample: 14 tightly packed 32-bit words, the same in shaders/training.
-TRAINING_SAMPLE = np.dtype(
-    [
-        ("uv", "f4", 2),
-        ("level", "f4"),  # the mip level that the sample trains: a whole number
-        ("material", "u4"),
-        ("wi", "f4", 3),
-        ("wo", "f4", 3),
-        ("response", "f4", 3),
-        ("weight", "f4"),
-    ]
-)
-
-SampleArray = NDArray[np.void]
-"""A record array of TRAINING_SAMPLE."""
 
 
 class SampleSource(Protocol):

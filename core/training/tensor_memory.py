@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import square_side
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.prepared_batch import Preparation, PreparedBatch
-from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

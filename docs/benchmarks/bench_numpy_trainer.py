@@ -23,10 +23,11 @@ from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples
+from verdigris.core.sampling.training_sample import SampleArray
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.fitted import with_places
 from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.protocols import SampleArray, SampleSource
+from verdigris.core.training.protocols import SampleSource
 
 _STEPS = 25 * CHUNK_STEPS
 

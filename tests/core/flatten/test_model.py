@@ -18,9 +18,9 @@ from verdigris.core.flatten.model import (
 )
 from verdigris.core.flatten.textures import FlatTextures, start_textures, with_mips
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.measure import draw_held_out, measure_student
-from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 
 def hemisphere(random, count):

@@ -25,7 +25,7 @@ from verdigris.core.network.spec import (
     LatentLayout,
     NetworkSpec,
 )
-from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
 STEP = 1e-6
 NO_STRETCH = np.zeros((2, 1))

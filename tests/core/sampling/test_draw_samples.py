@@ -9,7 +9,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling import draw_samples
 from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
-from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 
 LAYOUT = LatentLayout(64, 64, levels=4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.training.protocols import TRAINING_SAMPLE
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
 from .bakes import plain_teacher
 

@@ -11,9 +11,9 @@ from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.quantise import soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.schedule import HARD, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor_trainer import TensorTrainer

@@ -7,11 +7,11 @@ from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.numpy_activations import activate
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.prepared_batch import Preparation
-from verdigris.core.training.protocols import TRAINING_SAMPLE
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 

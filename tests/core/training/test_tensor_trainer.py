@@ -12,8 +12,8 @@ from verdigris.core.network.output import exponent_of, response_of
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.protocols import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import BASIS_STEPS, square_side
 from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.tensor_kernels import (
