@@ -24,6 +24,12 @@ ORIENTATION = "ru"
 # Of the key/value data: readers hold them as pairs, of which Verdigris writes two.
 _MOST_PAIR_BYTES = 1 << 16
 _HEADER = struct.Struct("<12s9I4I2Q")
+# Of the header, behind the identifier.
+_HEADER_FIELDS = (
+    *("vkFormat", "typeSize", "pixelWidth", "pixelHeight", "pixelDepth", "layerCount"),
+    *("faceCount", "levelCount", "supercompressionScheme", "dfdByteOffset", "dfdByteLength"),
+    *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
+)
 _LEVEL = struct.Struct("<3Q")
 _LINEAR, _BT709, _RGBSDA = 1, 1, 1
 _DESCRIPTOR_VERSION = 2
@@ -199,13 +205,6 @@ def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
     _require(len(data) >= index_end, file, "length", len(data), "the level index is cut off")
     start = _check_descriptions(data, header, index_end, texel, file)
     return _read_levels(data, expected, start, file)
-
-
-_HEADER_FIELDS = (
-    *("vkFormat", "typeSize", "pixelWidth", "pixelHeight", "pixelDepth", "layerCount"),
-    *("faceCount", "levelCount", "supercompressionScheme", "dfdByteOffset", "dfdByteLength"),
-    *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
-)
 
 
 def _check_descriptions(

@@ -159,16 +159,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     }
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
-    maps: dict[str, MapFacts] = {}
-    for name, levels, format_name in (
-        (EMISSION_FILE, contents.emission, RGBA16F),
-        (OPACITY_FILE, contents.opacity, R8),
-    ):
-        if levels:
-            files[name] = write_ktx2(format_name, levels, writer)
-            height, width, _ = levels[0].shape
-            record = record_of(name, files[name])
-            maps[name] = MapFacts(record, width, height, len(levels), format_name)
+    maps = _add_maps(files, contents, writer)
     records = {name: record_of(name, data) for name, data in files.items()}
     manifest = Manifest(
         name=contents.name,
@@ -199,6 +190,21 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     # what would not be read back is not written
     parse_manifest(files[MANIFEST_FILE], MANIFEST_FILE)
     return files
+
+
+def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[str, MapFacts]:
+    """Adds the files of maps that there are, and gives what the manifest says of them."""
+    maps: dict[str, MapFacts] = {}
+    for name, levels, format_name in (
+        (EMISSION_FILE, contents.emission, RGBA16F),
+        (OPACITY_FILE, contents.opacity, R8),
+    ):
+        if levels:
+            files[name] = write_ktx2(format_name, levels, writer)
+            height, width, _ = levels[0].shape
+            record = record_of(name, files[name])
+            maps[name] = MapFacts(record, width, height, len(levels), format_name)
+    return maps
 
 
 def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:

@@ -113,7 +113,18 @@ def bake(
         stage = saved.stage if saved else stages_of(settings)[0]
         trainer, source = open_start(teachers, stage.settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
-        run = Run(teachers, settings, options, control, kind, trainer, source, names, [], stage)
+        run = Run(
+            teachers=teachers,
+            settings=settings,
+            options=options,
+            control=control,
+            trainer_kind=kind,
+            trainer=trainer,
+            source=source,
+            names=names,
+            held_out=[],
+            stage=stage,
+        )
         run.is_limited = settings.iterations < wanted_steps
         run.note_sources()
         run.documents = [document_facts(teacher) for teacher in teachers]

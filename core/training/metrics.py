@@ -23,6 +23,9 @@ SMAPE_EPSILON = 1e-3
 RELATIVE_EPSILON = 1e-3
 # A picture without any error has this PSNR rather than an infinite one.
 PSNR_LIMIT = 100.0
+# Of linear Rec.709, and what of it is dark.
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+_DARK = 1e-6
 _OPENMP_THREADS = "OMP_NUM_THREADS"
 
 
@@ -87,10 +90,6 @@ def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
     """Mean and map [height, width] of FLIP, after the display transform."""
     p, r = _pair(prediction, reference)
     return _flip(display(p), display(r), "LDR")
-
-
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-_DARK = 1e-6
 
 
 def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
