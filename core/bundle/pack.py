@@ -88,7 +88,7 @@ def _material(
 
     def take(facts: LatentFacts | MapFacts, what: str) -> FileRecord:
         file = f"{name}.{what}.ktx2"
-        files[file] = partial(_read_texture, bundle.folder, facts.record, facts.texture)
+        files[file] = partial(_checked_texture, bundle.folder, facts.record, facts.texture)
         return facts.record._replace(file=file)
 
     maps: dict[str, MapFacts] = {}
@@ -111,7 +111,7 @@ def _material(
     )
 
 
-def _read_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:
+def _checked_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:
     """The file as it is, if it holds such a texture."""
     data = read_recorded(folder, record)
     read_ktx2(data, shape, str(folder / record.file))
