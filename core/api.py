@@ -79,7 +79,7 @@ def bake(
     """
     from verdigris.core.device import open_device
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.settings import default_preset, require_settings
+    from verdigris.core.presets import default_preset, require_settings
     from verdigris.core.training.bake import BakeOptions
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.memory import check_address_space

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.presets import default_preset, require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.worker.commands import Start
 
 _OF_THE_BAKE = tuple(field.name for field in fields(BakeSettings))

@@ -10,8 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.presets import default_preset, require_settings
 from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.worker.changes import changed, check_kinds
 
 if TYPE_CHECKING:

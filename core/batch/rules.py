@@ -14,7 +14,8 @@ from verdigris.core.batch.entry import Wish, check_changes
 from verdigris.core.batch.fields import SceneError, Values
 from verdigris.core.batch.names import why_no_name
 from verdigris.core.errors import SettingsError
-from verdigris.core.settings import TRAINERS, require_settings
+from verdigris.core.presets import require_settings
+from verdigris.core.settings import TRAINERS
 
 WISHES = (
     *("preset", "settings", "importance", "directions"),

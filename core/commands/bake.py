@@ -94,7 +94,7 @@ def bake(
     from verdigris.core.material.document import load_document
     from verdigris.core.material.selection import select_materials
     from verdigris.core.material.teacher import Teacher
-    from verdigris.core.settings import default_preset, require_settings
+    from verdigris.core.presets import default_preset, require_settings
     from verdigris.core.training.bake import BakeControl, BakeOptions
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.memory import check_address_space

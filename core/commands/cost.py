@@ -45,7 +45,7 @@ def cost(
     from verdigris.core.bundle.read import is_bundle, open_bundle
     from verdigris.core.commands.opening import open_teacher, require_own_material
     from verdigris.core.device import open_device
-    from verdigris.core.settings import default_preset, require_settings
+    from verdigris.core.presets import default_preset, require_settings
     from verdigris.core.training.fitted import with_places, with_texels
     from verdigris.core.training.trainers import choose_trainer
 

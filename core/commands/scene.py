@@ -264,7 +264,8 @@ def _read(
     from verdigris.core.batch.openjd import map_path
     from verdigris.core.batch.rules import Rule, merged, parse_setting
     from verdigris.core.batch.scene import Asked, read_scene
-    from verdigris.core.settings import TRAINERS, require_settings
+    from verdigris.core.presets import require_settings
+    from verdigris.core.settings import TRAINERS
 
     if preset:
         with _as_usage("--preset"):

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.read import SUFFIX
-from verdigris.core.settings import BakeSettings, default_preset, require_settings
+from verdigris.core.presets import default_preset, require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.stages import stages_of

@@ -21,7 +21,8 @@ from pathlib import Path
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.presets import require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Finished
 from verdigris.core.training.trainers import choose_trainer

@@ -12,7 +12,8 @@ from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import Device
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.presets import require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Finished
 from verdigris.core.training.trainers import choose_trainer

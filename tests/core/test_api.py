@@ -10,7 +10,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.errors import DocumentError, SettingsError, VerdigrisError
-from verdigris.core.settings import require_settings
+from verdigris.core.presets import require_settings
 from verdigris.core.training.events import Finished, Preview
 from verdigris.core.working_folder import told_when_gone
 

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
-from verdigris.core.settings import MOST_CANDIDATES, PRESETS, BakeSettings, default_preset
+from verdigris.core.presets import PRESETS, default_preset
+from verdigris.core.settings import MOST_CANDIDATES, BakeSettings
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.choices import Choices
 from verdigris.ui.docs import field_docs

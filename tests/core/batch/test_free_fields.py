@@ -15,7 +15,7 @@ from verdigris.core.batch.rules import Rule
 from verdigris.core.batch.run import finish_plan, write_summary
 from verdigris.core.batch.sharing import Alone
 from verdigris.core.batch.tell import status_lines
-from verdigris.core.settings import require_settings
+from verdigris.core.presets import require_settings
 
 from .scenes import read, write_baked, write_documents
 

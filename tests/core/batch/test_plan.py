@@ -14,7 +14,7 @@ from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.plan import Choices, State, make_plan
 from verdigris.core.batch.rules import Rule
 from verdigris.core.errors import SettingsError
-from verdigris.core.settings import PRESETS, require_settings
+from verdigris.core.presets import PRESETS, require_settings
 
 from .scenes import document, read, write_baked, write_documents, write_scene
 

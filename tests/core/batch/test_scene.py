@@ -11,7 +11,7 @@ import pytest
 from verdigris.core.batch.fields import SceneError
 from verdigris.core.batch.plan import make_plan
 from verdigris.core.batch.scene import read_scene
-from verdigris.core.settings import PRESETS
+from verdigris.core.presets import PRESETS
 
 from .scenes import document, read, write_documents, write_scene
 

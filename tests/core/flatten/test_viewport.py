@@ -16,7 +16,8 @@ from verdigris.core.flatten.viewport import (
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.maps import UnlitMaps
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import PRESETS, BakeSettings
+from verdigris.core.presets import PRESETS
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import bake
 from verdigris.core.training.events import Phase, Step
 from verdigris.core.training.options import BakeOptions

@@ -18,7 +18,8 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import PRESETS, BakeSettings
+from verdigris.core.presets import PRESETS
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import (

@@ -15,8 +15,8 @@ from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
+from verdigris.core.presets import PRESETS
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.settings import PRESETS
 from verdigris.core.training.notices import notices
 from verdigris.core.training.trainers import open_trainer
 

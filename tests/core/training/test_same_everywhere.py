@@ -11,7 +11,8 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings, require_settings
+from verdigris.core.presets import require_settings
+from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import Finished, Started
 from verdigris.core.training.fitted import with_texels
 from verdigris.core.training.same_everywhere import is_same_everywhere

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.settings import PRESETS
+from verdigris.core.presets import PRESETS
 from verdigris.core.worker.changes import changed
 from verdigris.core.worker.job import settings_for
 

@@ -1,0 +1,98 @@
+"""The presets: settings that were measured, by trainer and name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from verdigris.core.errors import SettingsError
+from verdigris.core.sampling.draw_samples import DrawSettings
+from verdigris.core.settings import TRAINERS, BakeSettings
+
+# With many steps less of a start is needed, and the large texture has time to learn what it gave.
+# A fifth of its small texture's steps tell a poor start of standard from a good one.
+_LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
+# Textures that glint ask for a lower rate than short bakes have time for.
+_STANDARD_RATE = 1.4e-2
+# By then rates are low enough.
+_HORIZON_AT = 0.3
+# Of the decoder of final: at the rate of narrow ones it ends worse.
+_WIDE_RATE = 1e-2
+# Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
+# pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
+_ON_PROCESSOR = BakeSettings(
+    resolution=256,
+    batch=4_096,
+    most_places=4,
+    encode_from=512,
+    small_resolution=128,
+    encoded_latent_rate=2e-3,
+    average_at=0.6,
+    draw=DrawSettings(pairs=2, coarse_share=0.1, coarse_places=4),
+)
+# Measured in docs/BENCHMARKS.md. The processor trains smaller textures in smaller steps.
+PRESETS: dict[str, dict[str, BakeSettings]] = {
+    "tensor": {
+        # It is for looking: half of the places leave time for a tenth more steps.
+        "draft": BakeSettings(iterations=11_000, most_places=4, draw=DrawSettings(coarse_places=8)),
+        "standard": replace(
+            _LONG,
+            iterations=54_000,
+            decoder_rate=_STANDARD_RATE,
+            candidates=4,
+            candidate_share=0.2,
+            encode_from=512,
+            small_resolution=128,
+            draw_errors_at=(0.2, 0.5),
+            horizon_at=_HORIZON_AT,
+        ),
+        "final": replace(
+            _LONG,
+            network="3x64",
+            resolution=1024,
+            iterations=90_000,
+            decoder_rate=_WIDE_RATE,
+            draw=DrawSettings(finest_width=0.7),
+            candidates=4,
+            candidate_share=0.1,
+            draw_errors_at=(0.2, 0.5),
+            horizon_at=_HORIZON_AT,
+        ),
+    },
+    "numpy": {
+        "draft": replace(_ON_PROCESSOR, iterations=2_500, encode_from=256),
+        "standard": replace(
+            _ON_PROCESSOR,
+            iterations=21_000,
+            candidates=2,
+            candidate_share=0.02,
+            encode_from=256,
+            small_share=_LONG.small_share,
+            encoded_latent_rate=_LONG.encoded_latent_rate,
+            draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),
+        ),
+        "final": replace(
+            _ON_PROCESSOR,
+            network="3x64",
+            resolution=512,
+            iterations=60_000,
+            decoder_rate=_WIDE_RATE,
+            candidates=3,
+            candidate_share=0.03,
+        ),
+    },
+}
+
+
+def default_preset(trainer: str) -> str:
+    """What a bake takes when nobody chooses: a processor would be long at more than a draft."""
+    return "draft" if trainer == "numpy" else "standard"
+
+
+def require_settings(preset: str, trainer: str) -> BakeSettings:
+    """The preset of this name for a trainer."""
+    if trainer not in TRAINERS:
+        raise SettingsError(f"trainer {trainer!r} is not known: use one of {', '.join(TRAINERS)}")
+    if preset not in PRESETS[trainer]:
+        names = ", ".join(PRESETS[trainer])
+        raise SettingsError(f"preset {preset!r} is not known: use one of {names}")
+    return PRESETS[trainer][preset]
