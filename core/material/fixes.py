@@ -22,6 +22,8 @@ _TRANSMISSION = re.compile(
     re.DOTALL,
 )
 _FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]);"
+_HAIR_PATHS = "(1.0 / 2.0 * M_PI)"
+_HAIR_RESPONSE = "bsdf.response = F * closureData.occlusion"
 _OPACITY = re.compile(r"(float surfaceOpacity = )([^;]+);")
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
@@ -96,6 +98,16 @@ def divide_inverses_by_determinants(code: str) -> str:
     determinant is that row times the first column of what is inverted.
     """
     return code.replace(_FIRST_COLUMN.format("inverse"), _FIRST_COLUMN.format("m"))
+
+
+def normalise_hair(code: str) -> str:
+    """Makes white hair return what it receives, as Chiang's model does.
+
+    MaterialX divides by pi a sum of densities that need no further factor, and gives the light of
+    more than two reflections inside pi / 2 for the share of each angle, where it is 1 / (2 pi).
+    """
+    code = code.replace(_HAIR_PATHS, "(1.0 / (2.0 * M_PI))")
+    return code.replace(f"{_HAIR_RESPONSE} * M_PI_INV;", f"{_HAIR_RESPONSE};")
 
 
 def _static(kind: str, name: str) -> str:

@@ -14,6 +14,7 @@ from verdigris.core.material.fixes import (
     drop_unlit_passes,
     lift_private_uniforms,
     limit_opacity,
+    normalise_hair,
     rename_mix_variables,
 )
 from verdigris.core.material.image_graphs import counterpart, with_files_where_they_are_sampled
@@ -130,7 +131,7 @@ def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> 
             f"other letters in {locale_told()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
-    return divide_inverses_by_determinants(code)
+    return normalise_hair(divide_inverses_by_determinants(code))
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:

@@ -54,8 +54,34 @@ def _give_the_last_beyond_it(graph: mx.NodeGraph) -> None:
     beyond.setInterfaceName(f"in{_MOST_OF_SWITCH}")
 
 
+def _give_the_end_of_an_interval_without_width(graph: mx.NodeGraph) -> None:
+    """A ramp has the colour of an interval's end from there on.
+
+    The graph divides by the width of the interval first, which is 0 where two colours of a ramp
+    stand at one place to make an edge: behind the last of them that is no number.
+    """
+    share = graph.getNode("interpolation_selector").getInput("in1")
+    beyond = graph.addNode("ifgreatereq", "beyond_interval", share.getType())
+    for name, given in (("value1", "x"), ("value2", "interval2")):
+        beyond.addInput(name, "float").setInterfaceName(given)
+    beyond.addInput("in1", share.getType()).setValueString("1")
+    beyond.addInput("in2", share.getType()).setNodeName(share.getNodeName())
+    share.setNodeName(beyond.getName())
+
+
+def _thicken_with_the_texture(graph: mx.NodeGraph) -> None:
+    """The film of glTF is as thick as its least where the texture is 0, and as its most where it is
+    1 or is not there. The graph mixes them the other way round."""
+    mix = graph.getNode("mixThickness")
+    for name, given in (("bg", "thicknessMin"), ("fg", "thicknessMax")):
+        mix.getInput(name).setInterfaceName(given)
+    graph.getNodeDef().getInput("default").setValueString("1, 1, 1")
+
+
 _MENDED: dict[str, Callable[[mx.NodeGraph], None]] = {
     "range": _clamp_between_ends_of_any_order,
     "trianglewave": _span_from_zero_to_one,
     "switch": _give_the_last_beyond_it,
+    "ramp_gradient": _give_the_end_of_an_interval_without_width,
+    "gltf_iridescence_thickness": _thicken_with_the_texture,
 }

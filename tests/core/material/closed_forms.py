@@ -118,3 +118,38 @@ def sheen(colour, roughness, wi, wo):
     density = (2 + 1 / roughness) * sine ** (1 / roughness) / (2 * np.pi)
     mu_i, mu_o = wi[:, 2], wo[:, 2]
     return _colour(colour) * _column(density * mu_i / (4 * (mu_i + mu_o - mu_i * mu_o)))
+
+
+def chiang_hair(tints, index, roughnesses, tilt, absorption, wi, wo):
+    """Chiang et al. 2016, of a hair along x: four ways through it, the last for all longer ones,
+    each with its tint, and its roughness along and around the hair. It has the cosine in it."""
+    sine_i, sine_o = wi[:, 0], wo[:, 0]
+    theta_i = np.arcsin(sine_i)
+    cosine_o = np.sqrt(1 - sine_o**2)
+    angle_i, angle_o = np.arctan2(wi[:, 1], wi[:, 2]), np.arctan2(wo[:, 1], wo[:, 2])
+    # where the ray enters and how it goes on inside, as angles around the hair
+    gamma_o = -angle_o
+    slanted = np.sqrt(index**2 - sine_o**2) / cosine_o
+    gamma_t = np.arcsin(np.sin(gamma_o) / slanted)
+    inside = 2 * np.cos(gamma_t) / np.sqrt(1 - (sine_o / index) ** 2)
+    kept = np.exp(-_colour(absorption) * inside[:, None])
+    reflected = fresnel(cosine_o * np.cos(gamma_o), index, 0.0)
+    through = (1 - reflected) ** 2 * kept
+    ways = [reflected, through, through * kept * reflected]
+    ways.append(ways[2] * kept * reflected / (1 - kept * reflected))
+    total = 0
+    for way, (share, tint) in enumerate(zip(ways, tints, strict=True)):
+        along, around = roughnesses[way]
+        tilted = theta_i + (0 if way == 3 else (2 - 3 * way) * tilt)
+        at = np.cos(tilted) * cosine_o / along
+        lengthwise = np.exp(-np.sin(tilted) * sine_o / along) * np.i0(at)
+        lengthwise /= 2 * along * np.sinh(1 / along)
+        left = angle_o - angle_i - (2 * way * gamma_t - 2 * gamma_o + way * np.pi)
+        left = (left + np.pi) % (2 * np.pi) - np.pi
+        scale = around * np.sqrt(np.pi / 8)
+        turned = np.exp(-np.abs(left) / scale)
+        turned = turned / (scale * (1 + turned) ** 2) / np.tanh(np.pi / (2 * scale))
+        if way == 3:
+            turned = np.full_like(left, 1 / (2 * np.pi))
+        total = total + _colour(tint) * share * _column(lengthwise * turned)
+    return total

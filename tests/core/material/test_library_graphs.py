@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from .many_nodes import glow_by_turn, shown
-from .surfaces import node
+from .surfaces import node, write_image
 
 WIDE = node("multiply", "wider", "float", {"in1": ("float", "@u"), "in2": ("float", "8")})
 WIDE += node("subtract", "wide", "float", {"in1": ("float", "@wider"), "in2": ("float", "4")})
@@ -109,3 +109,37 @@ def test_a_switch_gives_its_first_input_below_and_its_last_above():
     expected = [np.clip(np.floor(which) + 1, 1, 10) / 10 for _, which in SWITCHED]
     np.testing.assert_allclose(got[:, :, 0].mean(1), expected, atol=2e-6)
     assert got.std(1).max() < 1e-6
+
+
+@pytest.mark.parametrize("interpolation", [0, 1, 2], ids=["linear", "smooth", "step"])
+@pytest.mark.parametrize("places", [(0, 0.5, 0.5), (0, 0.5, 0.5, 1), (0.5, 0.5)], ids=len)
+def test_a_ramp_has_an_edge_where_two_colours_stand_at_one_place(places, interpolation):
+    colours = [(1, 0, 0, 1), (0.2, 0.1, 0.4, 1), (0, 1, 0, 1), (0, 1, 0, 1)][: len(places)]
+    inputs = {"num_intervals": ("integer", str(len(places)))}
+    inputs["interpolation"] = ("integer", str(interpolation))
+    for at, (place, colour) in enumerate(zip(places, colours, strict=True), 1):
+        inputs[f"interval{at}"] = ("float", str(place))
+        inputs[f"color{at}"] = numbers("color4", colour)
+    uv, (got,) = values_of([("ramp", "color4", inputs)])
+    x, edge = uv[0, :, 0], places.index(0.5)
+    share = np.clip(x / 0.5, 0, 1)
+    share = [share, share**2 * (3 - 2 * share), np.zeros_like(x)][interpolation][:, None]
+    first, last, behind = (np.array(colours[at][:3]) for at in (0, edge, edge + 1))
+    expected = np.where(x[:, None] > 0.5, behind, first + (last - first) * share)
+    np.testing.assert_allclose(got, expected, atol=2e-6)
+
+
+def test_the_film_of_gltf_is_thicker_where_its_texture_is_brighter(tmp_path):
+    texels = np.random.default_rng(3).random((8, 8, 3)).astype(np.float32)
+    write_image(tmp_path / "film.exr", texels)
+    ends = {"thicknessMin": ("float", "1"), "thicknessMax": ("float", "3")}
+    at_texels = {"file": ("filename", "film.exr"), "filtertype": ("string", "closest")}
+    parts = [
+        node("gltf_iridescence_thickness", f"case_{at}", "float", {**ends, **source})
+        + shown(f"case_{at}", "", "float", f"shown_{at}")
+        for at, source in enumerate((at_texels, {}))
+    ]
+    uv, (textured, bare) = glow_by_turn(parts, 11, offset=4.0, search_paths=[tmp_path])
+    column, row = np.floor(uv[0] * 8).astype(int).T
+    np.testing.assert_allclose(textured[:, 0], 1 + 2 * texels[7 - row, column, 1], atol=2e-6)
+    np.testing.assert_allclose(bare, 3, atol=2e-6)

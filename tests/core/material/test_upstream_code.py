@@ -102,6 +102,13 @@ def test_the_inverse_of_a_matrix_is_divided_by_what_is_not_its_determinant():
     assert f"col0 = float4({column});" in code.split("one_over_det")[0]
 
 
+def test_hair_is_divided_by_pi_and_its_longest_ways_are_not_spread_over_a_turn():
+    """fixes.normalise_hair"""
+    code = raw(closure("chiang_hair_bsdf", {}))
+    assert code.count("bsdf.response = F * closureData.occlusion * M_PI_INV;") == 1
+    assert code.count("(i == 3) ?  (1.0 / 2.0 * M_PI) : mx_hair_azimuthal_scattering(") == 1
+
+
 def test_an_edge_without_width_is_a_smoothstep_between_equal_values():
     """prelude.slang, smoothstep"""
     code = source("stdlib/genglsl/mx_aastep.glsl")
@@ -215,6 +222,20 @@ def test_a_switch_gives_nothing_beyond_its_last_input(kind):
     """library_graphs"""
     beyond = library().getNodeGraph(f"NG_switch_{kind}").getNode("ifgreater_10").getInput("in2")
     assert beyond.getInterfaceName() == "" and set(beyond.getValueString()) <= set("0., ")
+
+
+def test_a_ramp_divides_by_the_width_of_each_interval():
+    """library_graphs"""
+    graph = library().getNodeGraph("NG_ramp_gradient")
+    share = graph.getNode("interpolation_selector").getInput("in1").getConnectedNode()
+    assert share.getCategory() == "remap"
+
+
+def test_the_film_of_gltf_is_thinnest_where_its_texture_is_1():
+    """library_graphs"""
+    graph = library().getNodeGraph("NG_gltf_iridescence_thickness_float_1_0")
+    ends = [graph.getNode("mixThickness").getInput(name) for name in ("bg", "fg")]
+    assert [end.getInterfaceName() for end in ends] == ["thicknessMax", "thicknessMin"]
 
 
 def test_no_definition_has_the_input_that_disables_a_node():

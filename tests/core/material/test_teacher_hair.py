@@ -1,0 +1,54 @@
+"""The teacher's hair against Chiang's model."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.material.teacher import Teacher
+
+from . import closed_forms as forms
+from .surfaces import closure, hemisphere, normalised, respond
+
+PAIRS = 2000
+WHITE, BLACK = [1, 1, 1], [0, 0, 0]
+TURN = 0.1
+ROUGHNESSES = [(0.2, 0.5), (0.3, 0.7), (0.6, 0.9), (0.6, 0.9)]
+ABSORPTION = [0.1, 0.4, 1.2]
+TINTS = {
+    "every way": ([0.9, 0.7, 0.5], [0.4, 0.8, 0.6], [0.7, 0.3, 0.9]),
+    "off the surface": (WHITE, BLACK, BLACK),
+    "straight through": (BLACK, WHITE, BLACK),
+    "reflected inside": (BLACK, BLACK, WHITE),
+}
+
+
+def listed(values):
+    return ",".join(map(str, values))
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    random = np.random.default_rng(31)
+    return hemisphere(random, PAIRS, 0.1), hemisphere(random, PAIRS, 0.1)
+
+
+def test_white_hair_of_the_closed_form_returns_what_it_receives():
+    wi = normalised(np.random.default_rng(32).standard_normal((400_000, 3)))
+    wo = np.tile(normalised(np.array([[0.5, 0.6, 0.4]])), (len(wi), 1))
+    returned = forms.chiang_hair([WHITE] * 4, 1.55, ROUGHNESSES, 0, BLACK, wi, wo)
+    assert returned.mean() * 4 * np.pi == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("name", TINTS)
+def test_hair_follows_chiangs_model(name, pairs):
+    tints, names = TINTS[name], ("R", "TT", "TRT")
+    inputs = {
+        "ior": ("float", "1.8"),
+        "cuticle_angle": ("float", str(0.5 + TURN / np.pi)),
+        "absorption_coefficient": ("vector3", listed(ABSORPTION)),
+        **{f"tint_{way}": ("color3", listed(tints[at])) for at, way in enumerate(names)},
+        **{f"roughness_{w}": ("vector2", listed(ROUGHNESSES[at])) for at, w in enumerate(names)},
+    }
+    got = respond(Teacher(closure("chiang_hair_bsdf", inputs)), np.zeros((PAIRS, 2)), *pairs)
+    ways = [*tints, tints[2]]
+    expected = forms.chiang_hair(ways, 1.8, ROUGHNESSES, TURN, ABSORPTION, *pairs)
+    np.testing.assert_allclose(got, expected, rtol=0.01, atol=1e-4)
