@@ -208,12 +208,13 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
+        _looks_by_material(root)  # refuses looks that inherit each other
+        _hand_down_inputs(root)
         prefer_graphs_to_code(root)
         define_surfaces_of_materials(root, standard_library())
         empty_dropped_nodes(root)
         pass_disabled_nodes_by(root)
         leave_black_outside(root)
-        _hand_down_inputs(root)
         give_backs_what_is_in_front(root)
         name_channels_by_type(root)
         prefer_interfaces_to_values(root)
@@ -238,8 +239,8 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
 
 
 def _hand_down_inputs(root: mx.Document) -> None:
-    """Gives materials what they inherit, which the generator does not look for."""
-    for node in root.getMaterialNodes():
+    """Gives nodes what they inherit, of which the generator knows the values of nodes alone."""
+    for node in root.getNodes():
         for port in node.getActiveInputs() if node.hasInheritString() else ():
             if node.getInput(port.getName()) is None:
                 node.addInput(port.getName(), port.getType()).copyContentFrom(port)
