@@ -108,6 +108,8 @@ def _without_code(node: mx.Node) -> str | None:
 
 def _undefined_output(node: mx.Node) -> str | None:
     graph = own_graph(node)
+    if graph is not None and not graph.getOutputs():
+        return f"node {node.getNamePath()!r} is defined by {graph.getName()!r}, which has no output"
     for output in graph.getOutputs() if graph is not None else ():
         fault = _without_source(output)
         if not fault and (wrong := _mistyped_output(output)):

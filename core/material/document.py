@@ -30,6 +30,7 @@ from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.upgrades import name_channels_by_type
+from verdigris.core.material.upstream import count_written_out, upstream_nodes
 from verdigris.core.material.usd_textures import leave_black_outside
 from verdigris.core.material.xmltext import Override, Twin, check_xml, collect_includes, read_text
 from verdigris.core.outputs import with_plain_letters
@@ -37,6 +38,7 @@ from verdigris.core.outputs import with_plain_letters
 if TYPE_CHECKING:
     import MaterialX as mx
 
+MOST_NODES = 200_000
 _SURFACE_TYPES = ("surfaceshader", "material")
 
 
@@ -151,16 +153,24 @@ class Document:
 
     def nodes_of(self, material: Material) -> Iterator[mx.Node]:
         """Every node upstream of a material, each once, through node graphs of the document."""
-        from verdigris.core.material.upstream import upstream_nodes
-
         return upstream_nodes(material.element, self.name)
 
     def check(self, material: Material) -> None:
-        """Refuses a material with a node that cannot be resolved, or whose graph goes round."""
+        """Refuses a material with a node that cannot be resolved, or whose graph goes round, or
+        grows without bound where its definitions are written out."""
+        nodes = []
         for node in self.nodes_of(material):
             fault = find_fault(node)
             if fault:
                 raise DocumentError(f"{self.name}: {fault}")
+            nodes.append(node)
+        count = count_written_out(nodes)
+        if count > MOST_NODES:
+            raise DocumentError(
+                f"{self.name}: material {material.name!r} comes to {count:,} nodes, each use of a "
+                f"definition counted; at most {MOST_NODES:,} are compiled: have its definitions "
+                "use each other less"
+            )
 
 
 def load_document(

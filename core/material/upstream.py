@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import DocumentError
@@ -47,6 +49,20 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
             done.add(path)
         elif enter(following):
             yield following
+
+
+def count_written_out(nodes: Sequence[mx.Node]) -> int:
+    """How many nodes these are, the nodes behind an element, where every use of a definition of the
+    document counts as what its graph holds. What compilers take has no bound but this."""
+    users: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        graph = own_graph(node)
+        if graph is not None:
+            users[graph.getNamePath()].append(node.getParent().getNamePath())
+    times: dict[str, int] = {}
+    for graph_name in TopologicalSorter(users).static_order():
+        times[graph_name] = sum(times[user] for user in users.get(graph_name, ())) or 1
+    return sum(times.get(node.getParent().getNamePath(), 1) for node in nodes)
 
 
 def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:

@@ -6,13 +6,14 @@ import MaterialX as mx
 import numpy as np
 import pytest
 
+from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
 from verdigris.core.material.provenance import texture_files
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher import Teacher
 
 from .documents import document, material, standard_surface
-from .surfaces import glow, node, write_image
+from .surfaces import glow, node, probe, write_image
 
 AT = np.float32([[0.2, 0.7]])
 UP = np.float32([[0, 0, 1]])
@@ -253,3 +254,38 @@ def test_what_is_behind_renderman_surfaces_is_not_compiled():
     assert report.problem == "" and "back" in [part.name for part in report.parts]
     # a Lambertian lobe of MaterialX's default colour, seen from above
     np.testing.assert_allclose(Teacher(loaded).response(AT, UP, UP), 0.18 / np.pi, rtol=1e-3)
+
+
+def doubled(times):
+    """Definitions each of which uses the one before it twice, the first once of a node."""
+    text = ""
+    for at in range(times + 1):
+        category = f"double{at - 1}" if at else "dot"
+        body = '<input name="in" type="color3" interfacename="in"/>'
+        body = f'<{category} name="first" type="color3">{body}</{category}>'
+        second = '<input name="in" type="color3" nodename="first"/>'
+        body += f'<{category} name="second" type="color3">{second}</{category}>'
+        text += (
+            f'<nodedef name="ND_{at}" node="double{at}"><input name="in" type="color3"/>'
+            f'<output name="out" type="color3"/></nodedef><nodegraph name="NG_{at}" '
+            f'nodedef="ND_{at}">{body}<output name="out" type="color3" nodename="second"/>'
+            "</nodegraph>"
+        )
+    return text + node(f"double{times}", "colour", "color3", {"in": ("color3", "@uv_colour")})
+
+
+def test_definitions_that_use_each_other_without_bound_are_refused():
+    few = probe(doubled(2), "colour")
+    np.testing.assert_allclose(glow(Teacher(few), [[0.5, 0.75]]), [[0.5, 0.75, 0.25]])
+    many = probe(doubled(40), "colour")
+    count = 2 ** (40 + 2) - 2
+    with pytest.raises(DocumentError, match=f"'material' comes to {count // 10**9:,},.* nodes"):
+        many.check(many.require_material())
+
+
+def test_a_definition_whose_graph_has_no_output_is_refused_by_name():
+    body = '<nodedef name="ND_none" node="none"><output name="out" type="color3"/></nodedef>'
+    body += '<nodegraph name="NG_none" nodedef="ND_none"><constant name="out" type="color3"/>'
+    body += '<output name="out" type="color3" nodename="out"/></nodegraph>'
+    with pytest.raises(DocumentError, match="'colour' is defined by 'NG_none', which has no out"):
+        Teacher(probe(body + '<none name="colour" type="color3"/>', "colour"))
