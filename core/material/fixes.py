@@ -25,6 +25,15 @@ _FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]
 _HAIR_PATHS = "(1.0 / 2.0 * M_PI)"
 _HAIR_RESPONSE = "bsdf.response = F * closureData.occlusion"
 _OPACITY = re.compile(r"(float surfaceOpacity = )([^;]+);")
+# Of what the generator declares for lit surfaces alone, what some nodes name: how it declares it.
+_FOR_LIT_SURFACES = {
+    "M_PI": ("#define M_PI ", "#define M_PI 3.1415926535897932"),
+    "mx_environment_radiance": (
+        "float3 mx_environment_radiance(",
+        "float3 mx_environment_radiance(float3 N, float3 V, float3 X, float2 alpha, "
+        "int distribution, FresnelData fd) { return float3(0.0); }",
+    ),
+}
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
 # A sample stands in the world as it is, at the first frame.
 _VALUES = {
@@ -61,6 +70,20 @@ def lift_private_uniforms(code: str) -> str:
     code = _LIGHTS.sub("\n", code)
     start = code.index("cbuffer pixelCB")
     return code[:start] + "\n".join(declared) + "\n\n" + code[start:]
+
+
+def declare_for_unlit_surfaces(code: str) -> str:
+    """Declares what the code of flakes and of hair's colours names, also where nothing is lit.
+
+    The generator writes pi and a function of the environment with the code of a light, and without
+    them an unlit surface of that colour does not compile.
+    """
+    missing = [
+        declared
+        for name, (start, declared) in _FOR_LIT_SURFACES.items()
+        if name in code and start not in code
+    ]
+    return "\n".join([*missing, code])
 
 
 def rename_mix_variables(code: str) -> str:

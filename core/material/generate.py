@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.fixes import (
+    declare_for_unlit_surfaces,
     divide_inverses_by_determinants,
     drop_unlit_passes,
     lift_private_uniforms,
@@ -131,7 +132,8 @@ def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> 
             f"other letters in {locale_told()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
-    return normalise_hair(divide_inverses_by_determinants(code))
+    code = normalise_hair(divide_inverses_by_determinants(code))
+    return declare_for_unlit_surfaces(code)
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:

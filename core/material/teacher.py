@@ -74,5 +74,7 @@ def _first_error(text: str) -> str:
     """Of what the compiler says, the first error, and the line of code that it points to."""
     lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
     first = lines[0] if lines else text.strip().splitlines()[0]
-    pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", text, re.MULTILINE)
+    # warnings come before it, and point to code, too
+    behind = text[text.find(first) :]
+    pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", behind, re.MULTILINE)
     return f"{first}: {pointed[2].rstrip('.')}, in {pointed[1].strip()!r}" if pointed else first

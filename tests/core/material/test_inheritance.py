@@ -49,8 +49,6 @@ def test_an_inherited_connection_to_nothing_is_refused():
 @pytest.mark.parametrize("kind", ["look", 'image type="color3"'])
 @pytest.mark.parametrize("names", ["ab", "a"])
 def test_what_inherits_from_itself_is_refused(kind, names):
-    heirs = (
-        f'<{kind} name="{name}" inherit="{names[at - 1]}"/>' for at, name in enumerate(names)
-    )
+    heirs = (f'<{kind} name="{name}" inherit="{names[at - 1]}"/>' for at, name in enumerate(names))
     with pytest.raises(DocumentError, match="MaterialX cannot read it: Encountered cycle"):
         parse_document(document(*heirs, standard_surface(), material()))

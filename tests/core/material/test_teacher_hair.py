@@ -6,7 +6,7 @@ import pytest
 from verdigris.core.material.teacher import Teacher
 
 from . import closed_forms as forms
-from .surfaces import closure, hemisphere, normalised, respond
+from .surfaces import closure, glow, hemisphere, node, normalised, probe, respond
 
 PAIRS = 2000
 WHITE, BLACK = [1, 1, 1], [0, 0, 0]
@@ -52,3 +52,19 @@ def test_hair_follows_chiangs_model(name, pairs):
     ways = [*tints, tints[2]]
     expected = forms.chiang_hair(ways, 1.8, ROUGHNESSES, TURN, ABSORPTION, *pairs)
     np.testing.assert_allclose(got, expected, rtol=0.01, atol=1e-4)
+
+
+def test_melanin_and_colours_give_the_absorption_that_their_papers_say():
+    inputs = {"melanin_concentration": ("float", "0.5"), "melanin_redness": ("float", "0.25")}
+    melanin = node("deon_hair_absorption_from_melanin", "absorbed", "vector3", inputs)
+    inputs = {"color": ("color3", "0.5,0.3,0.1"), "azimuthal_roughness": ("float", "0.3")}
+    coloured = node("chiang_hair_absorption_from_color", "absorbed", "vector3", inputs)
+    brown, red = np.array([0.419, 0.697, 1.37]), np.array([0.187, 0.4, 1.05])
+    spread = np.polynomial.Polynomial([5.969, -0.215, 2.532, -10.73, 5.574, 0.245])(0.3)
+    for body, expected in (
+        (melanin, -np.log(1 - 0.5) * (0.75 * brown + 0.25 * red)),
+        (coloured, (np.log([0.5, 0.3, 0.1]) / spread) ** 2),
+    ):
+        body += node("convert", "shown", "color3", {"in": ("vector3", "@absorbed")})
+        got = glow(Teacher(probe(body, "shown")), [[0.5, 0.5]])
+        np.testing.assert_allclose(got, [expected], rtol=1e-3)

@@ -5,10 +5,21 @@ import numpy as np
 import pytest
 
 from verdigris.core.errors import DocumentError
+from verdigris.core.material.library import standard_library
 from verdigris.core.material.teacher import Teacher
 
 from .many_nodes import OFFSET, VALUES, definitions, glow_by_turn, shown, sources, wired
-from .surfaces import UV, document, hemisphere, node, respond, surface_material, write_image
+from .surfaces import (
+    UV,
+    document,
+    glow,
+    hemisphere,
+    node,
+    probe,
+    respond,
+    surface_material,
+    write_image,
+)
 
 BATCH = 48
 
@@ -77,3 +88,26 @@ def test_a_node_that_materialx_cannot_write_in_slang_is_refused_by_name(category
     body += node("surface", "surf", "surfaceshader", {"edf": (kind, "@odd_one")})
     with pytest.raises(DocumentError, match=r"odd_one|conical|measured"):
         Teacher(document(body + surface_material("surf")))
+
+
+@pytest.mark.parametrize(
+    ("category", "output", "kind"),
+    [
+        ("flake2d", "rand", "float"),
+        ("flake3d", "rand", "float"),
+        ("chiang_hair_absorption_from_color", "absorption", "vector3"),
+        ("chiang_hair_roughness", "roughness_R", "vector2"),
+        ("deon_hair_absorption_from_melanin", "absorption", "vector3"),
+    ],
+)
+def test_what_is_unlit_has_the_colour_that_a_lit_surface_gives_off(category, output, kind):
+    (definition,) = standard_library().getMatchingNodeDefs(category)
+    body = sources() + wired(definition, "made")
+    several = output if len(definition.getActiveOutputs()) > 1 else ""
+    body += shown("made", several, kind, "shown")
+    unlit = {"emission_color": ("color3", "@shown")}
+    unlit = node("surface_unlit", "surf", "surfaceshader", unlit) + surface_material("surf")
+    uv = np.random.default_rng(5).random((500, 2))
+    expected = glow(Teacher(probe(body, "shown")), uv)
+    assert np.ptp(expected) > 0.001
+    np.testing.assert_array_equal(glow(Teacher(document(UV + body + unlit)), uv), expected)

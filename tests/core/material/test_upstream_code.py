@@ -109,6 +109,32 @@ def test_hair_is_divided_by_pi_and_its_longest_ways_are_not_spread_over_a_turn()
     assert code.count("(i == 3) ?  (1.0 / 2.0 * M_PI) : mx_hair_azimuthal_scattering(") == 1
 
 
+@pytest.mark.parametrize(
+    ("category", "kind", "named", "declared"),
+    [
+        ("flake2d", "multioutput", "M_PI", "#define M_PI "),
+        (
+            "chiang_hair_absorption_from_color",
+            "vector3",
+            "mx_environment_radiance(",
+            "float3 mx_environment_radiance(",
+        ),
+    ],
+)
+def test_what_an_unlit_surface_names_is_declared_for_lit_ones_alone(
+    category, kind, named, declared
+):
+    """fixes.declare_for_unlit_surfaces"""
+    output = ' output="rand"' if kind == "multioutput" else ""
+    body = node(category, "made", kind, {})
+    kind = "float" if output else kind
+    body += f'<convert name="c" type="color3"><input name="in" type="{kind}" nodename="made"'
+    body += f"{output}/></convert>"
+    body += node("surface_unlit", "surf", "surfaceshader", {"emission_color": ("color3", "@c")})
+    code = raw(document(body + surface_material("surf")))
+    assert named in code and declared not in code
+
+
 def test_an_edge_without_width_is_a_smoothstep_between_equal_values():
     """prelude.slang, smoothstep"""
     code = source("stdlib/genglsl/mx_aastep.glsl")
