@@ -30,6 +30,7 @@ _OVERRIDES = {
     "IM_oren_nayar_diffuse_bsdf_genglsl": "mx_oren_nayar_diffuse_bsdf",
     "IM_sheen_bsdf_genglsl": "mx_sheen_bsdf",
     "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
+    "IM_translucent_bsdf_genglsl": "mx_translucent_bsdf",
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }
 

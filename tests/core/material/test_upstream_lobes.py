@@ -11,7 +11,8 @@ import pytest
 
 from . import closed_forms
 from .furnace import bounces, ggx_density, ggx_lobe, integrated, sequence, view
-from .untouched import source
+from .surfaces import closure, node
+from .untouched import raw, source
 
 
 def test_subsurface_takes_its_curvature_from_neighbouring_pixels():
@@ -23,6 +24,23 @@ def test_the_energy_preserving_lobe_clamps_the_angle_between_light_and_view():
     """overrides/nodes/mx_oren_nayar_diffuse_bsdf.slang"""
     code = source("pbrlib/genglsl/mx_oren_nayar_diffuse_bsdf.glsl")
     assert "LdotV = clamp(dot(L, V), M_FLOAT_EPS, 1.0)" in code
+
+
+@pytest.mark.parametrize(
+    "lobe", ["oren_nayar_diffuse", "burley_diffuse", "subsurface", "translucent", "conductor"]
+)
+def test_an_opaque_lobe_lets_nothing_through_at_any_weight(lobe):
+    """overrides/lib/opaque.slang"""
+    before, _ = source(f"pbrlib/genglsl/mx_{lobe}_bsdf.glsl").split("if (weight < M_FLOAT_EPS)")
+    assert "bsdf.throughput = vec3(0.0);" in before
+
+
+def test_the_shares_of_a_mix_are_written_into_weights():
+    """overrides/lib/opaque.slang"""
+    mixed = {"fg": ("BSDF", "@one"), "bg": ("BSDF", "@other"), "mix": ("float", "@u")}
+    lobes = "".join(node("burley_diffuse_bsdf", name, "BSDF", {}) for name in ("one", "other"))
+    code = raw(closure("mix", mixed, lobes))
+    assert "mx_add_bsdf(closureData" in code and "mx_mix_bsdf(closureData" not in code
 
 
 def ggx_fit(cosine, alpha):
