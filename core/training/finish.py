@@ -49,6 +49,7 @@ from verdigris.core.training.measure import (
     texel_footprint,
 )
 from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
+from verdigris.core.training.options import make_folder
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
@@ -206,6 +207,8 @@ def _write(
         opacity=None if coverage is None else opacity_levels(coverage),
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
     )
+    # what was trained for so long is not lost with a folder that somebody took away meanwhile
+    make_folder(run.options.folder)
     write_bundle(path, exported, contents)
     textures: Mapping[str, str] | None = None
     if run.options.viewport_textures:
