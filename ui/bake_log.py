@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.host import BakedResult
-from verdigris.core.training.events import SMALL_TEXTURE
+from verdigris.core.training.events import ROUNDING, SMALL_TEXTURE
 from verdigris.ui.history import History
 from verdigris.ui.progress import Part, Progress
 from verdigris.ui.signal import Signal
 
 # Phases whose loss is that of the texture which is shown.
-_LEARNING = (SMALL_TEXTURE, "training")
+_LEARNING = (SMALL_TEXTURE, "training", ROUNDING)
 
 
 class BakeLog:

@@ -25,6 +25,7 @@ from verdigris.core.training.coarse_levels import average_levels
 from verdigris.core.training.error_weights import draw_by_errors
 from verdigris.core.training.events import (
     ENCODING,
+    ROUNDING,
     SMALL_TEXTURE,
     Event,
     Phase,
@@ -73,8 +74,8 @@ __all__ = ["BakeControl", "BakeOptions", "bake"]
 T = TypeVar("T")
 
 # Those that a bake does not need are left out, and but for large textures the two in the middle.
-_PHASES = ("candidates", "training", "rounding", "measuring")
-_PHASES_OF_LARGE = ("candidates", SMALL_TEXTURE, ENCODING, "training", "rounding", "measuring")
+_PHASES = ("candidates", "training", ROUNDING, "measuring")
+_PHASES_OF_LARGE = ("candidates", SMALL_TEXTURE, ENCODING, "training", ROUNDING, "measuring")
 # Held-out samples that a running bake is measured on; software devices take a fraction of them.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 _CALIBRATION_SECONDS = 1.0
@@ -260,7 +261,7 @@ def _train(run: Run) -> Iterator[Event]:
     if phase and not run.stopped_by:
         if not run.rounding:
             note_error_before(run)
-        yield _phase(run, "rounding")
+        yield _phase(run, ROUNDING)
         yield from _train_to(run, settings.iterations)
     if not run.stopped_by:
         run.stopped_by = "time limit" if run.is_limited else "steps"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Phases of a bake: one trains the texture of which a large one is made, the other makes that.
 SMALL_TEXTURE, ENCODING = "small texture", "encoding"
+# The last steps of a training, in which latents are rounded as they will be stored.
+ROUNDING = "rounding"
 # The phase of a bake that comes after measuring, where textures for a viewport are asked for.
 FLATTENING = "flattening"
 

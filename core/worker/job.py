@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.presets import default_preset, require_settings
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
+from verdigris.core.training.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.stages import stages_of
 from verdigris.core.training.trainers import choose_trainer
@@ -99,7 +99,7 @@ class Job:
         rounded = stages[-1].first_step + rounding.first_step if rounding else settings.iterations
         add("training", rounded)
         if rounding:
-            add("rounding", settings.iterations)
+            add(ROUNDING, settings.iterations)
         if self._flattens:
             from verdigris.core.flatten.viewport import viewport_settings
 

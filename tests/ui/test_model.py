@@ -241,6 +241,19 @@ def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_enco
     assert len(model.bake.history.losses()[0]) == 2
 
 
+def test_the_loss_of_the_steps_that_round_is_shown_to_the_last(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=0, steps=100)
+    hear_plan(bench, [("training", 0, 90), ("rounding", 90, 100)])
+    for name, step in (("training", 90), ("rounding", 100)):
+        bench.hear("phase", name=name)
+        bench.hear("step", step=step, steps=100, loss=0.5, seconds_left=2.0)
+    bench.hear("phase", name="rounding")
+    assert list(model.bake.history.losses()[0]) == [90, 100]
+    assert model.bake.progress.seconds_left == 2.0
+
+
 def test_error_figures_are_those_that_were_told_last(bench):
     model = bench.training()
     bench.hear("metrics", step=1, samples=[{"log_mae": 0.5, "smape": 0.9, "relative_l1": 0.4}])

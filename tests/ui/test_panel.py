@@ -12,9 +12,12 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
+from verdigris.core.training.bake import _PHASES, _PHASES_OF_LARGE
+from verdigris.core.training.events import FLATTENING
 from verdigris.core.training.metrics import measure_samples
 from verdigris.core.worker.client import GONE, SILENT
 from verdigris.ui.notices import ERROR
+from verdigris.ui.widgets.transport import _PHASES as _IN_WORDS
 
 WAIT = 90_000
 
@@ -184,6 +187,10 @@ def test_a_material_with_errors_says_which_and_cannot_be_started(
     # whatever page is open
     qtbot.waitUntil(lambda: panel.status.progress.now.text().startswith("Cannot be baked"))
     assert panel.viewport.excuse("reference") == "cannot be drawn"
+
+
+def test_every_phase_of_a_bake_is_told_in_words():
+    assert {*_PHASES, *_PHASES_OF_LARGE, FLATTENING} <= set(_IN_WORDS)
 
 
 def test_a_document_without_a_material_leaves_nothing_ready(make_panel, document):

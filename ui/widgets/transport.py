@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.training.events import ENCODING, FLATTENING, SMALL_TEXTURE
+from verdigris.core.training.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
 from verdigris.core.worker.events import DONE, FINISHING, IDLE, PAUSED, PREPARING
 from verdigris.ui import states
 from verdigris.ui.binding import follow
@@ -28,6 +28,7 @@ _PHASES = {
     SMALL_TEXTURE: "training a small texture",
     ENCODING: "making the large texture",
     "training": "training",
+    ROUNDING: "training, rounded",
     "measuring": "measuring and writing",
     FLATTENING: "fitting textures for the viewport",
     "starting": "starting",
