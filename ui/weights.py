@@ -118,6 +118,7 @@ class WeightMap:
         """Another map, of any size, in one step of undo."""
         self._remember()
         self.values = np.array(values, np.float32)
+        self._is_new_stroke = self._is_stroking
         self.changed.emit()
 
     def undo(self) -> None:
@@ -135,6 +136,8 @@ class WeightMap:
         if source:
             target.append(self.values)
             self.values = source.pop()
+            # what is painted after it, in the same stroke, is a step of its own
+            self._is_new_stroke = self._is_stroking
             self.changed.emit()
 
 

@@ -525,6 +525,23 @@ def test_a_stroke_beside_the_texture_is_no_step_of_undo():
     assert weights.can_redo and not weights.can_undo
 
 
+@pytest.mark.parametrize("change", ["undo", "fill"])
+def test_what_is_painted_after_another_step_in_one_stroke_is_a_step_of_its_own(change):
+    weights = WeightMap(16)
+    weights.begin_stroke()
+    weights.dab(0.2, 0.5, Brush())
+    weights.undo() if change == "undo" else weights.fill(2.0)
+    before = weights.values.copy()
+    weights.dab(0.6, 0.5, Brush())
+    weights.dab(0.8, 0.5, Brush())
+    weights.end_stroke()
+    painted = weights.values.copy()
+    weights.undo()
+    np.testing.assert_array_equal(weights.values, before)
+    weights.redo()
+    np.testing.assert_array_equal(weights.values, painted)
+
+
 def test_a_stroke_is_one_step_of_undo_and_undo_can_be_undone():
     weights = WeightMap(16)
     weights.begin_stroke()
