@@ -79,6 +79,29 @@ def test_the_scale_of_the_difference_is_not_cut_off_where_the_picture_is_narrow(
     assert max(dark_columns(written[0.1], range(viewport.height()))) < viewport.width() - 10
 
 
+@pytest.mark.parametrize("letters", [9, 26])
+def test_names_on_a_wiped_picture_do_not_cover_each_other(letters, viewport, monkeypatch):
+    viewport.setMinimumSize(1, 1)
+    viewport.resize(300, 150)
+    font = viewport.font()
+    font.setPixelSize(letters)
+    viewport.setFont(font)
+    for part in ("reference", "neural"):
+        shown = Shown(np.zeros((16, 16, 3), np.uint8), 0, 0, 1.0, 0.0)
+        viewport._model.pictures.parts[part] = shown
+    viewport._model.pictures.changed.emit()
+    boxes = []
+
+    def note(painter, text, cell, flags):
+        boxes.append(painter.boundingRect(cell.adjusted(10, 8, -10, -8), flags, text))
+
+    monkeypatch.setattr(viewport, "_write", note)
+    viewport.set_mode("wipe")
+    viewport.grab()
+    first, second = boxes
+    assert not first.adjusted(-5, -2, 5, 2).intersects(second.adjusted(-5, -2, 5, 2))
+
+
 def test_pictures_are_asked_for_as_large_as_the_device_that_is_found_can_draw(viewport):
     model = viewport._model
     viewport.set_mode("reference")

@@ -21,6 +21,8 @@ MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 _GAP = 4
 _GRIP = 10.0
+# Between the side of a picture and what is written on it.
+_LABEL_MARGIN = 10
 # Pixels between touches of the brush, at most.
 _BRUSH_STEP = 6.0
 _DEGREES_A_PIXEL = 0.5
@@ -149,16 +151,28 @@ class Viewport(QWidget):
         painter.setBrush(Qt.GlobalColor.white)
         painter.drawEllipse(QPointF(line, cell.center().y()), 4, 4)
         self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
-        self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight)
+        names = (NAMES["reference"], NAMES["neural"])
+        widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
+        # the names would cover each other
+        is_narrow = sum(widths) > cell.width()
+        low = Qt.AlignmentFlag.AlignBottom if is_narrow else Qt.AlignmentFlag.AlignTop
+        self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
 
-    def _label(self, painter: QPainter, part: str, cell: QRectF, side: Qt.AlignmentFlag) -> None:
+    def _label(
+        self,
+        painter: QPainter,
+        part: str,
+        cell: QRectF,
+        side: Qt.AlignmentFlag,
+        height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
+    ) -> None:
         text = NAMES[part]
         shown = self._model.pictures.parts.get(part)
         if part == "heat" and shown is not None:
             text += f", bright = {100 * shown.top:g}% or more"
         # pictures lie alike whichever way is read, and so do their labels; one may be narrower than
         # its label
-        sides = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignTop
+        sides = side | Qt.AlignmentFlag.AlignAbsolute | height
         self._write(painter, text, cell, sides | Qt.TextFlag.TextWordWrap)
 
     def _draw_texel(self, painter: QPainter) -> None:
@@ -193,7 +207,7 @@ class Viewport(QWidget):
         return "\n".join([place, ",  ".join(colours)])
 
     def _write(self, painter: QPainter, text: str, cell: QRectF, flags: Qt.AlignmentFlag) -> None:
-        room = cell.adjusted(10, 8, -10, -8)
+        room = cell.adjusted(_LABEL_MARGIN, 8, -_LABEL_MARGIN, -8)
         box = painter.boundingRect(room, flags, text).adjusted(-5, -2, 5, 2)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.palette().color(QPalette.ColorRole.Window))
