@@ -33,8 +33,6 @@ class Figures(QWidget):
         )
         self.size = self._line("What the game loads: the latent texture and the decoder")
         self.verdict = self._line("Whether it is worth baking")
-        self.verdict.setWordWrap(True)
-        self.verdict.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         form = QFormLayout(self)
         form.setContentsMargins(4, 0, 4, 0)
         form.setVerticalSpacing(2)
@@ -57,7 +55,9 @@ class Figures(QWidget):
     def _line(self, tip: str) -> QLabel:
         label = QLabel("-")
         label.setToolTip(tip)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        # where there is little room, or large letters, the end is read below
+        label.setWordWrap(True)
+        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 

@@ -56,7 +56,8 @@ class PaintPage(QWidget):
             self.focus.addItem(name, where)
         self.focus.setToolTip("Where the training looks; it may change while it trains")
         self.legend = QLabel()
-        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.legend.setWordWrap(True)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.in_view = self._button("Paint in view", "The brush paints on the viewport, too")
         self.in_view.setCheckable(True)
         self.erase = self._button("Erase", _DOCS.get("erases", ""))
@@ -95,6 +96,8 @@ class PaintPage(QWidget):
     def _slider(self, low: int, high: int, field: str) -> QSlider:
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setRange(low, high)
+        # as high as its name, and in the middle of that
+        slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         slider.setToolTip(_DOCS.get(field, ""))
         slider.setAccessibleName(field)
         return slider
