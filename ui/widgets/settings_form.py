@@ -105,7 +105,7 @@ class SettingsForm(QScrollArea):
         combo.setMinimumContentsLength(6)
         combo.addItem("", "" if name == "preset" else None)
         for value in values:
-            combo.addItem(f"{value} x {value}" if name == "resolution" else str(value), value)
+            combo.addItem(_square(value) if name == "resolution" else str(value), value)
         combo.activated.connect(
             lambda index: self._model.set_choices(**{name: combo.itemData(index)})
         )
@@ -179,7 +179,7 @@ class SettingsForm(QScrollArea):
         preset = PRESETS[trainer].get(choices.preset or suited)
         for name, combo in self._combos.items():
             value = suited if name == "preset" else getattr(preset, name, "")
-            shown = f"{value} x {value}" if name == "resolution" else value
+            shown = _square(value) if name == "resolution" else value
             combo.setItemText(
                 0, f"{shown}  (default)" if name == "preset" else f"{shown}  (preset)"
             )
@@ -198,6 +198,12 @@ class SettingsForm(QScrollArea):
             self.folder.setPlaceholderText(str(model.result_folder()))
             self.resume.setChecked(choices.resume)
             self.viewport.setChecked(choices.viewport_textures)
+
+
+def _square(size: object) -> str:
+    """Texels across and down; the sign before them keeps their order where reading goes from right
+    to left."""
+    return f"\u200e{size} x {size}"
 
 
 def _form() -> QFormLayout:
