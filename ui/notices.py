@@ -9,7 +9,7 @@ from typing import overload
 from verdigris.ui.signal import Signal
 
 INFO, WARNING, ERROR = "info", "warning", "error"
-# One that was among the last so many is not said again.
+# One that was among the last so many is moved to the end.
 _REMEMBERED = 3
 
 
@@ -47,8 +47,10 @@ class Notices(Sequence[Notice]):
 
     def tell(self, severity: str, text: str) -> None:
         notice = Notice(severity, text)
-        if notice not in self._told[-_REMEMBERED:]:
-            self._told.append(notice)
+        if notice in self._told[-_REMEMBERED:]:
+            # by its place, since one that was told long before stays where it is
+            del self._told[len(self._told) - 1 - self._told[::-1].index(notice)]
+        self._told.append(notice)
         self.changed.emit()
 
     def tell_notes(self, notes: Sequence[str]) -> None:
