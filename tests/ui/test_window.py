@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QLocale, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QTextLayout, QTextOption
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QFileDialog, QLineEdit
 
@@ -17,6 +17,7 @@ from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import HostMaterial
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
+from verdigris.core.worker.client import GONE, Health
 from verdigris.core.worker.protocol import Message
 from verdigris.ui.memory import Memory
 from verdigris.ui.notices import INFO, WARNING
@@ -186,6 +187,9 @@ def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(wind
 def test_a_bake_that_was_cancelled_is_not_said_to_be_ready_at_some_step(window, documents):
     window.open(documents[0])
     model, now = window.panel.model, window.panel.status.progress.now
+    assert now.text() == "Reading the material"
+    window.client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    model.tick()
     assert now.text() == "Ready"
     for state, step in (("preparing", None), ("training", 315), ("idle", None)):
         window.client.says("state", state=state)
@@ -194,6 +198,78 @@ def test_a_bake_that_was_cancelled_is_not_said_to_be_ready_at_some_step(window, 
             window.client.says("step", step=step, steps=400)
         model.tick()
     assert now.text() == "Cancelled, step 315 of 400"
+
+
+def test_a_bake_that_was_cancelled_before_its_first_step_is_not_said_to_be_ready(window, documents):
+    window.open(documents[0])
+    model, now = window.panel.model, window.panel.status.progress.now
+    for state in ("preparing", "training", "idle"):
+        window.client.says("state", state=state)
+        window.client.says("started", step=0, steps=400)
+    model.tick()
+    assert now.text() == "Cancelled, step 0 of 400"
+
+
+def test_a_material_that_no_worker_is_left_to_read_is_neither_ready_nor_being_read(
+    window, documents
+):
+    window.open(documents[0])
+    window.panel.model._set_health(Health(GONE, "The worker is gone (exit code 1)."))
+    assert window.panel.status.progress.now.text() == "The worker is gone"
+    assert window.panel.report.report.toPlainText() == "The material was not read."
+
+
+def test_what_is_told_again_is_what_is_seen(window, documents):
+    window.open(documents[0])
+    notices = window.panel.model.notices
+    for text in ("clay.mtlx: there is no such file", "Written: clay.vdg"):
+        notices.tell(WARNING, text)
+    notices.tell(WARNING, "clay.mtlx: there is no such file")
+    assert shown(window) == "clay.mtlx: there is no such file"
+    assert len(notices) == 2
+
+
+def test_a_long_name_is_read_in_full_by_pointing_at_it(window, documents):
+    name = "hero_prop_lacquered_variant_of_the_second_sequence_v012"
+    documents[0].write_text(CLAY.replace('"clay"', f'"{name}"'))
+    window.open(documents[0])
+    combo = window.panel.picker.combo
+    assert name in combo.toolTip()
+    assert name in combo.itemData(0, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_figures_are_read_to_their_end_where_there_is_little_room(qtbot, window, documents):
+    window.open(documents[0])
+    window.resize(420, 900)
+    model, figures = window.panel.model, window.panel.learning.figures
+    window.panel.tabs.setCurrentWidget(window.panel.learning)
+    figures.setStyleSheet("QLabel { font-size: 22px }")
+    model.bake.take(
+        {"event": "finished", "samples": [{"smape": 0.183, "relative_l1": 0.377}]}
+        | {"pictures": [{"psnr": 26.7, "ldr_flip": 0.099}]}
+    )
+    qtbot.wait(50)
+    figures, letters = figures.others, figures.others.fontMetrics()
+    assert letters.horizontalAdvance(figures.text()) > figures.width()
+    assert figures.height() >= max(2 * letters.height(), figures.heightForWidth(figures.width()))
+
+
+def test_where_reading_goes_from_right_to_left_sizes_keep_their_order_and_rows_their_ends(
+    qtbot, window, qapp
+):
+    window.panel.model.set_choices(resolution=64)
+    window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    text = window.panel.settings._combos["resolution"].currentText()
+    layout = QTextLayout(text)
+    option = QTextOption()
+    option.setTextDirection(Qt.LayoutDirection.RightToLeft)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    line = layout.createLine()
+    layout.endLayout()
+    places = [line.cursorToX(text.index(each))[0] for each in ("64", "x")]
+    assert places == sorted(places)
+    assert window.panel.status.progress.now.alignment() & Qt.AlignmentFlag.AlignRight
 
 
 def test_another_document_waits_until_the_bake_has_ended(window, documents):

@@ -16,10 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.worker.client import GONE
 from verdigris.ui import words
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.look import colours_for
 from verdigris.ui.model import PanelModel
+
+_TIP = "The material to bake"
 
 
 class MaterialPicker(QWidget):
@@ -29,7 +32,7 @@ class MaterialPicker(QWidget):
         super().__init__()
         self._model = model
         self.combo = QComboBox()
-        self.combo.setToolTip("The material to bake")
+        self.combo.setToolTip(_TIP)
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.combo.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -52,11 +55,16 @@ class MaterialPicker(QWidget):
         model = self._model
         with quietly(self.combo):
             self.combo.clear()
-            for material in model.materials:
-                self.combo.addItem(f"{material.name}  ({material.source})")
+            for number, material in enumerate(model.materials):
+                name = f"{material.name}  ({material.source})"
+                self.combo.addItem(name)
+                self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
             # one that is baked, and gone from the scene, is none of the list
             known = model.current in model.materials
             self.combo.setCurrentIndex(model.materials.index(model.current) if known else -1)
+        # a long name is cut off in the list
+        shown = self.combo.currentText()
+        self.combo.setToolTip(f"{_TIP}:\n{shown}" if shown else _TIP)
 
     def _enable(self) -> None:
         self.combo.setEnabled(not self._model.is_busy and bool(self._model.materials))
@@ -73,16 +81,23 @@ class ReportView(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         follow(self, model.report_changed, self._show)
+        follow(self, model.health_changed, self._show_waiting)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
         if hasattr(self, "_model"):
             self._show()
 
+    def _show_waiting(self) -> None:
+        if self._model.report is None:
+            self._show()
+
     def _show(self) -> None:
         report = self._model.report
         if report is None:
-            waits = "Reading the material…" if self._model.current else "There is no material yet."
+            is_gone = self._model.health.state == GONE
+            reads = "The material was not read." if is_gone else "Reading the material…"
+            waits = reads if self._model.current else "There is no material yet."
             self.setHtml(f"<p>{waits}</p>")
             return
         colours = colours_for(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.training.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
+from verdigris.core.worker.client import GONE
 from verdigris.core.worker.events import DONE, FINISHING, IDLE, PAUSED, PREPARING
 from verdigris.ui import states
 from verdigris.ui.binding import follow
@@ -105,6 +107,7 @@ class ProgressView(QWidget):
         self.now = QLabel()
         self.left = QLabel()
         self.now.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._lead()
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.addWidget(self.bar, 0, 0, 1, 2)
@@ -117,6 +120,17 @@ class ProgressView(QWidget):
         follow(self, model.state_changed, self._show)
         follow(self, model.report_changed, self._show)
         follow(self, model.materials_changed, self._show)
+
+    def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._lead()
+
+    def _lead(self) -> None:
+        """Apart from the time that is left: Qt would put it on the side where its letters begin."""
+        is_left = self.layoutDirection() == Qt.LayoutDirection.LeftToRight
+        side = Qt.AlignmentFlag.AlignLeft if is_left else Qt.AlignmentFlag.AlignRight
+        self.now.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
 
     def _show(self) -> None:
         model, progress = self._model, self._model.bake.progress
@@ -132,10 +146,14 @@ class ProgressView(QWidget):
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
-        if model.state == IDLE and progress.step and model.bake.result is None:
+        if model.state == IDLE and progress.steps and model.bake.result is None:
             text = "Cancelled"
         elif model.state == IDLE and model.current is None:
             text = "No material"
+        elif model.state == IDLE and model.report is None and model.health.state == GONE:
+            text = "The worker is gone"
+        elif model.state == IDLE and model.report is None and not model.doing:
+            text = "Reading the material"
         elif model.state == IDLE and model.is_refused:
             text = "Cannot be baked: the page Material says why"
         if model.state == DONE and model.bake.stopped_by != "steps":
