@@ -33,6 +33,18 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path)) if has_letters_for(str(path)) else path.absolute()
 
 
+def unused_names(names: Sequence[str]) -> list[str]:
+    """Names of files, each once, also where file systems take upper and lower case for one."""
+    found: list[str] = []
+    for name in names:
+        plain = with_plain_letters(name.strip("|/")) or "_"
+        number, wished = 2, plain
+        while plain.lower() in (other.lower() for other in found):
+            plain, number = f"{wished}_{number}", number + 1
+        found.append(plain)
+    return found
+
+
 def why_no_file_name(name: str) -> str:
     """Why a result cannot have this name, on this system or another; empty where it can."""
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name

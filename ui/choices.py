@@ -56,10 +56,11 @@ class Choices:
         preset = require_settings(self.preset or default_preset(trainer), trainer)
         return replace(preset, **self.changes())
 
-    def start(self, folder: str) -> Start:
-        """The command that begins a bake."""
+    def start(self, folder: str, name: str = "") -> Start:
+        """The command that begins a bake, and the name of its result."""
         return Start(
             folder=folder,
+            name=name,
             preset=self.preset,
             changes=self.changes(),
             resume=self.resume,

@@ -15,6 +15,7 @@ import numpy as np
 
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.host import BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.outputs import unused_names
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -219,7 +220,7 @@ class PanelModel:
         self.notices.clear()
         self._send_weights()
         self._ran = True
-        self._send(self.choices.start(str(self.result_folder())))
+        self._send(self.choices.start(str(self.result_folder()), self._result_name()))
         self._set_state(PREPARING)
 
     @property
@@ -318,6 +319,14 @@ class PanelModel:
             return Path(self.choices.folder)
         scene = self.host.scene_file()
         return (scene.parent if scene else Path.home()) / _RESULT_FOLDER
+
+    def _result_name(self) -> str:
+        """The material's, or one beside it where another of the scene is called the same: neither
+        is written over the other. As of a batch."""
+        if self.current not in self.materials:
+            return ""
+        names = unused_names([material.name for material in self.materials])
+        return names[self.materials.index(self.current)]
 
     # what the worker says
 

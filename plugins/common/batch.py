@@ -20,7 +20,7 @@ from verdigris.core.errors import HostError, VerdigrisError
 from verdigris.core.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
-from verdigris.core.outputs import with_plain_letters
+from verdigris.core.outputs import unused_names
 from verdigris.core.worker.launch import worker_environment
 from verdigris.core.worker_environment import require_worker_python
 
@@ -200,18 +200,6 @@ def choose(host: Host, names: Sequence[str]) -> list[HostMaterial]:
         listed = ", ".join(each.name for each in there)
         raise HostError(f"the scene has no material {missing[0]!r}; it has: {listed}{unseen}")
     return [each for each in there if not names or {each.name, each.key} & set(names)]
-
-
-def unused_names(names: Sequence[str]) -> list[str]:
-    """Names of files, each once, also where file systems take upper and lower case for one."""
-    found: list[str] = []
-    for name in names:
-        plain = with_plain_letters(name.strip("|/")) or "_"
-        number, wished = 2, plain
-        while plain.lower() in (other.lower() for other in found):
-            plain, number = f"{wished}_{number}", number + 1
-        found.append(plain)
-    return found
 
 
 def _hand_over(

@@ -241,6 +241,23 @@ def test_the_loss_of_a_small_texture_is_shown_and_the_bar_waits_while_it_is_enco
     assert len(model.bake.history.losses()[0]) == 2
 
 
+def test_materials_of_one_name_are_not_written_over_each_other(bench, monkeypatch):
+    twins = [HostMaterial(key, "clay", "stack") for key in ("|a,%d%clay", "|b,%d%clay")]
+    monkeypatch.setattr(bench.host, "materials", lambda: tuple(twins))
+    written = []
+    for material in twins:
+        model = bench.ready()
+        model.choose(material)
+        bench.hear("opened", chosen="clay", materials=[REPORT], trainer="numpy", device="cpu")
+        model.start()
+        written.append(bench.client.sent[-1])
+        model._set_state("idle")
+    assert [(each.folder, each.name) for each in written] == [
+        ("/scene/neural", "clay"),
+        ("/scene/neural", "clay_2"),
+    ]
+
+
 def test_the_loss_of_the_steps_that_round_is_shown_to_the_last(bench):
     model = bench.ready()
     model.start()
