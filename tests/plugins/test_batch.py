@@ -9,8 +9,8 @@ import pytest
 
 from verdigris.core.errors import HostError
 from verdigris.core.hosts.files import FilesHost
-from verdigris.plugins.common import batch
 from verdigris.core.outputs import unused_names
+from verdigris.plugins.common import batch
 from verdigris.plugins.common.batch import Choices, bake_scene, main
 
 from ..core.material.documents import document, material, standard_surface
