@@ -152,7 +152,9 @@ def open_view(total: int, place: str, as_json: bool = False) -> Lines:
     """What suits the standard output."""
     if as_json:
         return JsonLines(total)
-    return Table(total, place) if sys.stdout.isatty() else Lines(total)
+    # there is none in a service
+    is_watched = sys.stdout is not None and sys.stdout.isatty()
+    return Table(total, place) if is_watched else Lines(total)
 
 
 def summed_up(result: Result) -> str:

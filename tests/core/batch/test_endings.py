@@ -56,6 +56,15 @@ def locks_in(folder):
     return [path.name for path in folder.rglob(".*.lock")]
 
 
+def test_a_run_without_standard_output_bakes_and_reports(tmp_path):
+    write_documents(tmp_path / "docs", "a")
+    command = [sys.executable, str(PROGRAM), "scene", "run", str(tmp_path / "docs")]
+    without = ["sh", "-c", 'exec "$@" >&-', "sh", *command, "-o", str(tmp_path / "out")]
+    done = subprocess.run(without, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert summary_of(tmp_path) == (0, {"a": "baked"})
+
+
 def test_a_run_whose_output_nobody_takes_any_more_ends_in_a_report(tmp_path):
     process = started(tmp_path, "a", "b")
     process.stdout.close()
