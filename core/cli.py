@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -76,7 +77,9 @@ app.add_typer(farm)
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
     it was interrupted, 143, 129 or 141 when SIGTERM, SIGHUP or a lost reader has ended a bake."""
-    if sys.stderr is None:
+    if not _takes_anything(sys.stdout):
+        sys.stdout = None  # type: ignore[assignment]
+    if not _takes_anything(sys.stderr):
         # print would take the standard output for it
         sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
@@ -119,6 +122,15 @@ def main() -> None:
         if failure.errno != errno.EPIPE:
             print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
+
+
+def _takes_anything(stream: TextIO | None) -> bool:
+    """Whether there is such an output: in the place of one that was closed, a shell may leave a
+    file that it reads, such as its script."""
+    try:
+        return stream is not None and os.write(stream.fileno(), b"") == 0
+    except OSError as failure:
+        return failure.errno != errno.EBADF
 
 
 if __name__ == "__main__":

@@ -213,6 +213,28 @@ def test_without_standard_error_what_belongs_there_is_not_among_results(tmp_path
     assert (result.returncode, result.stdout) == (1, "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="replaces its output as POSIX shells do")
+def test_an_output_that_can_only_be_read_is_none(tmp_path):
+    """As where bash opens its script in the place of an output that was closed."""
+    command = [sys.executable, "-m", "verdigris.core", "inspect"]
+    only_read = ["sh", "-c", 'exec "$@" </dev/null >&0', "sh", *command, str(PRISM), "--no-probe"]
+    done = subprocess.run(only_read, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    missing = ["sh", "-c", 'exec "$@" </dev/null 2>&0', "sh", *command, str(tmp_path / "gone.mtlx")]
+    failed = subprocess.run(missing, stdout=subprocess.PIPE, text=True, check=False)
+    assert (failed.returncode, failed.stdout) == (1, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="replaces its output as POSIX shells do")
+def test_a_bake_whose_progress_nobody_can_take_goes_on(tmp_path):
+    small = ["--preset", "draft", "--resolution", "4", "--iterations", "2", "-o", str(tmp_path)]
+    command = [sys.executable, "-m", "verdigris.core", "bake", str(PRISM), *small]
+    only_read = ["sh", "-c", 'exec "$@" </dev/null 2>&0', "sh", *command]
+    done = subprocess.run(only_read, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "car_paint.vdg/manifest.json").is_file()
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no file without an end")
 def test_a_document_without_an_end_is_refused():
     command = [sys.executable, "-m", "verdigris.core", "inspect", "/dev/zero"]
