@@ -78,7 +78,7 @@ def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
     it was interrupted, 143, 129 or 141 when SIGTERM, SIGHUP or a lost reader has ended a bake."""
     if not _takes_anything(sys.stdout):
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
     if not _takes_anything(sys.stderr):
         # print would take the standard output for it
         sys.stderr = io.StringIO()
