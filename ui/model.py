@@ -45,6 +45,7 @@ class PanelModel:
         self._client: WorkerClient | None = None
         self._then: Callable[[], None] | None = None
         self._document: HostDocument | None = None
+        self._scene: Path | None = None
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
@@ -129,7 +130,8 @@ class PanelModel:
 
     def _forget(self) -> None:
         """What is known of a material that is read anew; what is painted for it stays its own."""
-        self.weights.belong_to((self.host.scene_file(), self.current))
+        self._follow_scene()
+        self.weights.belong_to((self._scene, self.current))
         self._then = None
         self._is_behind = True
         self.report = self.forecast = None
@@ -137,6 +139,20 @@ class PanelModel:
         self.bake.clear()
         self.report_changed.emit()
         self.forecast_changed.emit()
+
+    def _follow_scene(self) -> None:
+        """What was painted in a scene without a name stays when it is saved: its material is
+        as it was. What was painted in another scene stays there."""
+        before, self._scene = self._scene, self.host.scene_file()
+        if before or not self._scene or self._document is None or self.current is None:
+            return
+        try:
+            is_same = self.host.document(self.current).text == self._document.text
+        except VerdigrisError:
+            return
+        if is_same:
+            owned = (*self.materials, self.current)
+            self.weights.rename_owners({(None, each): (self._scene, each) for each in owned})
 
     def _find_meshes(self) -> None:
         """The meshes that have the material. A view of one that has not shows another."""

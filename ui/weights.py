@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +57,11 @@ class WeightMap:
         self._is_stroking = self._is_new_stroke = False
         if was_touched or self._is_touched:
             self.changed.emit()
+
+    def rename_owners(self, names: Mapping[Hashable, Hashable]) -> None:
+        """Maps stay with owners that are called otherwise from now on."""
+        self._owner = names.get(self._owner, self._owner)
+        self._others = {names.get(owner, owner): kept for owner, kept in self._others.items()}
 
     @property
     def _is_touched(self) -> bool:

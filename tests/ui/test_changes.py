@@ -5,10 +5,12 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from dataclasses import replace
+from pathlib import Path
 
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
 from verdigris.ui.notices import ERROR
+from verdigris.ui.weights import Brush
 
 from .test_model import CLAY, REPORT, Bench, FakeHost
 from .test_panel import WAIT, click, start
@@ -22,9 +24,10 @@ class ChangingHost(FakeHost):
     """Whose documents a test may change."""
 
     text = "<materialx/>"
+    search = (Path("/textures"),)
 
     def document(self, material):
-        return replace(super().document(material), text=self.text)
+        return replace(super().document(material), text=self.text, search=self.search)
 
 
 @pytest.fixture
@@ -44,6 +47,39 @@ def opened(bench, **values):
     bench.hear("state", state="idle", doing="compiling the material")
     bench.hear("opened", chosen=chosen, materials=[report], trainer="numpy", device="cpu")
     bench.hear("state", state="idle", doing="")
+
+
+@pytest.mark.parametrize("again", ["refresh_materials", "start"])
+def test_what_is_painted_stays_with_a_scene_that_is_saved_at_last(again, bench, monkeypatch):
+    places = [None]
+    monkeypatch.setattr(bench.host, "scene_file", lambda: places[0])
+    model = bench.ready()
+    first, second = model.materials
+    model.weights.fill(3.0)
+    model.choose(second)
+    opened(bench)
+    model.weights.fill(2.0)
+    # where its files are looked for, too, is another place
+    places[0] = Path("/scene/shot.ma")
+    bench.host.search = (places[0].parent,)
+    getattr(model, again)()
+    assert (model.weights.values == 2).all() and model.weights.can_undo
+    opened(bench)
+    model._set_state("idle")
+    model.choose(first)
+    assert (model.weights.values == 3).all()
+
+
+def test_what_is_painted_in_one_scene_is_not_in_another_with_a_material_of_that_name(
+    bench, monkeypatch
+):
+    places = [None]
+    monkeypatch.setattr(bench.host, "scene_file", lambda: places[0])
+    model = bench.ready()
+    model.weights.dab(0.5, 0.5, Brush())
+    places[0], bench.host.text = Path("/scene/other.ma"), "<materialx><!-- other --></materialx>"
+    model.refresh_materials()
+    assert model.weights.is_plain
 
 
 def test_a_material_that_was_edited_is_read_again_and_then_baked(bench):
