@@ -74,17 +74,19 @@ def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
     that is there already only gets the new files, and loses those of what the material no longer
     has."""
     plain = name.rpartition("|")[2].replace(":", "_").replace("%", "_") + VIEWPORT_SUFFIX
-    shader = _in_root(plain)
-    if not cmds.objExists(shader):
+    shader, engine = _in_root(plain), _in_root(f"{plain}SG")
+    is_made = not cmds.objExists(shader)
+    if is_made:
+        # whoever has deleted it may have left the rest
         shader = cmds.shadingNode("standardSurface", asShader=True, name=shader)
-        engine = cmds.sets(
-            renderable=True, noSurfaceShader=True, empty=True, name=_in_root(f"{plain}SG")
-        )
-        cmds.connectAttr(f"{shader}.outColor", f"{engine}.surfaceShader")
+        if not cmds.objExists(engine):
+            engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=engine)
+        _connect(f"{shader}.outColor", f"{engine}.surfaceShader")
     for kind, path in textures.items():
         file = _in_root(f"{plain}_{kind}")
-        is_new = not cmds.objExists(file)
-        if is_new:
+        is_there = cmds.objExists(file)
+        is_new = is_made or not is_there
+        if not is_there:
             file = cmds.shadingNode("file", asTexture=True, name=file)
             # or another file brings a color space along, by its name
             cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
@@ -94,7 +96,7 @@ def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
         elif is_new and kind in _INPUTS:
             output, target, space = _INPUTS[kind]
             cmds.setAttr(f"{file}.colorSpace", space, type="string")
-            cmds.connectAttr(f"{file}.{output}", f"{shader}.{target}")
+            _connect(f"{file}.{output}", f"{shader}.{target}")
             if kind == EMISSION:
                 cmds.setAttr(f"{shader}.emission", 1.0)
     for kind in (EMISSION, OPACITY):
@@ -116,11 +118,18 @@ def _in_root(name: str) -> str:
 
 
 def _connect_normal(file: str, shader: str, name: str) -> None:
-    bump = cmds.shadingNode("bump2d", asUtility=True, name=name)
+    is_there = cmds.objExists(name)
+    bump = name if is_there else cmds.shadingNode("bump2d", asUtility=True, name=name)
     cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
     cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)
-    cmds.connectAttr(f"{file}.outAlpha", f"{bump}.bumpValue")
-    cmds.connectAttr(f"{bump}.outNormal", f"{shader}.normalCamera")
+    _connect(f"{file}.outAlpha", f"{bump}.bumpValue")
+    _connect(f"{bump}.outNormal", f"{shader}.normalCamera")
+
+
+def _connect(source: str, target: str) -> None:
+    """Leaves alone what the artist has connected instead."""
+    if not cmds.listConnections(target, source=True, destination=False):
+        cmds.connectAttr(source, target)
 
 
 def _results(stack: str) -> dict[str, str]:

@@ -286,6 +286,19 @@ def test_a_second_bake_gives_the_viewport_material_its_new_textures(harness, tmp
     assert Path(file["fileTextureName"]) == tmp_path / "b" / "normal.png"
 
 
+@pytest.mark.parametrize("gone", ["", "_normal", "_base_color"])
+def test_a_viewport_material_of_which_something_was_deleted_is_whole_after_the_next_bake(
+    gone, harness, tmp_path
+):
+    name, maya = "Standard_Surface1_verdigris", harness.maya
+    result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, "emission"))
+    harness.host.attach(harness.first, result)
+    nodes, connections = maya.state()[1:3]
+    sys.modules["maya.cmds"].delete(f"{name}{gone}")
+    harness.host.attach(harness.first, result)
+    assert (maya.nodes, maya.connections) == (nodes, connections)
+
+
 def test_painting_twice_keeps_what_was_painted_and_starts_the_brush(harness):
     harness.host.start_painting(SHAPE)
     harness.paint(SHAPE, 8.0)
