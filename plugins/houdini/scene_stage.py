@@ -15,6 +15,7 @@ from verdigris.core.importance.primvars import find_weights
 from verdigris.core.material.usdshade import list_materials
 from verdigris.core.pictures.mesh import usd_mesh
 from verdigris.plugins.houdini.polygons import triangle_faces
+from verdigris.plugins.houdini.result_script import RESULT_NODE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +33,14 @@ def stage_nodes() -> list[hou.LopNode]:
         return selected
     network = hou.node(STAGE_PATH)
     shown = network.displayNode() if network is not None and network.children() else None
-    return [shown] if shown is not None else []
+    return [_baked(shown)] if shown is not None else []
+
+
+def _baked(node: hou.LopNode) -> hou.LopNode:
+    """What a node of results is behind, or the node itself: its materials are called the same
+    before a bake, after it, and once that is undone."""
+    read = node.inputs() if node.name().startswith(RESULT_NODE) else ()
+    return next((each for each in read if each is not None), node)
 
 
 def stage_of(node: hou.LopNode) -> Any:

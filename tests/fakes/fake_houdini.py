@@ -201,6 +201,9 @@ def make_hou(scene: Scene) -> StrictModule:
             assert index == 0
             self._facts["input"] = node.path()
 
+        def inputs(self) -> tuple[Any, ...]:
+            return tuple(wrap(path) for path in (self._facts["input"],) if path)
+
         def outputConnections(self) -> tuple[Connection, ...]:
             return tuple(
                 Connection(path)

@@ -240,6 +240,17 @@ def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_p
     assert harness.host.attached(shown[0]) == tmp_path / "nested.vdg"
 
 
+def test_materials_of_a_stage_are_called_the_same_after_a_bake_and_once_it_is_undone(
+    harness, tmp_path
+):
+    before = harness.host.materials()
+    harness.host.attach(by_name(harness.host, "nested"), BakedResult(tmp_path / "nested.vdg"))
+    assert harness.houdini.nodes["/stage/verdigris_result"]["display"]
+    assert harness.host.materials() == before
+    harness.undo()
+    assert harness.host.materials() == before
+
+
 def flattened(folder, *more):
     kinds = ("base_color", "roughness", "metalness", "normal", *more)
     return {kind: folder / f"{kind}.png" for kind in kinds}
