@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def make_viewport_material(name: str, textures: Mapping[str, Path]) -> None:
     """A standardSurface with the flattened textures, for what cannot show the neural material. One
     that is there already only gets the new files, and loses those of what the material no longer
     has."""
-    plain = name.rpartition("|")[2].replace(":", "_").replace("%", "_") + VIEWPORT_SUFFIX
+    # Maya would write _ for other letters, and what is looked for were not found again
+    plain = re.sub(r"\W", "_", name.rpartition("|")[2], flags=re.ASCII) + VIEWPORT_SUFFIX
     shader, engine = _in_root(plain), _in_root(f"{plain}SG")
     is_made = not cmds.objExists(shader)
     if is_made:

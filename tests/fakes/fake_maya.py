@@ -111,6 +111,8 @@ class Scene:
 
     def place(self, name: str) -> str:
         """Where a new node goes: into the current namespace, unless it is said otherwise."""
+        # Maya takes these letters, and writes _ for any other
+        name = re.sub(r"[^A-Za-z0-9_:|]", "_", name)
         inside = f"{self.namespace}:{name}" if self.namespace else name
         return name[1:] if name.startswith(":") else inside
 

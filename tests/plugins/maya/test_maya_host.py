@@ -286,6 +286,16 @@ def test_a_second_bake_gives_the_viewport_material_its_new_textures(harness, tmp
     assert Path(file["fileTextureName"]) == tmp_path / "b" / "normal.png"
 
 
+def test_a_viewport_material_is_found_again_whatever_letters_its_material_has(harness, tmp_path):
+    plate = by_name(harness.host, "Plate")
+    for name in ("töpfer-粘土", "char:gold", "|group|gold"):
+        material = HostMaterial(plate.key, name, plate.source)
+        harness.host.attach(material, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+        nodes = set(harness.maya.nodes)
+        harness.host.attach(material, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+        assert set(harness.maya.nodes) == nodes
+
+
 @pytest.mark.parametrize("gone", ["", "_normal", "_base_color"])
 def test_a_viewport_material_of_which_something_was_deleted_is_whole_after_the_next_bake(
     gone, harness, tmp_path
