@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,9 +183,13 @@ def unreadable(path: Path, asker: str) -> TextureError:
     """What OpenImageIO has just said of a file that it cannot open."""
     import OpenImageIO as oiio
 
+    told = one_line(oiio.geterror())
+    if not os.access(path, os.R_OK):
+        return TextureError(
+            f"{asker}: {path} cannot be read, its permissions do not allow it: let it be read"
+        )
     return TextureError(
-        f"{asker}: {path} is not an image that can be read: {one_line(oiio.geterror())}: "
-        "save it as PNG, TIFF or EXR"
+        f"{asker}: {path} is not an image that can be read: {told}: save it as PNG, TIFF or EXR"
     )
 
 

@@ -211,6 +211,16 @@ def test_a_folder_of_tiles_that_may_not_be_read_is_named(whole, monkeypatch):
     )
 
 
+def test_a_texture_that_may_not_be_read_is_no_damaged_one(whole, monkeypatch):
+    monkeypatch.setattr(oiio.ImageInput, "open", lambda path: None)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(TextureError) as refusal:
+        load(whole.parent, whole.name)
+    assert str(refusal.value).endswith(
+        f"{whole} cannot be read, its permissions do not allow it: let it be read"
+    )
+
+
 @pytest.fixture
 def link(tmp_path):
     def make(name, target):
