@@ -134,7 +134,8 @@ def make_folder(folder: Path) -> bool:
                 return False
             raise
     except FileExistsError:
-        raise SettingsError(f"{folder}: is a file: choose a folder for the result") from None
+        what = "is a link that leads nowhere" if folder.is_symlink() else "is a file"
+        raise SettingsError(f"{folder}: {what}: choose a folder for the result") from None
     except OSError as failure:
         raise SettingsError(
             f"{folder}: the folder cannot be made ({failure.strerror}): choose another"

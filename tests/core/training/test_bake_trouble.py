@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -332,6 +333,13 @@ def test_a_folder_that_cannot_be_made_is_refused_before_training(clay, tmp_path)
         next(bake([clay], TINY, BakeOptions("out", file)))
     with pytest.raises(SettingsError, match=r"below: the folder cannot be made \(Not a directory"):
         next(bake([clay], TINY, BakeOptions("out", file / "below")))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="lets not everybody link")
+def test_a_folder_that_is_a_link_to_nothing_is_told_as_such(clay, tmp_path):
+    (tmp_path / "link").symlink_to("gone")
+    with pytest.raises(SettingsError, match=r"link: is a link that leads nowhere: choose a folder"):
+        next(bake([clay], TINY, BakeOptions("out", tmp_path / "link")))
 
 
 def test_names_that_are_there_already_get_a_number():
