@@ -82,11 +82,11 @@ def bake(
     from verdigris.core.presets import default_preset, require_settings
     from verdigris.core.training.bake import BakeOptions
     from verdigris.core.training.bake import bake as run
-    from verdigris.core.training.memory import check_address_space
+    from verdigris.core.training.memory import check_limits
     from verdigris.core.training.trainers import choose_trainer
 
     documents = _require_documents(documents)
-    check_address_space(device)
+    check_limits(device)
     opened = open_device(device)
     kind = choose_trainer(opened)
     settings = require_settings(preset or default_preset(kind), kind)

@@ -6,7 +6,11 @@ Each error names the thing, the value and the remedy.
 import errno
 
 LONGEST_MESSAGE = 1200
-_IN_WORDS = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk's quota is used up"}
+_IN_WORDS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk's quota is used up",
+    errno.EFBIG: "no file may be as large there, by the file system or ulimit -f",
+}
 
 
 def reason(failure: Exception) -> str:

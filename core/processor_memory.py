@@ -22,12 +22,22 @@ def usable_bytes(root: Path = Path("/")) -> int | None:
 
 def address_space() -> int | None:
     """How much this process may map, as `ulimit -v` sets it; None where nothing limits it."""
+    return _limit_of("RLIMIT_AS")
+
+
+def file_size() -> int | None:
+    """How large a file of this process may be, as `ulimit -f` sets it; None where nothing limits
+    it. Mesa keeps what a device of the processor holds in a file."""
+    return _limit_of("RLIMIT_FSIZE")
+
+
+def _limit_of(name: str) -> int | None:
     try:
         import resource
     except ImportError:
         # Windows has no such limits
         return None
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limit, _ = resource.getrlimit(getattr(resource, name))
     return None if limit == resource.RLIM_INFINITY else limit
 
 

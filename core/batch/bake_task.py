@@ -99,11 +99,11 @@ def run(task: Task, post: Any) -> int:
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.settings import BakeSettings
-    from verdigris.core.training.memory import check_address_space
+    from verdigris.core.training.memory import check_limits
     from verdigris.core.training.options import BakeOptions
     from verdigris.core.training.trainers import choose_trainer
 
-    check_address_space(task.device or None)
+    check_limits(task.device or None)
     device = open_device(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):

@@ -97,10 +97,10 @@ def bake(
     from verdigris.core.presets import default_preset, require_settings
     from verdigris.core.training.bake import BakeControl, BakeOptions
     from verdigris.core.training.bake import bake as run
-    from verdigris.core.training.memory import check_address_space
+    from verdigris.core.training.memory import check_limits
     from verdigris.core.training.trainers import choose_trainer
 
-    check_address_space(device)
+    check_limits(device)
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
     changes = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.processor_memory import address_space, usable_bytes
+from verdigris.core.processor_memory import address_space, file_size, usable_bytes
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
@@ -29,22 +29,30 @@ _REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 # Below it every bake that was tried on two cores has crashed or run out of memory; those of 16
 # texels a side map 2.5 to 2.9 GB where nothing limits them, most of it Mesa's and LLVM's.
 _LEAST_ADDRESS_SPACE = 5 << 29
+# Below it every bake that was tried has crashed; one of 16 texels a side takes some 200 MB.
+_LEAST_FILE_SIZE = 1 << 27
 
 
-def check_address_space(choice: str | None) -> None:
-    """Refuses a bake on the processor that may map too little, before its device is opened: Mesa
-    and LLVM do not look whether they were given memory, and the process would just vanish."""
-    limit = address_space()
-    if limit is None or limit >= _LEAST_ADDRESS_SPACE:
+def check_limits(choice: str | None) -> None:
+    """Refuses a bake on the processor that may map or write too little, before its device is
+    opened: Mesa and LLVM do not look whether they were given memory, which Mesa keeps in a file,
+    and the process would just vanish."""
+    mapped, written = address_space(), file_size()
+    if mapped is not None and mapped < _LEAST_ADDRESS_SPACE:
+        fault = f"a process may map {mapped / 1e9:.1f} GB here"
+        remedy = f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v"
+    elif written is not None and written < _LEAST_FILE_SIZE:
+        fault = f"a file may have {written / 1e6:.0f} MB here"
+        remedy = f"one of {_LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
+    else:
         return
     from verdigris.core.device import SOFTWARE, hardware_devices
 
     if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
         return
     raise SettingsError(
-        f"a process may map {limit / 1e9:.1f} GB here, and a bake on the processor needs "
-        f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v unlimited, or "
-        "that of the batch system)"
+        f"{fault}, and a bake on the processor needs {remedy} unlimited, or that of the batch "
+        "system)"
     )
 
 

@@ -328,3 +328,24 @@ def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(choi
         "verdigris: a process may map 1.5 GB here, and a bake on the processor needs 2.7 GB at "
         "least: lift the limit (ulimit -v unlimited, or that of the batch system)\n"
     )
+
+
+SMALL_FILES = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, -1))
+from verdigris.core.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such limits")
+def test_files_too_small_for_the_memory_of_a_driver_are_told_in_one_line(tmp_path):
+    words = [sys.executable, "-P", "-c", SMALL_FILES, "bake", PRISM, "-o", tmp_path]
+    done = subprocess.run(
+        [*map(str, words), "--device", "software"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (1, "", [])
+    assert done.stderr == (
+        "verdigris: a file may have 20 MB here, and a bake on the processor needs one of 134 MB at "
+        "least: lift the limit (ulimit -f unlimited, or that of the batch system)\n"
+    )

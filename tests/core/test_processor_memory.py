@@ -56,12 +56,23 @@ def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
     monkeypatch.setattr(device, "hardware_devices", lambda: cards)
     monkeypatch.setattr(memory, "address_space", lambda: 1 << 30)
     for choice in (None, "auto", "vulkan", "cuda:1"):
-        memory.check_address_space(choice)
+        memory.check_limits(choice)
     with pytest.raises(SettingsError, match=r"^a process may map 1\.1 GB here"):
-        memory.check_address_space("software")
+        memory.check_limits("software")
     cards = ()
     with pytest.raises(SettingsError, match=r"needs 2\.7 GB at least: lift the limit"):
-        memory.check_address_space(None)
+        memory.check_limits(None)
     for limit in (None, 3_000_000 << 10):
         monkeypatch.setattr(memory, "address_space", lambda limit=limit: limit)
-        memory.check_address_space("software")
+        memory.check_limits("software")
+
+
+def test_only_bakes_on_a_processor_mind_how_large_a_file_may_be(monkeypatch):
+    monkeypatch.setattr(device, "hardware_devices", lambda: ("vulkan:0",))
+    monkeypatch.setattr(memory, "file_size", lambda: 100_000_000)
+    memory.check_limits(None)
+    with pytest.raises(SettingsError, match=r"^a file may have 100 MB here.*\(ulimit -f"):
+        memory.check_limits("software")
+    for limit in (None, 1 << 28):
+        monkeypatch.setattr(memory, "file_size", lambda limit=limit: limit)
+        memory.check_limits("software")
