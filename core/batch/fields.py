@@ -35,6 +35,17 @@ def read_json(path: Path) -> Any:
         raise SceneError(f"{path}: is not JSON: {failure}") from None
 
 
+def _is_text(value: Any) -> bool:
+    """One that a file may be called by: half a letter, as JSON can escape it, is none."""
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _require_once(fields: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in fields:
@@ -72,9 +83,9 @@ class Values:
 
     def text(self, name: str, default: str = "") -> str:
         value = self.values.get(name, default)
-        if not isinstance(value, str) or "\0" in value:
+        if not _is_text(value):
             self.refuse(name, "a text")
-        return value
+        return str(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
         value = self.values.get(name, default)
@@ -95,7 +106,7 @@ class Values:
         """A list of texts, or one alone."""
         value = self.values.get(name, [])
         found = [value] if isinstance(value, str) else value
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        if not isinstance(found, list) or not all(map(_is_text, found)):
             self.refuse(name, "a text, or a list of texts")
         return tuple(found)
 

@@ -339,6 +339,9 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ),
         ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
         ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
+        ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': use a text"),
+        ({"out": "\ud800"}, "out is '\\ud800': use a text"),
+        ({"search": ["a\0b"]}, "search is ['a\\x00b']: use a text, or a list of texts"),
         ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
         ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
         (
