@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from verdigris.core.training.metrics import SampleMetrics
 from verdigris.ui.binding import follow
@@ -11,6 +11,7 @@ from verdigris.ui.docs import field_docs
 from verdigris.ui.look import colours_for
 from verdigris.ui.model import PanelModel
 from verdigris.ui.widgets.loss_plot import LossPlot
+from verdigris.ui.widgets.told_text import Line
 from verdigris.ui.words import nanoseconds, size_of
 
 _DOCS = field_docs(SampleMetrics)
@@ -52,12 +53,20 @@ class Figures(QWidget):
         follow(self, model.forecast_changed, self._show_forecast)
         follow(self, model.state_changed, self._enable)
 
-    def _line(self, tip: str) -> QLabel:
-        label = QLabel("-")
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Lines that break are higher than Qt's splitters expect."""
+        # what was shown or hidden just now counts
+        self._form.invalidate()
+        self.setMinimumHeight(self._form.heightForWidth(self.width()))
+
+    def _line(self, tip: str) -> Line:
+        label = Line()
+        label.setText("-")
         label.setToolTip(tip)
-        # where there is little room, or large letters, the end is read below
-        label.setWordWrap(True)
-        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
@@ -81,12 +90,14 @@ class Figures(QWidget):
             parts.append(f"FLIP {errors['ldr_flip']:.3f}")
         self.others.setText(", ".join(parts))
         self.others.setVisible(bool(parts))
+        self._fit()
 
     def _show_forecast(self) -> None:
         forecast = self._model.forecast
         if not forecast:
             self.size.setText("-")
             self.verdict.hide()
+            self._fit()
             return
         text = (
             f"{size_of(forecast.get('texture_bytes', 0))} texture, "
@@ -104,6 +115,7 @@ class Figures(QWidget):
             lines.append(verdict[:1].upper() + verdict[1:] + ".")
         self.verdict.setText(" ".join(lines))
         self.verdict.setVisible(bool(lines))
+        self._fit()
 
     def _enable(self) -> None:
         self.ask.setEnabled(self._model.can_forecast)

@@ -29,6 +29,7 @@ from verdigris.ui.notices import WARNING
 from verdigris.ui.weights import LARGEST_WEIGHT, Brush
 from verdigris.ui.widgets.flow_layout import FlowLayout
 from verdigris.ui.widgets.texture_view import ERRORS, WEIGHTS, TextureView
+from verdigris.ui.widgets.told_text import Line
 from verdigris.ui.widgets.viewport import Viewport
 
 _IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
@@ -55,9 +56,7 @@ class PaintPage(QWidget):
         for name, where in _FOCUS:
             self.focus.addItem(name, where)
         self.focus.setToolTip("Where the training looks; it may change while it trains")
-        self.legend = QLabel()
-        self.legend.setWordWrap(True)
-        self.legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.legend = Line()
         self.in_view = self._button("Paint in view", "The brush paints on the viewport, too")
         self.in_view.setCheckable(True)
         self.erase = self._button("Erase", _DOCS.get("erases", ""))

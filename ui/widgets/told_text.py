@@ -6,7 +6,7 @@ import math
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QTextOption
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QTextEdit
 
 
 class ToldText(QTextEdit):
@@ -40,3 +40,16 @@ class ToldText(QTextEdit):
 
     def _fit(self) -> None:
         self.setFixedHeight(math.ceil(self.document().size().height()))
+
+
+class Line(QLabel):
+    """A line that breaks where there is little room, or letters are large, and is then as high as
+    all of it. A label would ask for a height that is only needed where it is a few words wide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return self.minimumSizeHint()
