@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -495,17 +494,6 @@ def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, mo
     with pytest.raises(DeviceError, match="no checkpoint was written yet: start the bake again"):
         run([clay], tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder with an open file in it")
-def test_a_folder_that_is_taken_away_while_a_bake_trains_is_made_again_for_the_result(
-    clay, tmp_path
-):
-    folder = tmp_path / "baked"
-    for event in bake([clay], TINY, BakeOptions("out", folder)):
-        if isinstance(event, Step):
-            shutil.rmtree(folder, ignore_errors=True)
-    assert open_bundle(folder / "out.vdg")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
