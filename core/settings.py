@@ -188,10 +188,24 @@ class BakeSettings:
         return math.ceil(self.horizon_at * self.iterations)
 
     @property
+    def start_share(self) -> float:
+        """Steps of each start that is tried, as a part of all steps."""
+        return self.candidate_share * (self.small_share if self.is_encoded else 1.0)
+
+    @property
     def share_in_vain(self) -> float:
         """Steps of starts that do not go on, as a part of all steps."""
-        first = self.small_share if self.is_encoded else 1.0
-        return (self.candidates - 1) * self.candidate_share * first
+        return (self.candidates - 1) * self.start_share
+
+    def with_few_texels(self, few: int) -> BakeSettings:
+        """These for a material that is the same everywhere. A start is tried for as many steps as
+        it would be with the small texture of an encoder."""
+        return replace(
+            self,
+            resolution=few,
+            uniform_instead_of=self.resolution,
+            candidate_share=self.start_share,
+        )
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(

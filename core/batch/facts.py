@@ -142,10 +142,14 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
         # where encoding would have taken most of the time, the bake has left it out
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
-    if before.get("uniform_instead_of"):
+    few = before.get("resolution")
+    if before.get("uniform_instead_of") and type(few) is int and few <= settings.resolution:
         # the material was the same everywhere, and is as it was
-        for name in ("resolution", "uniform_instead_of", "candidate_share"):
-            now[name] = before.get(name)
+        now |= {
+            "resolution": few,
+            "uniform_instead_of": before["uniform_instead_of"],
+            "candidate_share": settings.start_share,
+        }
     if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
         now["draw"]["finest_places"] = before["draw"].get("finest_places")
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]

@@ -23,14 +23,7 @@ def with_texels(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSett
     few, asked = settings.uniform_resolution, settings.resolution
     if not few or few >= asked or not all(is_same_everywhere(each, asked) for each in teachers):
         return settings
-    # a start is tried for as many steps as it would be with the small texture of an encoder
-    first = settings.small_share if settings.is_encoded else 1.0
-    return replace(
-        settings,
-        resolution=few,
-        uniform_instead_of=asked,
-        candidate_share=settings.candidate_share * first,
-    )
+    return settings.with_few_texels(few)
 
 
 def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:

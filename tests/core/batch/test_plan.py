@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -116,12 +115,22 @@ def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
         ({"resolution": 1024}, ()),
         ({"seed": 7}, ("seed is 7, was 0",)),
         ({"uniform_resolution": 0}, ("uniform_resolution is 0, was 16",)),
+        ({"candidate_share": 0.08}, ("candidate_share is 0.02, was 0.01",)),
+        (
+            {"resolution": 8},
+            (
+                "candidate_share is 0.04, was 0.01",
+                "resolution is 8, was 16",
+                "uniform_instead_of is 0, was 256",
+            ),
+        ),
     ],
 )
 def test_what_took_few_texels_since_it_is_the_same_everywhere_is_no_other_for_it(
     wanted, reasons, props
 ):
-    settings = replace(require_settings("draft", "numpy"), resolution=16, uniform_instead_of=256)
+    settings = require_settings("draft", "numpy").with_few_texels(16)
+    assert (settings.resolution, settings.uniform_instead_of) == (16, 256)
     bake_all(props, settings=settings.to_json())
     found = states(plan_of(props, rules=(Rule(settings=wanted),)))
     assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
