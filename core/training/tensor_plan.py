@@ -55,6 +55,7 @@ class GroupPlan:
             "ELEMENT": "half" if self.uses_tensor else "float",
             "TENSOR_MATRICES": "1" if self.uses_tensor else "0",
             "UNROLL": "[ForceUnroll]" if self.unrolls else "[loop]",
+            "ROLLED": "" if self.unrolls else "[loop]",
         }
 
     @property
