@@ -24,6 +24,7 @@ from verdigris.core.material.features import (
 )
 from verdigris.core.material.library import known_colour_spaces
 from verdigris.core.material.readers import VALUE
+from verdigris.core.material.smooth_lobes import widened_highlights
 from verdigris.core.material.upstream import is_connected, is_of_document, own_graph
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
             elif place.getIndex() not in ("", "0"):
                 part = _further_coordinates(place.getIndex())
                 parts.setdefault(part.name, part)
-        for part in (*_gains(node), *_odd_inputs(node)):
+        for part in (*_gains(node), *_widened(node), *_odd_inputs(node)):
             parts.setdefault(part.name, part)
     for part in _overruled(nodes):
         parts.setdefault(part.name, part)
@@ -133,6 +134,10 @@ def _gains(node: mx.Node) -> list[Part]:
     name, gain = found
     how = f"energy above one removed: it would return up to {gain:.2g} times what it receives"
     return [Part(name, APPROXIMATED, how)]
+
+
+def _widened(node: mx.Node) -> list[Part]:
+    return [Part(name, APPROXIMATED, how) for name, how in widened_highlights(node)]
 
 
 def _odd_inputs(node: mx.Node) -> list[Part]:

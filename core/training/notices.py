@@ -66,7 +66,7 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
         yield Warning(
             f"{name}: reflects {100 * found:.2g}% of the light, and the material "
             f"{100 * wanted:.2g}%: train longer or with another --seed, and make it rougher if it "
-            "is nearly a mirror, whose highlight is too narrow to be learnt"
+            "is nearly a mirror, whose highlight takes longest to learn"
         )
 
 

@@ -20,15 +20,27 @@ def test_a_material_that_returns_more_than_it_receives_says_so():
     assert "more" not in report(with_surface(white), probe=True).verdict
 
 
-def test_clear_glass_is_said_to_reflect_almost_nothing():
+def clear(*inputs):
+    written = "".join(
+        f'<input name="{name}" type="float" value="{value}"/>' for name, value in inputs
+    )
     shader = (
         '<open_pbr_surface name="shader" type="surfaceshader">'
-        '<input name="transmission_weight" type="float" value="1"/>'
-        '<input name="specular_roughness" type="float" value="0"/></open_pbr_surface>'
+        f'<input name="transmission_weight" type="float" value="1"/>{written}</open_pbr_surface>'
     )
-    found = report(document(shader, material()), probe=True)
+    return report(document(shader, material()), probe=True)
+
+
+def test_what_lets_all_light_through_is_said_to_reflect_almost_nothing():
+    found = clear(("specular_weight", 0))
     assert found.probe.reflects_nearly_nothing
     assert "nothing to learn" in found.verdict
+
+
+def test_the_probed_albedo_of_smooth_glass_is_fresnels():
+    """Of light from all around glass of an index of 1.5 reflects 9.18%, seen from all around."""
+    found = clear(("specular_roughness", 0), ("specular_ior", 1.5))
+    np.testing.assert_allclose(found.probe.albedo, 0.0918, rtol=0.04)
 
 
 @pytest.mark.parametrize("colour", [(0.2, 0.5, 0.8)])
