@@ -199,7 +199,14 @@ class PanelModel:
         if action == states.START:
             is_fit = self.report is not None and not self.is_refused
             return is_fit and self.health.state != GONE
+        if action == states.FINISH and not self.has_learnt:
+            return False
         return self.health.state != GONE
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether there is something that a result could hold: the worker refuses to keep less."""
+        return self.bake.progress.step > 0
 
     @property
     def is_refused(self) -> bool:

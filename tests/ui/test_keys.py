@@ -37,6 +37,7 @@ def application(qtbot, make_panel, document):
     qtbot.addWidget(window)
     window.show()
     window.activateWindow()
+    window.panel.model.bake.take({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
     window.panel.model._set_state(TRAINING)
     return window
 

@@ -139,6 +139,7 @@ def test_the_first_material_is_opened_with_its_text_and_folders(bench):
 def test_in_every_state_only_what_makes_sense_can_be_done(bench, state):
     model = bench.ready()
     model.state = state
+    bench.hear("step", step=1, steps=100, loss=0.5)
     allowed = {action for action in states.ACTIONS if model.can(action)}
     assert (
         allowed
@@ -152,6 +153,27 @@ def test_in_every_state_only_what_makes_sense_can_be_done(bench, state):
             "failed": {"start"},
         }[state]
     )
+
+
+@pytest.mark.parametrize("state", ["preparing", "training", "paused"])
+def test_nothing_is_stopped_and_kept_before_the_first_step(bench, state):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=0, steps=100)
+    bench.hear("state", state=state)
+    model.finish()
+    assert say.Finish() not in bench.client.sent
+    assert not model.can(states.FINISH) and model.can(states.CANCEL)
+    bench.hear("step", step=1, steps=100, loss=0.5)
+    model.finish()
+    assert bench.client.sent[-1] == say.Finish()
+
+
+def test_what_a_resumed_bake_has_learnt_before_can_be_kept_at_once(bench):
+    model = bench.ready()
+    model.start()
+    bench.hear("started", step=40, steps=100)
+    assert model.can(states.FINISH)
 
 
 def test_a_bake_runs_through_its_states_and_is_attached_once(bench):
@@ -282,6 +304,7 @@ def test_error_figures_are_those_that_were_told_last(bench):
 
 def test_a_command_is_asked_once_until_the_worker_has_answered(bench):
     model = bench.training()
+    bench.hear("step", step=1, steps=100, loss=0.5)
     model.pause()
     model.pause()
     model.finish()

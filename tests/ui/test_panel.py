@@ -206,6 +206,16 @@ def quiet(make_panel, document):
     return make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
 
 
+def test_the_button_that_keeps_says_why_it_cannot_until_there_is_something(quiet):
+    model, transport = quiet.model, quiet.status.transport
+    usual = transport.finish.toolTip()
+    model._set_state("preparing")
+    assert not transport.finish.isEnabled() and transport.cancel.isEnabled()
+    assert transport.finish.toolTip().startswith("Nothing is learnt yet")
+    model.bake.take({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
+    assert transport.finish.isEnabled() and transport.finish.toolTip() == usual
+
+
 @pytest.mark.parametrize("width", [420, 900])
 def test_every_control_is_reached_by_keyboard_and_says_what_it_does(width, qtbot, quiet):
     quiet.resize(width, 860)

@@ -23,6 +23,10 @@ from verdigris.ui.binding import follow
 from verdigris.ui.model import PanelModel
 from verdigris.ui.words import duration
 
+_KEEP = "End the training now and write the result"
+_NOTHING_TO_KEEP = (
+    "Nothing has been learnt yet that could be kept: wait for the first step, or cancel"
+)
 _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
@@ -46,9 +50,7 @@ class Transport(QWidget):
         self.keys: dict[QPushButton, str] = {}
         self.start = self._button("&Start", "Ctrl+Return", "Train this material", model.start)
         self.pause = self._button("&Pause", "Ctrl+P", "Hold the training", self._toggle)
-        self.finish = self._button(
-            "Stop and &keep", "Ctrl+S", "End the training now and write the result", model.finish
-        )
+        self.finish = self._button("Stop and &keep", "Ctrl+S", _KEEP, model.finish)
         self.cancel = self._button(
             "&Cancel", "Ctrl+.", "End without a result; the last checkpoint stays", model.cancel
         )
@@ -57,6 +59,7 @@ class Transport(QWidget):
         for button in (self.start, self.pause, self.finish, self.cancel):
             row.addWidget(button)
         follow(self, model.state_changed, self._show)
+        follow(self, model.bake.progress_changed, self._show_finish)
         model.report_changed.connect(self._show)
         self.destroyed.connect(lambda *_: model.report_changed.disconnect(self._show))
 
@@ -64,11 +67,14 @@ class Transport(QWidget):
         button = QPushButton(text)
         button.setShortcut(QKeySequence())
         self.keys[button] = keys
-        shown = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
-        button.setToolTip(f"{tip} ({shown})")
+        self._tell(button, tip)
         button.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda _checked=False: action())
         return button
+
+    def _tell(self, button: QPushButton, tip: str) -> None:
+        keys = QKeySequence(self.keys[button])
+        button.setToolTip(f"{tip} ({keys.toString(QKeySequence.SequenceFormat.NativeText)})")
 
     def _toggle(self) -> None:
         model = self._model
@@ -82,8 +88,15 @@ class Transport(QWidget):
         self.pause.setShortcut(QKeySequence())
         self.start.setEnabled(model.can(states.START))
         self.pause.setEnabled(model.can(states.RESUME if is_paused else states.PAUSE))
-        self.finish.setEnabled(model.can(states.FINISH))
+        self._show_finish()
         self.cancel.setEnabled(model.can(states.CANCEL))
+
+    def _show_finish(self) -> None:
+        model = self._model
+        self.finish.setEnabled(model.can(states.FINISH))
+        self._tell(
+            self.finish, _NOTHING_TO_KEEP if model.is_busy and not model.has_learnt else _KEEP
+        )
 
 
 class ProgressView(QWidget):
