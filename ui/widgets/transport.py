@@ -24,9 +24,7 @@ from verdigris.ui.model import PanelModel
 from verdigris.ui.words import duration
 
 _KEEP = "End the training now and write the result"
-_NOTHING_TO_KEEP = (
-    "Nothing has been learnt yet that could be kept: wait for the first step, or cancel"
-)
+_NOTHING_TO_KEEP = "Nothing is learnt yet that could be kept: wait for the first step, or cancel"
 _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
@@ -94,9 +92,8 @@ class Transport(QWidget):
     def _show_finish(self) -> None:
         model = self._model
         self.finish.setEnabled(model.can(states.FINISH))
-        self._tell(
-            self.finish, _NOTHING_TO_KEEP if model.is_busy and not model.has_learnt else _KEEP
-        )
+        has_nothing = model.is_busy and not model.has_learnt
+        self._tell(self.finish, _NOTHING_TO_KEEP if has_nothing else _KEEP)
 
 
 class ProgressView(QWidget):
