@@ -29,14 +29,14 @@ from verdigris.plugins.maya.scene_materials import (
     unloaded_references,
 )
 from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
-from verdigris.plugins.maya.scene_nodes import one_step, refuse_locked, selected_meshes
-from verdigris.plugins.maya.scene_results import (
-    find_result,
-    make_viewport_material,
-    note_result,
-    place_of_result,
-    result_text,
+from verdigris.plugins.maya.scene_nodes import (
+    note_text,
+    one_step,
+    refuse_locked,
+    selected_meshes,
 )
+from verdigris.plugins.maya.scene_results import find_result, place_of_result, result_text
+from verdigris.plugins.maya.scene_viewport import make_viewport_material
 
 
 class MayaHost:
@@ -157,9 +157,9 @@ class MayaHost:
         refuse_locked(node)
         text = result_text(material, result.bundle)
         with one_step("Verdigris result"):
-            note_result(node, attribute, text)
+            note_text(node, attribute, text)
             if result.textures:
-                make_viewport_material(material.name, result.textures)
+                make_viewport_material(material, result.textures)
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)

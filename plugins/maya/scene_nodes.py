@@ -31,6 +31,19 @@ def text_of(node: str, attribute: str) -> str:
     return cmds.getAttr(f"{node}.{attribute}") or ""
 
 
+def note_text(node: str, attribute: str, text: str) -> None:
+    """Writes a string attribute, on a node that may not have it yet."""
+    if not cmds.attributeQuery(attribute, node=node, exists=True):
+        cmds.addAttr(node, longName=attribute, dataType="string")
+    cmds.setAttr(f"{node}.{attribute}", text, type="string")
+
+
+def nodes_with(attribute: str) -> list[str]:
+    """The nodes of the root that have an attribute. What is referenced is in a namespace, and its
+    notes are of a scene of its own."""
+    return list(cmds.ls(f":*.{attribute}", objectsOnly=True, long=True) or [])
+
+
 def surface_of(engine: str) -> str:
     """The shader of a shading group; nothing where it has none."""
     found = cmds.listConnections(f"{engine}.surfaceShader", source=True, destination=False)

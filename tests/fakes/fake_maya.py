@@ -234,6 +234,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         if type and type not in NODE_TYPES:
             raise RuntimeError(f"Unknown object type: {type}")
         flat = [n for each in names for n in (each if isinstance(each, list) else [each])]
+        if flat and str(flat[0]).startswith(":*."):
+            # names of the root that have an attribute
+            wanted = flat[0].removeprefix(":*.")
+            assert objectsOnly and flat == [f":*.{wanted}"]
+            return [
+                node
+                for node, facts in scene.nodes.items()
+                if wanted in facts["attributes"] and ":" not in node
+            ]
         found = flat or (scene.selection if selection else list(scene.nodes))
         if objectsOnly:
             found = [scene.find(name) for name in found]

@@ -296,6 +296,71 @@ def test_a_viewport_material_is_found_again_whatever_letters_its_material_has(ha
         assert set(harness.maya.nodes) == nodes
 
 
+def files_of(maya, shader):
+    """The textures that a shader reads, through nodes of any name."""
+    return {
+        target.rpartition(".")[2]: Path(
+            maya.nodes[source.partition(".")[0]]["attributes"]["fileTextureName"]
+        )
+        for target, source in maya.connections.items()
+        if target.startswith(f"{shader}.") and maya.require(source)["type"] == "file"
+    }
+
+
+def test_materials_of_one_name_have_a_viewport_material_each(harness, tmp_path):
+    plate = by_name(harness.host, "Plate")
+    twins = [HostMaterial(f"{plate.key}{end}", "gold", plate.source) for end in ("", "_b")]
+    for number, material in enumerate((*twins, *twins)):
+        textures = flattened(tmp_path / str(number))
+        harness.host.attach(material, BakedResult(tmp_path / "a.vdg", textures))
+    shaders = [each for each in harness.maya.nodes if each.endswith("_verdigris")]
+    assert shaders == ["gold_verdigris", "gold_2_verdigris"]
+    for shader, folder in zip(shaders, ("2", "3"), strict=True):
+        found = files_of(harness.maya, shader)
+        assert found["baseColor"] == tmp_path / folder / "base_color.png"
+        assert {path.parent.name for path in found.values()} == {folder}
+    engines = {
+        target: source
+        for target, source in harness.maya.connections.items()
+        if target.startswith("gold") and target.endswith("surfaceShader")
+    }
+    assert sorted(engines.values()) == ["gold_2_verdigris.outColor", "gold_verdigris.outColor"]
+
+
+def test_a_node_of_the_artists_with_that_name_is_left_alone(harness, tmp_path):
+    maya = harness.maya
+    maya.add("Standard_Surface1_verdigris", "lambert", color="mine")
+    maya.add("Standard_Surface1_2_verdigris_normal", "file", fileTextureName="mine.png")
+    before = maya.state()[1]
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    for name in ("Standard_Surface1_verdigris", "Standard_Surface1_2_verdigris_normal"):
+        assert maya.nodes[name] == before[name]
+    found = files_of(maya, "Standard_Surface1_2_verdigris")
+    assert found["baseColor"] == tmp_path / "base_color.png"
+
+
+def test_viewport_nodes_that_were_renamed_or_are_referenced_are_told_apart(harness, tmp_path):
+    maya = harness.maya
+    result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path))
+    harness.host.attach(harness.first, result)
+    old, new = "Standard_Surface1_verdigris", "my_gold_verdigris"
+    maya.nodes[new] = maya.nodes.pop(old)
+    maya.connections = {
+        target.replace(f"{old}.", f"{new}."): source.replace(f"{old}.", f"{new}.")
+        for target, source in maya.connections.items()
+    }
+    # as of another scene, with a material of this name
+    for name, facts in list(maya.nodes.items()):
+        if "verdigris" in name:
+            maya.nodes[f"other:{name}"] = {**facts, "attributes": dict(facts["attributes"])}
+    nodes = set(maya.nodes)
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path / "new")))
+    assert set(maya.nodes) == nodes
+    assert files_of(maya, new)["baseColor"] == tmp_path / "new" / "base_color.png"
+    referenced = maya.nodes[f"other:{old}_base_color"]["attributes"]["fileTextureName"]
+    assert Path(referenced) == tmp_path / "base_color.png"
+
+
 @pytest.mark.parametrize("gone", ["", "_normal", "_base_color"])
 def test_a_viewport_material_of_which_something_was_deleted_is_whole_after_the_next_bake(
     gone, harness, tmp_path

@@ -1,0 +1,134 @@
+"""Materials of flattened textures in Maya's scene, for what cannot show the neural one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from maya import cmds
+
+from verdigris.core.host import (
+    BASE_COLOR,
+    EMISSION,
+    METALNESS,
+    NORMAL_MAP,
+    OPACITY,
+    ROUGHNESS,
+    VIEWPORT_SUFFIX,
+    HostMaterial,
+)
+from verdigris.plugins.maya.scene_nodes import nodes_with, note_text, text_of
+
+MADE_FOR = "verdigrisMadeFor"
+_SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
+_INPUTS = {
+    BASE_COLOR: ("outColor", "baseColor", "sRGB"),
+    ROUGHNESS: ("outColorR", "specularRoughness", "Raw"),
+    METALNESS: ("outColorR", "metalness", "Raw"),
+    EMISSION: ("outColor", "emissionColor", "sRGB"),
+    OPACITY: ("outColor", "opacity", "Raw"),
+}
+# What bump2d calls normals in tangent space.
+_TANGENT_SPACE = 1
+
+
+def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
+    """A standardSurface with the flattened textures. One that was made for this material already
+    only gets the new files, and loses those of what the material no longer has."""
+    made = _Made(material)
+    shader = made.find(_SHADER)
+    is_made = not shader
+    if is_made:
+        # whoever has deleted it may have left the rest
+        name = _free_name(made.plain, VIEWPORT_SUFFIX)
+        shader = cmds.shadingNode("standardSurface", asShader=True, name=name)
+        made.note(shader, _SHADER)
+        engine = made.find(_ENGINE)
+        if not engine:
+            name = _free_name(f"{_bare(shader)}SG")
+            engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=name)
+            made.note(engine, _ENGINE)
+        _connect(f"{shader}.outColor", f"{engine}.surfaceShader")
+    for kind, path in textures.items():
+        file = made.find(kind)
+        is_new = is_made or not file
+        if not file:
+            name = _free_name(f"{_bare(shader)}_{kind}")
+            file = cmds.shadingNode("file", asTexture=True, name=name)
+            made.note(file, kind)
+            # or another file brings a color space along, by its name
+            cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
+        cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
+        if is_new and kind == NORMAL_MAP:
+            _connect_normal(made, file, shader)
+        elif is_new and kind in _INPUTS:
+            output, target, space = _INPUTS[kind]
+            cmds.setAttr(f"{file}.colorSpace", space, type="string")
+            _connect(f"{file}.{output}", f"{shader}.{target}")
+            if kind == EMISSION:
+                cmds.setAttr(f"{shader}.emission", 1.0)
+    for kind in (EMISSION, OPACITY):
+        if kind not in textures and made.find(kind):
+            cmds.delete(made.find(kind))
+            _reset(shader, kind)
+
+
+class _Made:
+    """The nodes that were made for a material. Each has a note of that: materials of two stacks or
+    namespaces may have one name, and who renames a node of these is not to get a second one."""
+
+    def __init__(self, material: HostMaterial) -> None:
+        # Maya would write _ for other letters
+        self.plain = re.sub(r"\W", "_", material.name.rpartition("|")[2], flags=re.ASCII)
+        self._key = material.key
+        self._nodes = {text_of(node, MADE_FOR): node for node in nodes_with(MADE_FOR)}
+
+    def find(self, part: str) -> str:
+        """The node that is this part of it; nothing where there is none."""
+        return self._nodes.get(self._mark(part), "")
+
+    def note(self, node: str, part: str) -> None:
+        note_text(node, MADE_FOR, self._mark(part))
+        self._nodes[self._mark(part)] = node
+
+    def _mark(self, part: str) -> str:
+        return f"{self._key} {part}"
+
+
+def _free_name(name: str, end: str = "") -> str:
+    """A name that no node has, numbered where it must be, in the root whichever namespace is the
+    current one."""
+    number = 1
+    while cmds.objExists(wanted := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
+        number += 1
+    return wanted
+
+
+def _bare(node: str) -> str:
+    return node.rpartition(":")[2]
+
+
+def _reset(shader: str, kind: str) -> None:
+    if kind == EMISSION:
+        cmds.setAttr(f"{shader}.emission", 0.0)
+    else:
+        cmds.setAttr(f"{shader}.opacity", 1.0, 1.0, 1.0, type="double3")
+
+
+def _connect_normal(made: _Made, file: str, shader: str) -> None:
+    bump = made.find(_BUMP)
+    if not bump:
+        name = _free_name(f"{_bare(shader)}_bump")
+        bump = cmds.shadingNode("bump2d", asUtility=True, name=name)
+        made.note(bump, _BUMP)
+    cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
+    cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)
+    _connect(f"{file}.outAlpha", f"{bump}.bumpValue")
+    _connect(f"{bump}.outNormal", f"{shader}.normalCamera")
+
+
+def _connect(source: str, target: str) -> None:
+    """Leaves alone what the artist has connected instead."""
+    if not cmds.listConnections(target, source=True, destination=False):
+        cmds.connectAttr(source, target)
