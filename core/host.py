@@ -141,6 +141,10 @@ class Host(Protocol):
     def selected_materials(self) -> tuple[HostMaterial, ...]:
         """Those that are selected, or are on what is selected."""
 
+    def identity(self, material: HostMaterial) -> str:
+        """What tells a material of this scene from one of that key in another scene, and stays the
+        same when the scene is saved under another name."""
+
     def document(self, material: HostMaterial) -> HostDocument:
         """A material as MaterialX."""
 

@@ -29,6 +29,7 @@ from verdigris.ui.pictures import Pictures, Texel
 from verdigris.ui.scene_meshes import SceneMeshes
 from verdigris.ui.scene_paint import ScenePaint
 from verdigris.ui.signal import Signal
+from verdigris.ui.weight_owners import WeightOwners
 from verdigris.ui.weights import WeightMap
 
 # Strokes are sent to the worker no more often than this.
@@ -45,7 +46,6 @@ class PanelModel:
         self._client: WorkerClient | None = None
         self._then: Callable[[], None] | None = None
         self._document: HostDocument | None = None
-        self._scene: Path | None = None
         self._weights_sent = 0.0
         self._weights_are_new = False
         self._ran = False
@@ -69,6 +69,7 @@ class PanelModel:
         self.notices = Notices()
         self.meshes = SceneMeshes(host, self.notices)
         self._paint = ScenePaint(host, self.weights, self.notices)
+        self._owners = WeightOwners(host, self.weights, self.notices)
 
         self.state_changed = Signal()
         self.health_changed = Signal()
@@ -130,8 +131,7 @@ class PanelModel:
 
     def _forget(self) -> None:
         """What is known of a material that is read anew; what is painted for it stays its own."""
-        self._follow_scene()
-        self.weights.belong_to((self._scene, self.current))
+        self._owners.hand_to(self.current, self.materials)
         self._then = None
         self._is_behind = True
         self.report = self.forecast = None
@@ -139,20 +139,6 @@ class PanelModel:
         self.bake.clear()
         self.report_changed.emit()
         self.forecast_changed.emit()
-
-    def _follow_scene(self) -> None:
-        """What was painted in a scene without a name stays when it is saved: its material is
-        as it was. What was painted in another scene stays there."""
-        before, self._scene = self._scene, self.host.scene_file()
-        if before or not self._scene or self._document is None or self.current is None:
-            return
-        try:
-            is_same = self.host.document(self.current).text == self._document.text
-        except VerdigrisError:
-            return
-        if is_same:
-            owned = (*self.materials, self.current)
-            self.weights.rename_owners({(None, each): (self._scene, each) for each in owned})
 
     def _find_meshes(self) -> None:
         """The meshes that have the material. A view of one that has not shows another."""
@@ -229,6 +215,7 @@ class PanelModel:
             return
         document = self._document_now()
         if document == self._document:
+            self._owners.hand_to(self.current, self.materials)
             self._begin()
         elif document is not None:
             self._forget()

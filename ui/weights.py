@@ -12,6 +12,8 @@ from verdigris.core.host import NORMAL_WEIGHT
 from verdigris.ui.signal import Signal
 
 Floats = NDArray[np.float32]
+# A map, and what undoes and makes again its last strokes.
+_Kept = tuple[Floats, list[Floats], list[Floats]]
 
 SIZE = 128
 LARGEST_WEIGHT = 8.0
@@ -43,14 +45,14 @@ class WeightMap:
         self._redo: list[Floats] = []
         self._is_stroking = self._is_new_stroke = False
         self._owner: Hashable = None
-        self._others: dict[Hashable, tuple[Floats, list[Floats], list[Floats]]] = {}
+        self._others: dict[Hashable, _Kept] = {}
 
     def belong_to(self, owner: Hashable) -> None:
         """Changes to the map of another material: each has one of its own, and its own undo."""
         if owner == self._owner:
             return
         was_touched = self._is_touched
-        self._others[self._owner] = (self.values, self._undo, self._redo)
+        self._others[self._owner] = self._mine
         self._owner = owner
         plain = np.full((SIZE, SIZE), NORMAL_WEIGHT, np.float32)
         self.values, self._undo, self._redo = self._others.pop(owner, (plain, [], []))
@@ -63,14 +65,30 @@ class WeightMap:
         self._owner = names.get(self._owner, self._owner)
         self._others = {names.get(owner, owner): kept for owner, kept in self._others.items()}
 
+    def copy_owners(self, names: Mapping[Hashable, Hashable]) -> bool:
+        """Owners have what others have, too; whether there was anything. What they have painted
+        themselves is theirs."""
+        everyone = {**self._others, self._owner: self._mine}
+        found = {
+            new: (everyone[old][0].copy(), list(everyone[old][1]), list(everyone[old][2]))
+            for old, new in names.items()
+            if _is_touched(everyone.get(old)) and not _is_touched(everyone.get(new))
+        }
+        self._others.update(found)
+        return bool(found)
+
+    @property
+    def _mine(self) -> _Kept:
+        return self.values, self._undo, self._redo
+
     @property
     def _is_touched(self) -> bool:
-        return bool(self._undo or self._redo) or not self.is_plain
+        return _is_touched(self._mine)
 
     @property
     def is_plain(self) -> bool:
         """Whether every place matters the same."""
-        return bool((self.values == self.values.flat[0]).all())
+        return _is_plain(self.values)
 
     @property
     def left_out(self) -> float:
@@ -140,10 +158,19 @@ class WeightMap:
     def _swap(self, source: list[Floats], target: list[Floats]) -> None:
         if source:
             target.append(self.values)
-            self.values = source.pop()
+            # a copy of this map may go back to the same one
+            self.values = source.pop().copy()
             # what is painted after it, in the same stroke, is a step of its own
             self._is_new_stroke = self._is_stroking
             self.changed.emit()
+
+
+def _is_plain(values: Floats) -> bool:
+    return bool((values == values.flat[0]).all())
+
+
+def _is_touched(kept: _Kept | None) -> bool:
+    return kept is not None and (bool(kept[1] or kept[2]) or not _is_plain(kept[0]))
 
 
 def _within(reach: float, place: float, count: int) -> tuple[NDArray[np.int64], Floats]:

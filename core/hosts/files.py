@@ -85,6 +85,10 @@ class FilesHost:
         loaded = self._require_document()
         return tuple(HostMaterial(each.path, each.name, "file") for each in loaded.materials)
 
+    def identity(self, material: HostMaterial) -> str:
+        self._require_document().require_material(material.key)
+        return str(self._require_file().resolve())
+
     def document(self, material: HostMaterial) -> HostDocument:
         from verdigris.core.material.xmltext import read_text
 

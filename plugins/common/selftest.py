@@ -101,6 +101,7 @@ def _walk_material(report: Report, host: Host, material: HostMaterial) -> None:
     def named(what: str) -> str:
         return f"{what} ({material.name}, {material.source})"
 
+    report.run(named("identity"), lambda: host.identity(material))
     document = report.run(named("document"), lambda: host.document(material))
     if document is not None:
         report.run(named("document has the material"), lambda: _holds(document))

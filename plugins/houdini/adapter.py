@@ -118,6 +118,10 @@ class HoudiniHost:
             )
         )
 
+    def identity(self, material: HostMaterial) -> str:
+        # what is loaded has other numbers, also where it was loaded before
+        return str(require_node(material.key.partition(SEPARATOR)[0]).sessionId())
+
     def document(self, material: HostMaterial) -> HostDocument:
         if material.source == STAGE:
             node, path = _place(material)

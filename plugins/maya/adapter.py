@@ -23,6 +23,7 @@ from verdigris.plugins.maya.scene_materials import (
     bare_materials,
     engines_of,
     list_materials,
+    node_of,
     read_document,
     require_known,
     scene_file,
@@ -30,6 +31,7 @@ from verdigris.plugins.maya.scene_materials import (
 )
 from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
 from verdigris.plugins.maya.scene_nodes import (
+    identity_of,
     note_text,
     one_step,
     refuse_locked,
@@ -105,6 +107,9 @@ class MayaHost:
             or any(each.startswith(f"{material.key}%") for each in nodes)
             or set(engines_of(material)) & engines
         )
+
+    def identity(self, material: HostMaterial) -> str:
+        return identity_of(node_of(material))
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.meshes(material))

@@ -71,6 +71,13 @@ def require_known(material: HostMaterial) -> None:
         raise HostError(f"{material.name}: is no material of this scene: refresh the list")
 
 
+def node_of(material: HostMaterial) -> str:
+    """The node that a material is, or is in."""
+    require_known(material)
+    is_inside = material.source == STACKED
+    return require_node(split_path(material.key)[0] if is_inside else material.key)
+
+
 def list_materials() -> tuple[HostMaterial, ...]:
     """What is rendered, then what stacks hold besides, then shaders of Maya's own."""
     shaders = of_type(_SURFACE_SHADER)

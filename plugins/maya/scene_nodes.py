@@ -24,6 +24,11 @@ def require_node(node: str) -> str:
     return node
 
 
+def identity_of(node: str) -> str:
+    """What Maya tells nodes apart by, and writes into scenes."""
+    return str(cmds.ls(node, uuid=True)[0])
+
+
 def text_of(node: str, attribute: str) -> str:
     """A string attribute; nothing where the node has none so called."""
     if not cmds.attributeQuery(attribute, node=node, exists=True):

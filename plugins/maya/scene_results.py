@@ -7,9 +7,8 @@ from pathlib import Path
 
 from verdigris.core.errors import HostError
 from verdigris.core.host import HostMaterial
-from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene_materials import NATIVE, STACKED
-from verdigris.plugins.maya.scene_nodes import require_node, surface_of, text_of
+from verdigris.plugins.maya.scene_materials import NATIVE, STACKED, node_of
+from verdigris.plugins.maya.scene_nodes import surface_of, text_of
 
 RESULT_ATTRIBUTE = "verdigrisBundle"
 RESULTS_ATTRIBUTE = "verdigrisBundles"
@@ -17,12 +16,12 @@ RESULTS_ATTRIBUTE = "verdigrisBundles"
 
 def place_of_result(material: HostMaterial) -> tuple[str, str]:
     """The node and the attribute. A stack has many materials, so it has a list of them."""
+    node = node_of(material)
     if material.source == STACKED:
-        return require_node(split_path(material.key)[0]), RESULTS_ATTRIBUTE
+        return node, RESULTS_ATTRIBUTE
     if material.source == NATIVE:
-        engine = require_node(material.key)
-        return surface_of(engine) or engine, RESULT_ATTRIBUTE
-    return require_node(material.key), RESULT_ATTRIBUTE
+        return surface_of(node) or node, RESULT_ATTRIBUTE
+    return node, RESULT_ATTRIBUTE
 
 
 def find_result(material: HostMaterial) -> str:

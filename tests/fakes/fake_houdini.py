@@ -50,6 +50,7 @@ class Scene:
         self.path = ""
         self.window = True
         self.nodes: dict[str, dict[str, Any]] = {}
+        self.loaded = 0
         self.selection: list[str] = []
         self.undo_stack: list[tuple[str, Any]] = []
         self.in_group = False
@@ -163,6 +164,9 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def name(self) -> str:
             return self._path.rpartition("/")[2]
+
+        def sessionId(self) -> int:
+            return 1000 * scene.loaded + list(scene.nodes).index(self._path)
 
         def type(self) -> Type:
             return Type(self._facts["type"])
@@ -416,6 +420,7 @@ def make_hou(scene: Scene) -> StrictModule:
             if Path(file_name).read_text() == "broken":
                 raise OperationFailed("not a hip file")
             scene.path = file_name
+            scene.loaded += 1
 
         def save(self) -> None:
             if "save" in scene.refuses:

@@ -14,6 +14,7 @@ import sys
 import types
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 LONG_NAMES = {
     "docs": "documents",
@@ -77,6 +78,7 @@ class Scene:
         self.selection: list[str] = []
         self.namespace = ""
         self.nodes: dict[str, dict[str, Any]] = {}
+        self.uuids: dict[str, str] = {}
         self.connections: dict[str, str] = {}
         self.members: dict[str, list[str]] = {}
         self.undo_stack: list[tuple[str, Any]] = []
@@ -117,6 +119,7 @@ class Scene:
         return name[1:] if name.startswith(":") else inside
 
     def add(self, name: str, kind: str, **attributes: Any) -> str:
+        self.uuids[name] = str(uuid4()).upper()
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
 
@@ -156,6 +159,8 @@ class Scene:
                 if words[1] in ("transform", "mesh", "materialxStack"):
                     name = f"|{parent}|{name}" if parent else f"|{name}"
                 current = self.add(name, words[1])
+            elif words[0] == "rename":
+                self.uuids[current] = words[-1]
             elif words[0] == "setAttr" and "-type" in words:
                 attribute = next(w for w in words if w.startswith(".")).lstrip(".")
                 self.nodes[current]["attributes"][LONG_NAMES.get(attribute, attribute)] = words[-1]
@@ -227,6 +232,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         dagObjects: bool = False,
         objectsOnly: bool = False,
         noIntermediate: bool = False,
+        uuid: bool = False,
         nodeTypes: bool = False,
     ) -> list[str]:
         if nodeTypes:
@@ -244,6 +250,8 @@ def make_cmds(scene: Scene) -> StrictModule:
                 if wanted in facts["attributes"] and ":" not in node
             ]
         found = flat or (scene.selection if selection else list(scene.nodes))
+        if uuid:
+            return [scene.uuids[scene.find(name)] for name in found]
         if objectsOnly:
             found = [scene.find(name) for name in found]
         if dagObjects:

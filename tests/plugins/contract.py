@@ -29,6 +29,7 @@ __all__ = [
     "test_painting_starts_with_weights_of_one_or_says_why_not",
     "test_reading_leaves_the_scene_unchanged",
     "test_the_host_has_the_form_that_the_panel_expects",
+    "test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone",
     "test_the_scene_says_where_it_is_saved",
     "test_warnings_of_a_scene_are_lines_and_the_manual_is_there",
     "test_weights_that_were_painted_come_back_by_corner",
@@ -71,6 +72,14 @@ def test_materials_have_names_and_keys_of_their_own(harness):
     assert len({each.key for each in found}) == len(found)
     assert all(each.name and each.source for each in found)
     assert {each.key for each in harness.host.selected_materials()} <= {each.key for each in found}
+
+
+def test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone(harness):
+    before = {each: harness.host.identity(each) for each in harness.host.materials()}
+    assert all(before.values())
+    assert {each: harness.host.identity(each) for each in harness.host.materials()} == before
+    with pytest.raises(VerdigrisError, match="gone_for_good"):
+        harness.host.identity(HostMaterial("gone_for_good", "gone_for_good", "nowhere"))
 
 
 def test_a_document_resolves_where_the_host_says(harness):

@@ -32,9 +32,7 @@ class ChangingHost(FakeHost):
 
 @pytest.fixture
 def bench():
-    made = Bench()
-    made.host = made.model.host = ChangingHost()
-    return made
+    return Bench(ChangingHost())
 
 
 def sent(bench, kind):
@@ -77,9 +75,80 @@ def test_what_is_painted_in_one_scene_is_not_in_another_with_a_material_of_that_
     monkeypatch.setattr(bench.host, "scene_file", lambda: places[0])
     model = bench.ready()
     model.weights.dab(0.5, 0.5, Brush())
-    places[0], bench.host.text = Path("/scene/other.ma"), "<materialx><!-- other --></materialx>"
+    places[0], bench.host.opened = Path("/scene/other.ma"), "second"
     model.refresh_materials()
     assert model.weights.is_plain
+
+
+def open_at(bench, monkeypatch, name, opened="first"):
+    """The scene that is open from now on, under this name."""
+    monkeypatch.setattr(bench.host, "scene_file", lambda: Path(f"/scene/{name}.ma"))
+    bench.host.opened = opened
+
+
+@pytest.mark.parametrize("again", ["refresh_materials", "start"])
+def test_what_is_painted_is_in_a_scene_that_is_saved_under_another_name_and_in_the_old_one(
+    again, bench, monkeypatch
+):
+    model = bench.ready()
+    first, second = model.materials
+    model.weights.fill(3.0)
+    model.choose(second)
+    opened(bench)
+    model.weights.fill(2.0)
+    open_at(bench, monkeypatch, "version_2")
+    # edited since, too
+    bench.host.text = "<materialx><!-- edited --></materialx>"
+    getattr(model, again)()
+    assert (model.weights.values == 2).all() and model.weights.can_undo
+    if again == "refresh_materials":
+        assert "painted in shot.ma was taken over for version_2.ma" in model.notices[-1].text
+    opened(bench)
+    model._set_state("idle")
+    model.choose(first)
+    assert (model.weights.values == 3).all()
+    # what is painted from here on is the new scene's
+    model.weights.undo()
+    model.weights.dab(0.5, 0.5, Brush(weight=8.0))
+    open_at(bench, monkeypatch, "shot")
+    model.refresh_materials()
+    assert (model.weights.values == 3).all()
+    model.weights.undo()
+    assert (model.weights.values == 1).all()
+    open_at(bench, monkeypatch, "version_2")
+    model.refresh_materials()
+    assert model.weights.values.max() > 3
+
+
+def test_a_bake_that_is_started_in_a_scene_of_a_new_name_leaves_the_old_scenes_paint_alone(
+    bench, monkeypatch
+):
+    model = bench.ready()
+    model.weights.fill(3.0)
+    open_at(bench, monkeypatch, "version_2")
+    model.start()
+    assert len(sent(bench, say.Open)) == 1
+    model.weights.fill(5.0)
+    model._set_state("idle")
+    open_at(bench, monkeypatch, "shot")
+    model.refresh_materials()
+    assert (model.weights.values == 3).all()
+
+
+def test_what_a_scene_has_of_its_own_is_not_painted_over_by_another(bench, monkeypatch):
+    model = bench.ready()
+    model.weights.fill(3.0)
+    open_at(bench, monkeypatch, "other", "second")
+    model.refresh_materials()
+    opened(bench)
+    model.weights.fill(5.0)
+    open_at(bench, monkeypatch, "shot")
+    model.refresh_materials()
+    assert (model.weights.values == 3).all()
+    # as Maya tells no scene from a copy of its file
+    open_at(bench, monkeypatch, "other")
+    model.refresh_materials()
+    assert (model.weights.values == 5).all()
 
 
 def test_a_material_that_was_edited_is_read_again_and_then_baked(bench):

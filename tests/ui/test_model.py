@@ -33,6 +33,7 @@ class FakeHost:
     def __init__(self):
         self.attached_results = []
         self.fails = False
+        self.opened = "first"
 
     def scene_file(self):
         return Path("/scene/shot.ma")
@@ -42,6 +43,9 @@ class FakeHost:
 
     def selected_materials(self):
         return ()
+
+    def identity(self, material):
+        return f"{self.opened} {material.key}"
 
     def document(self, material):
         if self.fails:
@@ -87,8 +91,8 @@ class FakeClient:
 
 
 class Bench:
-    def __init__(self):
-        self.host, self.clients = FakeHost(), []
+    def __init__(self, host=None):
+        self.host, self.clients = host or FakeHost(), []
         self.model = PanelModel(self.host, self._make)
 
     def _make(self):
@@ -485,6 +489,7 @@ def test_what_is_painted_for_a_material_is_not_trained_for_another(bench):
     model.choose(second)
     assert (model.weights.values == 2).all() and model.weights.can_undo
     model.host.scene_file = lambda: Path("/scene/other.ma")
+    model.host.opened = "second"
     model.refresh_materials()
     assert (model.weights.values == 1).all()
 

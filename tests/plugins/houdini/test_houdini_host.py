@@ -335,3 +335,16 @@ def test_a_scene_that_is_no_scene_is_refused(host, tmp_path):
         host.open_scene(tmp_path / "bad.hip")
     with pytest.raises(HostError, match="there is no such scene"):
         host.open_scene(tmp_path / "none.hip")
+
+
+def test_a_material_is_known_again_in_the_scene_that_is_saved_under_another_name(
+    harness, houdini, tmp_path
+):
+    host = harness.host
+    listed = host.materials()
+    before = [host.identity(each) for each in listed]
+    houdini.path = str(tmp_path / "version_2.hip")
+    assert [host.identity(each) for each in listed] == before
+    Path(houdini.path).write_text("whole")
+    host.open_scene(Path(houdini.path))
+    assert not set(before) & {host.identity(each) for each in listed}

@@ -169,6 +169,21 @@ def test_an_unsaved_scene_says_where_its_textures_are_looked_for(maya, tmp_path)
     assert found.search == (tmp_path, tmp_path / "sourceimages")
 
 
+def test_a_material_is_known_again_in_the_scene_that_is_saved_under_another_name(maya, tmp_path):
+    host = open_scene(maya, "stack.ma")
+    listed = host.materials()
+    before = [host.identity(each) for each in listed]
+    # of the node, and of the stack
+    assert before[0] == "2C3B3A40-0000-4000-8000-000000000003"
+    assert set(before[1:]) == {"2C3B3A40-0000-4000-8000-000000000002"}
+    maya.path = str(tmp_path / "version_2.ma")
+    assert [host.identity(each) for each in host.materials()] == before
+    # another scene, with a node of this name
+    other = open_scene(maya, "render_document.ma")
+    maya.add(listed[0].key, "MaterialXSurfaceShader")
+    assert other.identity(listed[0]) not in before
+
+
 def test_a_selected_mesh_selects_its_material_and_a_selected_shader_itself(maya):
     host = open_scene(maya, "stack.ma")
     maya.members["Standard_Surface1SG"] = [SHAPE]
