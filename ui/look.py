@@ -8,6 +8,14 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
 _DARK_BELOW = 128
+# What can be read; what fades stays above it where the palette itself is.
+_LEAST_CONTRAST = 2.8
+_MOST_FADED = 60
+_WRITTEN_ON = {
+    QPalette.ColorRole.Text: QPalette.ColorRole.Base,
+    QPalette.ColorRole.WindowText: QPalette.ColorRole.Window,
+    QPalette.ColorRole.ButtonText: QPalette.ColorRole.Button,
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ def colours_for(widget: QWidget) -> Colours:
             QColor("#7fd6a4"),
             QColor("#e8c268"),
             QColor("#ff8f80"),
-            QColor(110, 150, 200, 110),
+            QColor(110, 150, 200, 160),
             QColor("#6fb1ff"),
             QColor("#e8c268"),
             QColor("#7fd6a4"),
@@ -54,12 +62,42 @@ def colours_for(widget: QWidget) -> Colours:
 
 def keep_readable(widget: QWidget) -> None:
     """Settings cannot be changed while a bake trains, but are read then: some palettes fade them so
-    far that they are not. This grey stands out from light and from dark."""
-    palette = QPalette()
-    for role in (QPalette.ColorRole.Text, QPalette.ColorRole.WindowText):
-        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#7d8187"))
-    palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#7d8187"))
-    widget.setPalette(palette)
+    far that they are not, and hints in empty fields, too. To be called again when the palette is
+    another."""
+    seen, palette = widget.palette(), QPalette()
+    for role, ground in _WRITTEN_ON.items():
+        faded = _faded(seen.color(role), seen.color(ground))
+        palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
+    hint = _faded(seen.color(QPalette.ColorRole.Text), seen.color(QPalette.ColorRole.Base))
+    palette.setColor(QPalette.ColorRole.PlaceholderText, hint)
+    if palette.resolve(seen) != seen:
+        widget.setPalette(palette)
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Of two colours, from 1 to 21, as web pages are judged by (WCAG 2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
+    shares = (colour.redF(), colour.greenF(), colour.blueF())
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _faded(text: QColor, ground: QColor) -> QColor:
+    """As near to the ground as can still be read."""
+    for percent in range(_MOST_FADED, 0, -5):
+        mixed = [
+            round((percent * under + (100 - percent) * over) / 100)
+            for over, under in zip(text.getRgb()[:3], ground.getRgb()[:3], strict=True)
+        ]
+        if contrast(QColor(*mixed), ground) >= _LEAST_CONTRAST:
+            return QColor(*mixed)
+    return text
 
 
 def dark_palette() -> QPalette:

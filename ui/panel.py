@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from verdigris.core.host import Host
@@ -120,7 +120,12 @@ class Panel(QWidget):
         keys.press(self.picker.reload, "F5")
         keys.press(self.banner.dismiss, "Esc")
 
-    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's names, here and below
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            keep_readable(self)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._arrange(self.width() >= _WIDE_FROM)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from verdigris.core.worker.client import GONE, SILENT
@@ -35,6 +35,11 @@ class Banner(QFrame):
         follow(self, model.notices.changed, self._show)
         follow(self, model.health_changed, self._show)
         follow(self, model.state_changed, self._show_way_out)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self.isVisible():
+            self._show()
 
     def _show_way_out(self) -> None:
         model = self._model

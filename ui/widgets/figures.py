@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from verdigris.core.training.metrics import SampleMetrics
@@ -53,7 +53,12 @@ class Figures(QWidget):
         follow(self, model.forecast_changed, self._show_forecast)
         follow(self, model.state_changed, self._enable)
 
-    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_form"):
+            self._show_errors()
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
 
