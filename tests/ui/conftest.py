@@ -17,6 +17,14 @@ LONG = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 1_000_0
 
 
 @pytest.fixture
+def bench():
+    """A model without a widget, whose host and worker the test speaks for."""
+    from .bench import Bench
+
+    return Bench()
+
+
+@pytest.fixture
 def document(tmp_path):
     path = tmp_path / "clay.mtlx"
     path.write_text(CLAY)

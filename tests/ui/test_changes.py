@@ -12,7 +12,7 @@ from verdigris.core.worker import commands as say
 from verdigris.ui.notices import ERROR
 from verdigris.ui.weights import Brush
 
-from .test_model import CLAY, REPORT, Bench, FakeHost
+from .bench import CLAY, REPORT, Bench, FakeHost
 from .test_panel import WAIT, click, start
 
 WAX = """<standard_surface name="t" type="surfaceshader"/>

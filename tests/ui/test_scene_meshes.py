@@ -19,7 +19,7 @@ from verdigris.ui.model import PanelModel
 from verdigris.ui.notices import ERROR, WARNING
 
 from ..plugins.maya.test_maya_host import SHAPE, open_scene
-from .test_model import FakeClient
+from .bench import FakeClient
 
 WAIT = 60_000
 # The unit square of uv, the right half of which is painted with 5.

@@ -23,8 +23,8 @@ from verdigris.ui.memory import Memory
 from verdigris.ui.notices import INFO, WARNING
 from verdigris.ui.window import Window, run
 
+from .bench import FakeClient
 from .conftest import CLAY
-from .test_model import FakeClient
 
 INI = QSettings.Format.IniFormat
 
