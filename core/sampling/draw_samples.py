@@ -29,7 +29,7 @@ _SOURCE = Source("training/draw_samples")
 # A thread draws one sample, or two that share their place.
 _ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos"}
 # Steps that are drawn together for a trainer on the processor.
-CHUNK_STEPS = 8
+NUMPY_CHUNK_STEPS = 8
 # The least cosine of directions in steps that leave out what is near the horizon.
 FAR_FROM_HORIZON = 0.01
 
@@ -185,7 +185,7 @@ class DrawnSamples:
 
     def draw(self, step: int, count: int) -> SampleArray:
         """Draws ahead: while the steps of a chunk are trained, the device fills the next one."""
-        number, place = divmod(step, CHUNK_STEPS)
+        number, place = divmod(step, NUMPY_CHUNK_STEPS)
         repeats = self.settings.repeats
         drawn, turn = turn_of(number, repeats)
         batches = self._chunk((drawn, count), oldest_wanted(number, repeats))
@@ -206,15 +206,19 @@ class DrawnSamples:
             self._pending = None
             drawn = np.array(self._buffers[chunk[1]].to_numpy()).view(TRAINING_SAMPLE)
             kept = {key: value for key, value in self._kept.items() if key[0] >= oldest}
-            self._kept = {**kept, chunk: drawn.reshape(CHUNK_STEPS, -1, self.pairs)}
+            self._kept = {**kept, chunk: drawn.reshape(NUMPY_CHUNK_STEPS, -1, self.pairs)}
         return self._kept[chunk]
 
     def _submit(self, chunk: tuple[int, int]) -> None:
         number, count = chunk
         if count not in self._buffers:
-            self._buffers = {count: self._buffer(TRAINING_SAMPLE.itemsize * count * CHUNK_STEPS)}
+            self._buffers = {
+                count: self._buffer(TRAINING_SAMPLE.itemsize * count * NUMPY_CHUNK_STEPS)
+            }
         encoder = self._device.gpu.create_command_encoder()
-        self.record(encoder, self._buffers[count], number * CHUNK_STEPS, CHUNK_STEPS, count)
+        self.record(
+            encoder, self._buffers[count], number * NUMPY_CHUNK_STEPS, NUMPY_CHUNK_STEPS, count
+        )
         self._device.gpu.submit_command_buffer(encoder.finish())
         self._pending = chunk
 

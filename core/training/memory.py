@@ -70,9 +70,9 @@ def device_buffers(
     spec, layout = settings.spec, settings.layout(materials)
     student = [4 * spec.parameter_count, 4 * spec.latent_channels * layout.texel_count]
     if trainer != "tensor":
-        from verdigris.core.sampling.draw_samples import CHUNK_STEPS
+        from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS
 
-        return [*student, TRAINING_SAMPLE.itemsize * settings.batch * CHUNK_STEPS]
+        return [*student, TRAINING_SAMPLE.itemsize * settings.batch * NUMPY_CHUNK_STEPS]
     from verdigris.core.training.tensor_memory import buffer_sizes
     from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     import slangpy
 
-# Samples of many steps are drawn at once: enough to fill a device, little memory.
-CHUNK_STEPS = 32
+# Samples of as many steps are drawn at once for this trainer: enough to fill a device, and
+# little memory.
+TENSOR_CHUNK_STEPS = 32
 # Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
 RECORD_PARTS = ("value", "m", "v", "gradient")
 # Numbers that change from step to step: StepRates in trainer_state.slang.
@@ -106,8 +107,8 @@ def buffer_sizes(
         "visits": 4 * layout.texel_count,
         "partials": 4 * slots * plan.group_count(batch),
         "losses": 4,
-        "rates": 4 * STEP_RATES * CHUNK_STEPS,
-        "samples": TRAINING_SAMPLE.itemsize * batch * CHUNK_STEPS,
+        "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
+        "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS,
         "state": 32,
     }
 

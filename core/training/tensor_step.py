@@ -17,7 +17,7 @@ from verdigris.core.training.rotated_adam import (
 )
 from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import Bound, Recipe, StudentKernels
-from verdigris.core.training.tensor_memory import CHUNK_STEPS, TensorMemory
+from verdigris.core.training.tensor_memory import TENSOR_CHUNK_STEPS, TensorMemory
 from verdigris.core.training.tensor_plan import GroupPlan
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _arguments(
     layout, quantisation = parameters.layout, settings.quantisation
     return {
         "batch": settings.batch,
-        "chunkSteps": CHUNK_STEPS,
+        "chunkSteps": TENSOR_CHUNK_STEPS,
         "groups": plan.group_count(settings.batch),
         "lossScale": LOSS_SCALE,
         "codes": float(quantisation.codes if quantisation else 0),

@@ -21,10 +21,10 @@ from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import read_buffer
 from verdigris.core.training.tensor_memory import (
-    CHUNK_STEPS,
     RECORD_PARTS,
     REJECTED,
     SKIPPED,
+    TENSOR_CHUNK_STEPS,
     TensorMemory,
     first_bases,
 )
@@ -106,7 +106,7 @@ class TensorTrainer:
     def _submission_end(self, last: int) -> int:
         """Never across the end of a chunk, since the next one's samples replace this one's, nor
         across the step before which ranges are fixed."""
-        chunk_end = (self._step // CHUNK_STEPS + 1) * CHUNK_STEPS
+        chunk_end = (self._step // TENSOR_CHUNK_STEPS + 1) * TENSOR_CHUNK_STEPS
         end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
         quantisation = self._settings.quantisation
         if quantisation and self._step < quantisation.first_step:
@@ -131,7 +131,7 @@ class TensorTrainer:
 
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Some steps, all of one chunk."""
-        place = self._step % CHUNK_STEPS
+        place = self._step % TENSOR_CHUNK_STEPS
         rates = np.array(
             [self._rates(step) for step in range(self._step, self._step + steps)], np.float32
         )
@@ -154,14 +154,16 @@ class TensorTrainer:
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
         if isinstance(self._source, DeviceSampleSource):
-            wanted = (self._step // CHUNK_STEPS, self._source.revision)
+            wanted = (self._step // TENSOR_CHUNK_STEPS, self._source.revision)
             if wanted != self._drawn:
-                self._source.record(encoder, samples, wanted[0] * CHUNK_STEPS, CHUNK_STEPS, batch)
+                self._source.record(
+                    encoder, samples, wanted[0] * TENSOR_CHUNK_STEPS, TENSOR_CHUNK_STEPS, batch
+                )
                 self._drawn = wanted
             return
         for step in range(self._step, self._step + steps):
             drawn = np.ascontiguousarray(self._source.draw(step, batch))
-            offset = step % CHUNK_STEPS * drawn.nbytes
+            offset = step % TENSOR_CHUNK_STEPS * drawn.nbytes
             encoder.upload_buffer_data(samples, offset, drawn.view(np.uint8).reshape(-1))
 
     def _report(self, steps: int) -> StepReport:

@@ -22,14 +22,14 @@ from verdigris.core.device import Device, open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
-from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.sampling.training_sample import SampleArray
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.fitted import with_places
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import SampleSource
 
-_STEPS = 25 * CHUNK_STEPS
+_STEPS = 25 * NUMPY_CHUNK_STEPS
 
 
 @dataclass
@@ -61,14 +61,14 @@ def run(path: Path, settings: BakeSettings, device: Device, turns: int) -> str:
         return NumpyTrainer(start, of, settings.training())
 
     alone = source()
-    batches = [alone.draw(step, settings.batch).copy() for step in range(8 * CHUNK_STEPS)]
+    batches = [alone.draw(step, settings.batch).copy() for step in range(8 * NUMPY_CHUNK_STEPS)]
     trained = trainer(Pool(settings.draw.pairs, batches))
     both = trainer(source())
     next_step = len(batches)
 
     def draw() -> None:
         nonlocal next_step
-        for step in range(next_step, next_step + _STEPS, CHUNK_STEPS):
+        for step in range(next_step, next_step + _STEPS, NUMPY_CHUNK_STEPS):
             alone.draw(step, settings.batch)
         next_step += _STEPS
 

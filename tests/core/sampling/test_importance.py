@@ -6,7 +6,7 @@ import pytest
 from verdigris.core.importance.directions import profile_table
 from verdigris.core.importance.distribution import distribution_of, product
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples, DrawSettings
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, DrawSettings
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 16_000
@@ -87,7 +87,7 @@ def test_a_new_map_holds_from_the_next_batch_on(teacher):
     drawn.set_importance(right)
     assert drawn.revision != revision
     assert drawn.draw(3, COUNT)["uv"][:, 0].min() >= 0.5
-    assert drawn.draw(CHUNK_STEPS, COUNT)["uv"][:, 0].min() >= 0.5
+    assert drawn.draw(NUMPY_CHUNK_STEPS, COUNT)["uv"][:, 0].min() >= 0.5
     drawn.set_importance(None)
     assert np.array_equal(drawn.draw(2, COUNT), source(teacher).draw(2, COUNT))
 

@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.sampling.draw_samples import CHUNK_STEPS, DrawnSamples, DrawSettings
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, DrawSettings
 from verdigris.core.sampling.repeats import turn_of
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.schedule import TrainingSettings
@@ -40,11 +40,11 @@ def test_over_a_long_run_each_sample_is_trained_exactly_as_often_as_asked(teache
     drawn = source(teacher, repeats)
     chunks = repeats * 20
     seen = Counter()
-    for step in range(chunks * CHUNK_STEPS):
+    for step in range(chunks * NUMPY_CHUNK_STEPS):
         seen.update(places(drawn.draw(step, COUNT)))
     fresh = source(teacher, 1)
     # chunks 0 to 7 have had all of their turns by then, whatever the repeats
-    for step in range(8 * CHUNK_STEPS):
+    for step in range(8 * NUMPY_CHUNK_STEPS):
         assert {seen[point] for point in places(fresh.draw(step, COUNT))} == {repeats}
     assert max(seen.values()) == repeats
 
@@ -54,8 +54,11 @@ def test_a_repeat_holds_the_points_of_its_chunk_beside_others_and_coarse_ones_wh
 ):
     drawn, fresh = source(teacher, 2), source(teacher, 1)
     # what is trained as chunk 9 was first trained as chunk 0
-    again = [drawn.draw(9 * CHUNK_STEPS + place, COUNT).copy() for place in range(CHUNK_STEPS)]
-    first = [fresh.draw(place, COUNT).copy() for place in range(CHUNK_STEPS)]
+    again = [
+        drawn.draw(9 * NUMPY_CHUNK_STEPS + place, COUNT).copy()
+        for place in range(NUMPY_CHUNK_STEPS)
+    ]
+    first = [fresh.draw(place, COUNT).copy() for place in range(NUMPY_CHUNK_STEPS)]
     assert Counter(chain(*map(places, again))) == Counter(chain(*map(places, first)))
     for one, other in zip(again, first, strict=True):
         assert 0 < len(set(places(one)) & set(places(other))) < COUNT // 2
@@ -65,7 +68,7 @@ def test_a_repeat_holds_the_points_of_its_chunk_beside_others_and_coarse_ones_wh
 
 def test_a_batch_hangs_on_its_step_alone(teacher):
     whole = source(teacher, 3)
-    batches = [whole.draw(step, COUNT).copy() for step in range(40 * CHUNK_STEPS)]
+    batches = [whole.draw(step, COUNT).copy() for step in range(40 * NUMPY_CHUNK_STEPS)]
     for step in (0, 11, 100, 317, 250, 7):
         assert np.array_equal(source(teacher, 3).draw(step, COUNT), batches[step])
         assert np.array_equal(whole.draw(step, COUNT), batches[step])
@@ -73,23 +76,23 @@ def test_a_batch_hangs_on_its_step_alone(teacher):
 
 def test_no_more_is_kept_than_has_turns_to_come(teacher):
     drawn = source(teacher, 3)
-    for step in range(0, 60 * CHUNK_STEPS, CHUNK_STEPS):
+    for step in range(0, 60 * NUMPY_CHUNK_STEPS, NUMPY_CHUNK_STEPS):
         drawn.draw(step, COUNT)
     assert len(drawn._kept) <= 2 * 4 + 1
     drawn.draw(0, 2 * COUNT)
-    drawn.draw(2000 * CHUNK_STEPS, 2 * COUNT)
+    drawn.draw(2000 * NUMPY_CHUNK_STEPS, 2 * COUNT)
     assert len(drawn._kept) == 1
 
 
 def test_a_new_importance_map_is_in_effect_from_the_next_batch_on_repeats_included(teacher):
     drawn = source(teacher, 3, coarse_share=0)
-    last = 31 * CHUNK_STEPS + 3
+    last = 31 * NUMPY_CHUNK_STEPS + 3
     for step in range(last + 1):
         drawn.draw(step, COUNT)
     left = np.zeros((16, 16))
     left[:, :8] = 1
     drawn.set_importance(left)
-    for step in range(last + 1, last + 1 + 30 * CHUNK_STEPS):
+    for step in range(last + 1, last + 1 + 30 * NUMPY_CHUNK_STEPS):
         assert drawn.draw(step, COUNT)["uv"][:, 0].max() < 0.5
 
 
