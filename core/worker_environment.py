@@ -1,6 +1,6 @@
 """Where Verdigris' own Python is: applications bring theirs, and a bake needs another.
 
-It is looked for in a setting that was saved, in an environment variable and next to the plug-in.
+It is looked for in a setting of the machine, in an environment variable and next to the plug-in.
 A Python that has what a bake needs, as on a command line, is its own.
 """
 
@@ -85,7 +85,7 @@ def settings_file() -> Path:
 
 
 def saved_python() -> Path | None:
-    """The interpreter that was chosen and saved."""
+    """The interpreter that the setting names."""
     file = settings_file()
     if not file.is_file():
         return None
@@ -97,23 +97,6 @@ def saved_python() -> Path | None:
             f"{file}: cannot be read ({reason(failure)}): remove it"
         ) from None
     return Path(str(value)) if value else None
-
-
-def save_python(python: Path | None) -> None:
-    """Keeps a choice; None forgets it."""
-    if python is not None:
-        _existing(python, "the choice")
-    file = settings_file()
-    temporary = file.with_name(f".{file.name}.tmp")
-    values = {} if python is None else {_SETTING: str(python)}
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(file)
-    except OSError as failure:
-        raise WorkerEnvironmentError(
-            f"{file}: cannot be written ({reason(failure)}): free space, or let it be written"
-        ) from None
 
 
 def _existing(python: Path, asker: str) -> str:

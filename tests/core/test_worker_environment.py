@@ -1,5 +1,6 @@
 """Where the worker's Python is looked for, in which order, and what is said where it is not."""
 
+import json
 import sys
 
 import pytest
@@ -9,7 +10,6 @@ from verdigris.core.worker_environment import (
     WorkerEnvironmentError,
     python_in,
     require_worker_python,
-    save_python,
     saved_python,
 )
 
@@ -19,6 +19,13 @@ def make_python(folder):
     python.parent.mkdir(parents=True)
     python.write_text("")
     return python
+
+
+def choose(tmp_path, python):
+    """As who sets a machine up writes it."""
+    file = tmp_path / "config" / "machine.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"worker_python": str(python)} if python else {}))
 
 
 @pytest.fixture
@@ -40,10 +47,10 @@ def test_a_setting_goes_before_the_variable_and_that_before_the_tree(tree, tmp_p
     monkeypatch.setenv("VERDIGRIS_PYTHON", str(named))
     assert require_worker_python() == str(named)
     chosen = make_python(tmp_path / "chosen")
-    save_python(chosen)
+    choose(tmp_path, chosen)
     assert saved_python() == chosen
     assert require_worker_python() == str(chosen)
-    save_python(None)
+    choose(tmp_path, None)
     assert require_worker_python() == str(named)
 
 
@@ -67,10 +74,8 @@ def test_a_choice_that_is_gone_is_named_with_its_place(tree, tmp_path, monkeypat
     monkeypatch.setenv("VERDIGRIS_PYTHON", str(tmp_path / "gone"))
     with pytest.raises(WorkerEnvironmentError, match=r"VERDIGRIS_PYTHON is '.*gone': there is no"):
         require_worker_python()
-    with pytest.raises(WorkerEnvironmentError, match="there is no such file"):
-        save_python(tmp_path / "gone")
     chosen = make_python(tmp_path / "chosen")
-    save_python(chosen)
+    choose(tmp_path, chosen)
     chosen.unlink()
     with pytest.raises(WorkerEnvironmentError, match=r"the setting in .*machine\.json is"):
         require_worker_python()
