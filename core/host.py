@@ -142,8 +142,9 @@ class Host(Protocol):
         """Those that are selected, or are on what is selected."""
 
     def identity(self, material: HostMaterial) -> str:
-        """What tells a material of this scene from one of that key in another scene, and stays the
-        same when the scene is saved under another name."""
+        """What tells a material from all others, those of its key in another scene, too. It stays
+        the same when the scene is saved under another name and, where the application knows as
+        much, when the material is called otherwise."""
 
     def document(self, material: HostMaterial) -> HostDocument:
         """A material as MaterialX."""

@@ -29,7 +29,7 @@ class PanelModel(WorkerTalk):
         if not self.is_busy:
             self.notices.clear()
         try:
-            self.materials = self.host.materials()
+            self._read_materials()
             selected = self.host.selected_materials()
             for warning in self.host.scene_warnings():
                 self.notices.tell(WARNING, warning)
@@ -45,7 +45,13 @@ class PanelModel(WorkerTalk):
                 self._forget()
                 self._set_state(IDLE)
                 self._open()
-        elif not self.is_busy:
+        elif self.is_busy and self.current is not None:
+            what = (
+                f"{self.current.name}: is not in the scene any more: it is baked as it was, and "
+                "its result will be written, but not noted in the scene."
+            )
+            self.notices.tell(WARNING, what)
+        else:
             first = next(iter((*selected, *self.materials)), None)
             if first is not None:
                 self.choose(first)

@@ -99,6 +99,12 @@ class PanelState:
     def can_forecast(self) -> bool:
         return self.can(states.START) and not self.doing
 
+    def _read_materials(self) -> None:
+        """The scene's as they are now, and the one that is chosen by the name that it has there."""
+        self.materials = self.host.materials()
+        if self.current is not None and self.current not in self.materials:
+            self.current = self._owners.follow_name(self.current, self.materials) or self.current
+
     def _send(self, command: say.Command) -> None:
         if self._client is not None:
             self._client.send(command)

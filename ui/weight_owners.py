@@ -47,6 +47,19 @@ class WeightOwners:
             told = f"What is painted in {before.name} was taken over for {self._scene.name}."
             self._notices.tell(INFO, told)
 
+    def follow_name(
+        self, material: HostMaterial, materials: Iterable[HostMaterial]
+    ) -> HostMaterial | None:
+        """The one of these that this is by now, if it has another name; its map is that one's."""
+        before = self._known.get(material)
+        others = [each for each in materials if each not in self._known]
+        found = [each for each in others if before and self._identity(each) == before]
+        if len(found) != 1:
+            return None
+        self._known[found[0]] = self._known.pop(material)
+        self._weights.rename_owners({(self._scene, material): (self._scene, found[0])})
+        return found[0]
+
     def _identity(self, material: HostMaterial) -> str:
         try:
             return self._host.identity(material)

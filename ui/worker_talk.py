@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import BakedResult, Host
+from verdigris.core.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import GONE, SILENT, Health, WorkerClient, pixels_of
 from verdigris.core.worker.events import FAILED, IDLE, PREPARING
@@ -108,12 +108,23 @@ class WorkerTalk(PanelState):
             return
         warnings = list(self.bake.warnings)
         try:
-            self.host.attach(self.current, result)
+            self._note(self.current, result)
         except VerdigrisError as failure:
             warnings.append(f"The result is written, and not noted in the scene: {failure}")
         # the last notice is the one that is seen
         told = (f"Written: {result.bundle}", *warnings, *map(as_sentence, hints))
         self.notices.tell(WARNING if warnings else INFO, "\n".join(told))
+
+    def _note(self, material: HostMaterial, result: BakedResult) -> None:
+        try:
+            self.host.attach(material, result)
+        except VerdigrisError:
+            self._read_materials()
+            if self.current is None or self.current == material:
+                raise
+            # it was renamed meanwhile
+            self.materials_changed.emit()
+            self.host.attach(self.current, result)
 
     def _take_error(self, said: Mapping[str, Any]) -> None:
         if self.asked:

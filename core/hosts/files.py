@@ -87,7 +87,7 @@ class FilesHost:
 
     def identity(self, material: HostMaterial) -> str:
         self._require_document().require_material(material.key)
-        return str(self._require_file().resolve())
+        return f"{self._require_file().resolve()} {material.key}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         from verdigris.core.material.xmltext import read_text

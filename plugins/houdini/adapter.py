@@ -119,8 +119,9 @@ class HoudiniHost:
         )
 
     def identity(self, material: HostMaterial) -> str:
+        node, _, path = material.key.partition(SEPARATOR)
         # what is loaded has other numbers, also where it was loaded before
-        return str(require_node(material.key.partition(SEPARATOR)[0]).sessionId())
+        return f"{require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         if material.source == STAGE:

@@ -18,6 +18,7 @@ from verdigris.core.host import (
 from verdigris.core.worker_environment import package_folder
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
+from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene_materials import (
     STACKED,
     bare_materials,
@@ -109,7 +110,9 @@ class MayaHost:
         )
 
     def identity(self, material: HostMaterial) -> str:
-        return identity_of(node_of(material))
+        node = node_of(material)
+        inside = material.key.removeprefix(split_path(material.key)[0])
+        return f"{identity_of(node)} {inside if material.source == STACKED else ''}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.meshes(material))

@@ -76,7 +76,7 @@ def test_materials_have_names_and_keys_of_their_own(harness):
 
 def test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone(harness):
     before = {each: harness.host.identity(each) for each in harness.host.materials()}
-    assert all(before.values())
+    assert all(before.values()) and len(set(before.values())) == len(before)
     assert {each: harness.host.identity(each) for each in harness.host.materials()} == before
     with pytest.raises(VerdigrisError, match="gone_for_good"):
         harness.host.identity(HostMaterial("gone_for_good", "gone_for_good", "nowhere"))

@@ -1,5 +1,7 @@
 """What is baked is what the scene holds when the bake starts, not what it held when it was read."""
 
+import sys
+
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
@@ -7,6 +9,8 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from dataclasses import replace
 from pathlib import Path
 
+from verdigris.core.errors import HostError
+from verdigris.core.host import HostMaterial
 from verdigris.core.hosts.files import FilesHost
 from verdigris.core.worker import commands as say
 from verdigris.ui.notices import ERROR
@@ -228,3 +232,67 @@ def test_a_new_start_shows_and_trains_what_the_file_holds_by_now(qtbot, make_pan
     start(qtbot, panel)
     blue = model.pictures.parts["texture"].pixels.reshape(-1, 3).mean(0)
     assert blue[2] > 1.5 * blue[0]
+
+
+def rename(bench, name):
+    """The scene calls its first material so; what it is, it stays."""
+    renamed = HostMaterial(name, name, CLAY.source)
+    others = bench.host.materials()[1:]
+    bench.host.materials = lambda: (renamed, *others)
+    named = bench.host.identity
+
+    def attach(material, result):
+        if material == CLAY:
+            raise HostError("clay: is not in the scene")
+        bench.host.attached_results.append((material, result.bundle))
+
+    bench.host.identity = lambda each: named(CLAY if each == renamed else each)
+    bench.host.attach = attach
+    return renamed
+
+
+@pytest.mark.parametrize("is_refreshed", [False, True])
+def test_a_result_is_noted_at_a_material_that_was_renamed_while_it_was_baked(is_refreshed, bench):
+    model = bench.training()
+    model.weights.fill(3.0)
+    renamed = rename(bench, "fine_clay")
+    if is_refreshed:
+        model.refresh_materials()
+        assert model.current == renamed and not model.notices
+    bench.hear("finished", step=9, results=["/out/clay.vdg"])
+    bench.hear("state", state="finishing")
+    bench.hear("state", state="done")
+    assert bench.host.attached_results == [(renamed, Path("/out/clay.vdg"))]
+    model.refresh_materials()
+    assert model.current == renamed
+    assert (model.weights.values == 3).all()
+
+
+def test_another_material_in_its_place_is_not_taken_for_one_that_was_renamed(bench):
+    model = bench.training()
+    rename(bench, "gold")
+    bench.host.identity = lambda each: each.key
+    model.refresh_materials()
+    assert model.current == CLAY
+    assert model.notices[-1].text.startswith("clay: is not in the scene any more: it is baked as")
+    bench.hear("finished", step=9, results=["/out/clay.vdg"])
+    assert bench.host.attached_results == []
+    assert "not noted in the scene: clay: is not in the scene" in model.notices[-1].text
+
+
+def test_the_picker_and_the_bar_tell_of_a_material_that_is_gone(make_panel, document):
+    panel = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
+    model, picker = panel.model, panel.picker.combo
+    model.refresh_materials()
+    assert picker.currentText().startswith("clay")
+    model._set_state("training")
+    document.write_text(document.read_text().replace('"clay"', '"wax"'))
+    model.refresh_materials()
+    assert picker.currentIndex() == -1
+    assert picker.placeholderText() == "clay  (not in the scene any more)"
+    model._set_state("done")
+    model._document_now()
+    model._set_state("done")
+    assert panel.status.progress.now.text().startswith("Cannot be baked")
+    model.refresh_materials()
+    assert picker.currentText().startswith("wax") and picker.placeholderText() == ""

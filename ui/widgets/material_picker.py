@@ -61,6 +61,8 @@ class MaterialPicker(QWidget):
                 self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
             # one that is baked, and gone from the scene, is none of the list
             known = model.current in model.materials
+            gone = f"{model.current.name}  (not in the scene any more)" if model.current else ""
+            self.combo.setPlaceholderText("" if known else gone)
             self.combo.setCurrentIndex(model.materials.index(model.current) if known else -1)
         # a long name is cut off in the list
         shown = self.combo.currentText()

@@ -164,7 +164,7 @@ class ProgressView(QWidget):
             text = "The worker is gone"
         elif model.state == IDLE and model.report is None and not model.doing:
             text = "Reading the material"
-        elif model.state == IDLE and model.is_refused:
+        elif not model.is_busy and model.is_refused:
             text = "Cannot be baked: the page Material says why"
         if model.state == DONE and model.bake.stopped_by != "steps":
             text += f", ended by {model.bake.stopped_by}"

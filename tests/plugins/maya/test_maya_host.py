@@ -174,10 +174,18 @@ def test_a_material_is_known_again_in_the_scene_that_is_saved_under_another_name
     listed = host.materials()
     before = [host.identity(each) for each in listed]
     # of the node, and of the stack
-    assert before[0] == "2C3B3A40-0000-4000-8000-000000000003"
-    assert set(before[1:]) == {"2C3B3A40-0000-4000-8000-000000000002"}
+    assert before[0].strip() == "2C3B3A40-0000-4000-8000-000000000003"
+    assert before[1:] == [
+        f"2C3B3A40-0000-4000-8000-000000000002 ,{each.key.partition(',')[2]}" for each in listed[1:]
+    ]
     maya.path = str(tmp_path / "version_2.ma")
     assert [host.identity(each) for each in host.materials()] == before
+    # by another name, too
+    for kept in (maya.nodes, maya.uuids):
+        kept["fine_gold"] = kept.pop(listed[0].key)
+    maya.connections = {"Standard_Surface1SG.surfaceShader": "fine_gold.outColor"}
+    renamed = HostMaterial("fine_gold", "fine_gold", listed[0].source)
+    assert renamed in host.materials() and host.identity(renamed) == before[0]
     # another scene, with a node of this name
     other = open_scene(maya, "render_document.ma")
     maya.add(listed[0].key, "MaterialXSurfaceShader")
