@@ -57,7 +57,12 @@ class WeightOwners:
         if len(found) != 1:
             return None
         self._known[found[0]] = self._known.pop(material)
-        self._weights.rename_owners({(self._scene, material): (self._scene, found[0])})
+        names = {(self._scene, material): (self._scene, found[0])}
+        if self._host.scene_file() == self._scene:
+            self._weights.rename_owners(names)
+        else:
+            # this may be a copy of the scene, and the name there the old one
+            self._weights.copy_owners(names)
         return found[0]
 
     def _identity(self, material: HostMaterial) -> str:

@@ -268,6 +268,24 @@ def test_a_result_is_noted_at_a_material_that_was_renamed_while_it_was_baked(is_
     assert (model.weights.values == 3).all()
 
 
+def test_a_copy_of_a_scene_in_which_a_material_has_another_name_leaves_the_old_ones_paint(
+    bench, monkeypatch
+):
+    model = bench.ready()
+    listed, identity = bench.host.materials, bench.host.identity
+    model.weights.fill(3.0)
+    rename(bench, "fine_clay")
+    open_at(bench, monkeypatch, "copy")
+    model.refresh_materials()
+    assert model.current.name == "fine_clay" and (model.weights.values == 3).all()
+    opened(bench)
+    model.weights.fill(5.0)
+    bench.host.materials, bench.host.identity = listed, identity
+    open_at(bench, monkeypatch, "shot")
+    model.refresh_materials()
+    assert model.current == CLAY and (model.weights.values == 3).all()
+
+
 def test_another_material_in_its_place_is_not_taken_for_one_that_was_renamed(bench):
     model = bench.training()
     rename(bench, "gold")
@@ -291,8 +309,9 @@ def test_the_picker_and_the_bar_tell_of_a_material_that_is_gone(make_panel, docu
     assert picker.currentIndex() == -1
     assert picker.placeholderText() == "clay  (not in the scene any more)"
     model._set_state("done")
+    model.bake.take({"event": "finished", "step": 9, "stopped_by": "request"})
     model._document_now()
     model._set_state("done")
-    assert panel.status.progress.now.text().startswith("Cannot be baked")
+    assert panel.status.progress.now.text() == "Cannot be baked: the page Material says why"
     model.refresh_materials()
     assert picker.currentText().startswith("wax") and picker.placeholderText() == ""

@@ -156,7 +156,9 @@ class ProgressView(QWidget):
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.IN_WORDS[model.state]}: {text}" if model.state == PAUSED else text
         text = text[:1].upper() + text[1:]
-        if model.state == IDLE and progress.steps and model.bake.result is None:
+        if not model.is_busy and model.is_refused:
+            text = "Cannot be baked: the page Material says why"
+        elif model.state == IDLE and progress.steps and model.bake.result is None:
             text = "Cancelled"
         elif model.state == IDLE and model.current is None:
             text = "No material"
@@ -164,11 +166,9 @@ class ProgressView(QWidget):
             text = "The worker is gone"
         elif model.state == IDLE and model.report is None and not model.doing:
             text = "Reading the material"
-        elif not model.is_busy and model.is_refused:
-            text = "Cannot be baked: the page Material says why"
-        if model.state == DONE and model.bake.stopped_by != "steps":
+        elif model.state == DONE and model.bake.stopped_by != "steps":
             text += f", ended by {model.bake.stopped_by}"
-        if progress.steps:
+        if progress.steps and (model.is_busy or not model.is_refused):
             text += f", step {progress.step:,} of {progress.steps:,}"
         self.phase.setVisible(model.is_busy and progress.number is not None)
         self.phase.setValue(round(_STEPS * progress.phase_share))
