@@ -136,7 +136,7 @@ def test_a_mirror_that_was_baked_black_is_told_so(tmp_path):
     mirror = make_teacher(
         "mirror", base_color="0.9, 0.9, 0.9", metalness="1", specular_roughness="0.03"
     )
-    told = warnings(run([mirror], tmp_path, replace(TINY, iterations=300)))
+    told = warnings(run([mirror], tmp_path, replace(TINY, iterations=60)))
     # beside it, what rounding costs may be told
     (dark,) = (text for text in told if "reflects" in text)
     assert re.match(r"mirror: reflects \S+% of the light, and the material \d+%", dark)
