@@ -15,6 +15,7 @@ from verdigris.core.material.image_facts import (
     orientations,
     tiles_left_out,
 )
+from verdigris.core.material.normal_maps import bent_normals
 from verdigris.core.material.parts import default_places, parts_of
 from verdigris.core.material.passed_over import passed_over
 from verdigris.core.material.upstream import nodes_behind
@@ -100,6 +101,7 @@ def describe_material(
             *parts_of(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
+            *bent_normals(nodes, textures),
             *passed_over(document, material, nodes),
         ),
     )
