@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 TEXTURE_COORDINATES = frozenset(
     {"st", "st0", "uv", "UV", "uv0", "UV0", "map1", "UVMap", "TEXCOORD_0", "Texture_uv"}
 )
+# An attribute of nodes that are loaded.
+AS_WRITTEN = "property"
 
 
 def reads_texture_coordinates(node: mx.Node) -> bool:
@@ -26,6 +28,11 @@ def stands_for_texture_coordinates(node: mx.Node) -> bool:
         and node.getInput("default") is None
         and not reads_texture_coordinates(node)
     )
+
+
+def name_as_written(node: mx.Node) -> str:
+    """The name of the property as the document has it: code may call it otherwise."""
+    return str(node.getAttribute(AS_WRITTEN))
 
 
 def property_of(node: mx.Node) -> str:

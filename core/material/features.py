@@ -148,7 +148,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     ),
 }
 
-_GEOMETRY = "is not there on a flat sample: it reads as its default, or as zero"
+NOT_ON_A_SAMPLE = "is not there on a flat sample: it reads as its default, or as zero"
 _PAINT = "is not there on a flat sample: it reads as white"
 _TIME = "time stands still at frame 1"
 _PLACE = (
@@ -175,8 +175,6 @@ NODE_FEATURES: dict[str, Part] = {
     "LamaEmission": Part("emission", KEPT, _EMISSION),
     "heighttonormal": Part("height to normal", APPROXIMATED, _SLOPES),
     "bump": Part("bump", APPROXIMATED, _SLOPES),
-    "geompropvalue": Part("property of the geometry", DROPPED, _GEOMETRY),
-    "geompropvalueuniform": Part("property of the geometry", DROPPED, _GEOMETRY),
     "geomcolor": Part("painted colour of the geometry", DROPPED, _PAINT),
     "time": Part("time", APPROXIMATED, _TIME),
     "frame": Part("frame", APPROXIMATED, _TIME),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.coordinates import (
-    property_of,
+    name_as_written,
     reads_texture_coordinates,
     stands_for_texture_coordinates,
 )
@@ -18,12 +18,13 @@ from verdigris.core.material.features import (
     FACING,
     KEPT,
     NODE_FEATURES,
+    NOT_ON_A_SAMPLE,
     SURFACE_FEATURES,
     Feature,
     Part,
 )
 from verdigris.core.material.library import known_colour_spaces
-from verdigris.core.material.readers import VALUE
+from verdigris.core.material.readers import UNIFORM_VALUE, VALUE
 from verdigris.core.material.smooth_lobes import widened_highlights
 from verdigris.core.material.upstream import is_connected, is_of_document, own_graph
 
@@ -59,10 +60,10 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
-        if category == VALUE and stands_for_texture_coordinates(node):
-            part = _further_coordinates(repr(property_of(node)))
-            parts.setdefault(part.name, part)
-        elif category in NODE_FEATURES and not reads_texture_coordinates(node):
+        if category in (VALUE, UNIFORM_VALUE):
+            for part in _property(node):
+                parts.setdefault(part.name, part)
+        elif category in NODE_FEATURES:
             part = NODE_FEATURES[category]
             parts.setdefault(part.name, part)
         elif node.getNamePath() in masks:
@@ -82,6 +83,17 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
         parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _property(reader: mx.Node) -> list[Part]:
+    """Of the geometry, that a node reads."""
+    name = name_as_written(reader)
+    if stands_for_texture_coordinates(reader):
+        return [_further_coordinates(repr(name))]
+    if reads_texture_coordinates(reader):
+        return []
+    which = f"property {name!r}" if name else "property"
+    return [Part(f"{which} of the geometry", DROPPED, NOT_ON_A_SAMPLE)]
 
 
 def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:

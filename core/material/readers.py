@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.compounds import copy_source
 from verdigris.core.material.coordinates import (
+    AS_WRITTEN,
     reads_texture_coordinates,
     stands_for_texture_coordinates,
 )
@@ -35,6 +36,7 @@ def read_properties_directly(root: mx.Document) -> None:
     for node in [node for node in nodes if node.getCategory() in kinds]:
         if node.getCategory() == READER:
             _call_as_materialx_does(node)
+        node.setAttribute(AS_WRITTEN, _name_as_written(node))
         is_place = reads_texture_coordinates(node) or stands_for_texture_coordinates(node)
         if node.getType() in _UNIFORM:
             _hand_default_on(node)
@@ -57,19 +59,25 @@ def _call_as_materialx_does(node: mx.Node) -> None:
 def _give_name_that_code_can_have(node: mx.Node) -> None:
     """The generator makes a variable of the name, which may be such as `UV Map` or `UVMap.001`, and
     one alone, of whatever type, also where a definition has its users give the name."""
-    port = node.getInput(GEOMPROP)
-    if port is None:
-        return
-    given = port.getInterfaceInput() or port
-    if given is port and port.getInterfaceName():
-        definition = definition_of(port)
-        given = definition and definition.getActiveInput(port.getInterfaceName())
-    name = given.getValueString() if given is not None else ""
+    name = node.getAttribute(AS_WRITTEN)
     if name:
+        port = node.getInput(GEOMPROP)
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name.removeprefix("primvars:"))
         is_pair = node.getType() == "vector2"
         port.setValueString(plain if is_pair else f"{plain}_{node.getType()}")
         port.removeAttribute("interfacename")
+
+
+def _name_as_written(node: mx.Node) -> str:
+    """Of a property; where users of a definition give it, the definition's own."""
+    port = node.getInput(GEOMPROP)
+    if port is None:
+        return ""
+    given = port.getInterfaceInput() or port
+    if given is port and port.getInterfaceName():
+        definition = definition_of(port)
+        given = definition and definition.getActiveInput(port.getInterfaceName())
+    return str(given.getValueString()) if given is not None else ""
 
 
 def _definition_of_default(root: mx.Document, kind: str) -> str:

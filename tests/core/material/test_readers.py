@@ -10,7 +10,7 @@ from .images import decoded_srgb
 from .surfaces import glow, node, probe, write_image
 
 AT = np.float32([[0.2, 0.7]])
-DROPPED = ("property of the geometry", "dropped")
+DROPPED = ("property 'Cd' of the geometry", "dropped")
 TEXEL = np.array([0.2, 0.4, 0.8])
 SRGB = 'colorspace="srgb_texture"'
 

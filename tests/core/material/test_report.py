@@ -52,7 +52,7 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     )
     found = fates(text)
     assert found["displacement"] == "dropped"
-    assert found["property of the geometry"] == "dropped"
+    assert found["property 'wear' of the geometry"] == "dropped"
 
 
 @pytest.mark.parametrize(

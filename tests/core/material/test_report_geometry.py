@@ -100,3 +100,54 @@ def test_a_normal_that_is_used_as_one_is_not_told():
 def test_a_value_that_the_surface_overrules_is_told(value, is_told):
     found = fates(with_surface(f'<input name="coat_normal" type="vector3" value="{value}"/>'))
     assert ("value of 'coat_normal'" in found) == is_told
+
+
+READERS = {
+    "plain": ('<geompropvalue name="{0}" type="float">{1}</geompropvalue>', "geomprop"),
+    "with a default": (
+        '<geompropvalue name="{0}" type="float">{1}<input name="default" type="float" value="0.5"/>'
+        "</geompropvalue>",
+        "geomprop",
+    ),
+    "of USD": ('<UsdPrimvarReader name="{0}" type="float">{1}</UsdPrimvarReader>', "varname"),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_each_property_that_a_sample_has_not_is_told_by_its_own_name(kind):
+    body, port = READERS[kind]
+    names = ("dirt", "Worn Edges.001")
+    readers = [
+        body.format(at, f'<input name="{port}" type="string" value="{name}"/>')
+        for at, name in zip("ab", names, strict=True)
+    ]
+    inputs = (
+        '<input name="base" type="float" nodename="a"/>'
+        '<input name="specular" type="float" nodename="b"/>'
+    )
+    found = fates(with_surface(inputs, *readers))
+    for name in names:
+        assert found[f"property {name!r} of the geometry"] == "dropped"
+    assert "property of the geometry" not in found
+
+
+def test_a_property_whose_name_a_definition_gives_is_told_by_it():
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="which" type="string" value="dirt"/>'
+        '<output name="out" type="float"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">'
+        '<geompropvalue name="far" type="float"><input name="geomprop" type="string" '
+        'interfacename="which"/><input name="default" type="float" value="1"/></geompropvalue>'
+        '<output name="out" type="float" nodename="far"/></nodegraph><own name="far" type="float"/>'
+    )
+    found = fates(with_surface('<input name="base" type="float" nodename="far"/>', own))
+    assert found["property 'dirt' of the geometry"] == "dropped"
+
+
+def test_texture_coordinates_are_told_by_the_name_that_they_have():
+    reader = (
+        '<geompropvalue name="uv" type="vector2"><input name="geomprop" type="string" '
+        'value="UV Map.001"/></geompropvalue><magnitude name="far" type="float">'
+        '<input name="in" type="vector2" nodename="uv"/></magnitude>'
+    )
+    found = fates(with_surface('<input name="base" type="float" nodename="far"/>', reader))
+    assert found["texture coordinates 'UV Map.001'"] == "approximated"
