@@ -41,6 +41,25 @@ _CANNOT_BE_DISABLED = (
     "it cannot be disabled, but by 'true' or 'false' where its definition says what to give "
     "instead: take the input 'disable' out"
 )
+_CLOSURES = frozenset(
+    {"BSDF", "EDF", "VDF", "material"}
+    | {f"{kind}shader" for kind in ("surface", "displacement", "volume", "light")}
+)
+# The node that makes one type of another, where it is no convert node.
+_BETWEEN = {
+    ("BSDF", "surfaceshader"): "surface",
+    ("EDF", "surfaceshader"): "surface",
+    ("VDF", "volumeshader"): "volume",
+    ("surfaceshader", "material"): "surfacematerial",
+    ("float", "displacementshader"): "displacement",
+    ("vector3", "displacementshader"): "displacement",
+    ("color3", "EDF"): "uniform_edf",
+    ("color3", "BSDF"): "oren_nayar_diffuse_bsdf",
+    **{
+        (kind, "surfaceshader"): "convert"
+        for kind in (*_SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
+    },
+}
 # Shaders of this kind are left out before code is generated.
 _LEFT_OUT = ("displacementshader", "volumeshader")
 
@@ -271,7 +290,14 @@ def _difference(port: mx.PortElement, given: str) -> str:
             f"{what}: channels {channels!r} count in documents up to version 1.38, so put an "
             "extract or combine node between"
         )
-    return f"{what}: put a convert node between"
+    if not {given, port.getType()} & _CLOSURES:
+        return f"{what}: put a convert node between"
+    between = _BETWEEN.get((given, port.getType()))
+    return f"{what}: " + (
+        f"put a {between} node between"
+        if between
+        else f"connect a node of the type {port.getType()}"
+    )
 
 
 def _unreadable(port: mx.Input) -> str | None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_PLACES_OF_TILES = 128
 _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
+# How MaterialX, Houdini, Maya and Nuke write the frame of a sequence.
+_FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
 # Of the orientations that cameras write.
 _AS_STORED = 1
 # OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
@@ -115,9 +117,15 @@ def _require_file(file: str, asker: str, search: SearchPath) -> Path:
         # such as Houdini's %(UDIM)d and Arnold's <udim>
         tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
         meant = next(tokens, None)
-        if meant is None:
+        if meant is not None:
+            raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
+        frames = _FRAMES.search(file)
+        if frames is None:
             raise
-        raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
+        raise TextureError(
+            f"{failure}; {frames[0]} stands for the frames of a sequence, of which none is read: "
+            "name the file of one frame"
+        ) from None
 
 
 def _matching_tiles(pattern: Path, token: str) -> list[Tile]:

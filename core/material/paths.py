@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
+from urllib.parse import unquote
 
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.outputs import locale_told, resolved
@@ -86,7 +87,12 @@ class SearchPath:
         return f"correct the name{where}" + (f"; is {meant} meant?" if meant else "")
 
     def _find_meant(self, name: str, start: Path | None) -> Path | None:
-        """A file that the name may mean: in a folder of another machine, or with other capitals."""
+        """A file that the name may mean: in a folder of another machine, with other capitals, or
+        with its letters written as in an address."""
+        found = (self._find_alike(each, start) for each in dict.fromkeys((name, unquote(name))))
+        return next(filter(None, found), None)
+
+    def _find_alike(self, name: str, start: Path | None) -> Path | None:
         path = PureWindowsPath(name)
         *parts, last = path.relative_to(path.anchor).parts or ("",)
         pattern = re.escape(last)

@@ -85,6 +85,40 @@ def test_a_token_as_others_write_it_is_refused_with_the_one_that_is_known(whole,
         load(whole.parent, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [
+        ("wood.{0Frame}.png", r"\{0Frame\}"),
+        ("wood.$F4.png", r"\$F4"),
+        ("wood.&lt;f4&gt;.png", "<f4>"),
+        ("wood.%04d.png", "%04d"),
+        ("wood.####.png", "####"),
+    ],
+)
+def test_a_sequence_is_refused_with_what_stands_for_its_frame(whole, name, frame):
+    whole.rename(whole.with_name("wood.0001.png"))
+    with pytest.raises(
+        TextureError, match=f"; {frame} stands for the frames .*: name the file of one frame$"
+    ):
+        load(whole.parent, name)
+
+
+@pytest.mark.parametrize("name", ["$FOLDER/wood.png", "wood#2.png", "wood%20d.png"])
+def test_a_name_without_a_frame_is_refused_as_any_other(whole, name):
+    with pytest.raises(TextureError, match=r"^(?!.*sequence).* was not found"):
+        load(whole.parent, name)
+
+
+def test_a_name_as_addresses_write_it_is_refused_with_the_file_that_is_meant(whole):
+    meant = whole.rename(whole.with_name("dark wood.png"))
+    with pytest.raises(TextureError, match=r"dark wood\.png meant\?$"):
+        load(meant.parent, "dark%20wood.png")
+    # a file of that very name comes first
+    meant.rename(meant.with_name("Dark%20Wood.png"))
+    with pytest.raises(TextureError, match=r"Dark%20Wood\.png meant\?$"):
+        load(meant.parent, "dark%20wood.png")
+
+
 def test_what_is_no_image_is_refused(whole):
     (whole.parent / "notes.png").write_text("not an image")
     with pytest.raises(TextureError, match=r"notes\.png is not an image that can be read"):

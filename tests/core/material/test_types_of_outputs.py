@@ -70,3 +70,18 @@ def test_a_colour_may_come_out_as_a_vector():
     body += '<input name="in" type="vector3" nodegraph="g" output="out"/></convert>'
     got = glow(Teacher(probe(body, "shown")), [[0.5, 0.5]])[0]
     np.testing.assert_allclose(got, [0.2, 0.4, 0.6], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("light", "lightshader"), "connect a node of the type surfaceshader"),
+        (("oren_nayar_diffuse_bsdf", "BSDF"), "put a surface node between"),
+        (("uniform_edf", "EDF"), "put a surface node between"),
+        (("constant", "color3"), "put a convert node between"),
+    ],
+)
+def test_what_is_no_surface_is_refused_with_what_makes_one_of_it(given, told):
+    category, kind = given
+    text = document(node(category, "shader", kind, {}), material())
+    assert refusal(text).endswith(f"is connected to {kind}: {told}")
