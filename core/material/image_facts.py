@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.errors import VerdigrisError
 from verdigris.core.material.features import APPROXIMATED, DROPPED, Part
 from verdigris.core.material.images import read_info
-from verdigris.core.material.upstream import image_inputs
+from verdigris.core.material.upstream import image_inputs, is_connected, is_of_document
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -104,6 +104,33 @@ def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
         for name, orientation in turned.items()
         if orientation > 1
     ]
+
+
+def without_files(nodes: Sequence[mx.Node]) -> list[Part]:
+    """Images that are named nowhere: exporters lose names, and leave nodes without."""
+    how = "it names no file, and gives its default everywhere: name one, or take the node out"
+    return [
+        Part(f"image of {node.getNamePath()!r}", DROPPED, how)
+        for node in nodes
+        if any(not _names_a_file(node, name) for name in _file_inputs(node))
+    ]
+
+
+def _file_inputs(node: mx.Node) -> list[str]:
+    """Of nodes that read files; one that the document defines hands them on, if it has any."""
+    definition = node.getNodeDef()
+    if definition is None or is_of_document(definition, node) or node.getType() == "filename":
+        return []
+    ports = definition.getActiveInputs()
+    return [port.getName() for port in ports if port.getType() == "filename"]
+
+
+def _names_a_file(node: mx.Node, name: str) -> bool:
+    port = node.getActiveInput(name)
+    if port is None or is_connected(port):
+        return port is not None
+    given = port.getInterfaceInput() or port
+    return is_connected(given) or bool(given.getResolvedValueString())
 
 
 def no_numbers(texels: Mapping[Path, int]) -> list[Part]:

@@ -14,6 +14,7 @@ from verdigris.core.material.image_facts import (
     no_numbers,
     orientations,
     tiles_left_out,
+    without_files,
 )
 from verdigris.core.material.normal_maps import bent_normals
 from verdigris.core.material.parts import default_places, parts_of
@@ -99,6 +100,7 @@ def describe_material(
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
             *parts_of(nodes),
+            *without_files(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
             *bent_normals(nodes, textures),

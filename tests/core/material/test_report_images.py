@@ -139,3 +139,46 @@ def test_tiles_outside_of_the_unit_square_are_said_to_be_left_out(tmp_path, cell
     assert [how.partition(" lie")[0] for how in said] == (
         [f"{left_out} of {len(cells)}"] if left_out else []
     )
+
+
+def without_a_file(file, category="image"):
+    default = '<input name="default" type="color3" value="0.2, 0.4, 0.6"/>'
+    return f'<{category} name="i" type="color3">{file}{default}</{category}>'
+
+
+@pytest.mark.parametrize("category", ["image", "tiledimage"])
+@pytest.mark.parametrize("file", ["", '<input name="file" type="filename" value=""/>'])
+def test_an_image_that_names_no_file_is_told(file, category):
+    made = probe(without_a_file(file, category), "i")
+    np.testing.assert_allclose(glow(Teacher(made), [[0.3, 0.6]])[0], [0.2, 0.4, 0.6], rtol=1e-5)
+    [part] = [each for each in describe(made, probe=False)[0].parts if "image" in each.name]
+    assert (part.name, part.fate) == ("image of 'i'", "dropped")
+    assert "names no file" in part.how
+
+
+def test_an_image_whose_file_the_graph_names_is_not_told(tmp_path):
+    write_image(tmp_path / "i.png", np.full((2, 2, 3), 255, np.uint8))
+    inner = without_a_file('<input name="file" type="filename" interfacename="which"/>')
+    text = (
+        '<nodegraph name="g"><input name="which" type="filename" value="{}"/>'
+        f'{inner}<output name="out" type="color3" nodename="i"/></nodegraph>'
+        '<dot name="d" type="color3"><input name="in" type="color3" nodegraph="g" output="out"/>'
+        "</dot>"
+    )
+    for file, told in (("i.png", []), ("", ["image of 'g/i'"])):
+        made = probe(text.format(file), "d", search_paths=[tmp_path])
+        parts = describe(made, probe=False)[0].parts
+        assert [part.name for part in parts if "image" in part.name] == told
+
+
+def test_a_node_of_the_document_may_do_without_the_file_that_it_can_take(tmp_path):
+    write_image(tmp_path / "i.png", np.full((2, 2, 3), 255, np.uint8))
+    inner = without_a_file('<input name="file" type="filename" interfacename="which"/>')
+    own = (
+        '<nodedef name="ND_own" node="own"><input name="which" type="filename" value=""/>'
+        '<output name="out" type="color3"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">'
+        f'{inner}<output name="out" type="color3" nodename="i"/></nodegraph>'
+        '<own name="o" type="color3"/>'
+    )
+    parts = describe(probe(own, "o", search_paths=[tmp_path]), probe=False)[0].parts
+    assert not [part.name for part in parts if "image" in part.name]
