@@ -25,6 +25,7 @@ from verdigris.core.material.interfaces import (
 from verdigris.core.material.left_out import materials_left_out
 from verdigris.core.material.library import TARGET, standard_library
 from verdigris.core.material.material_definitions import define_surfaces_of_materials
+from verdigris.core.material.named_files import name_files_where_they_are_read
 from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
@@ -232,6 +233,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         give_colour_spaces_their_names(root)
         take_compounds_apart(root)
         give_values_where_they_are_read(root)
+        name_files_where_they_are_read(root)
         give_lengths_as_nodes_take_them(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
