@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DocumentError, VerdigrisError
+from verdigris.core.material.decoded_numbers import decoded_numbers
 from verdigris.core.material.features import Part
 from verdigris.core.material.image_facts import (
     TextureFacts,
@@ -16,7 +17,7 @@ from verdigris.core.material.image_facts import (
     tiles_left_out,
     without_files,
 )
-from verdigris.core.material.normal_maps import bent_normals
+from verdigris.core.material.normal_maps import raw_normals
 from verdigris.core.material.parts import default_places, parts_of
 from verdigris.core.material.passed_over import passed_over
 from verdigris.core.material.upstream import nodes_behind
@@ -103,7 +104,8 @@ def describe_material(
             *without_files(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
-            *bent_normals(nodes, textures),
+            *raw_normals(nodes, textures),
+            *decoded_numbers(nodes, textures),
             *passed_over(document, material, nodes),
         ),
     )

@@ -74,7 +74,7 @@ def test_a_normal_map_that_is_decoded_like_colours_is_told(folder):
         return with_surface(inputs, picture, AS_VECTOR, MAP.format("vector"))
 
     bent = mapped("srgb_texture")
-    assert "srgb_texture" in told(folder, bent)["normals of 'i'"]
+    assert "srgb_texture" in told(folder, bent)["numbers of 'i'"]
     x = ((128 / 255 + 0.055) / 1.055) ** 2.4 * 2 - 1
     assert cosine_of_light(folder, bent) == pytest.approx(
         normalised(np.array([x, x, 1])) @ LIGHT, abs=0.002
@@ -87,7 +87,7 @@ def test_the_space_of_the_document_counts_for_its_images(folder):
     text = with_surface(NORMAL.format("map"), image("color3"), AS_VECTOR, MAP.format("vector"))
     assert not told(folder, text)
     of_aces = text.replace('colorspace="lin_rec709"', 'colorspace="acescg"')
-    assert "acescg" in told(folder, of_aces)["normals of 'i'"]
+    assert "acescg" in told(folder, of_aces)["numbers of 'i'"]
 
 
 SCALED = (
