@@ -13,6 +13,8 @@ from verdigris.core.material.upstream import source_of
 if TYPE_CHECKING:
     import MaterialX as mx
 
+HEIGHTS = "heighttonormal"
+# What gives texels, or the like of them.
 _IMAGES = (
     "image",
     "tiledimage",
@@ -21,6 +23,7 @@ _IMAGES = (
     "gltf_image",
     "gltf_colorimage",
     "UsdUVTexture",
+    HEIGHTS,
 )
 _HAND_ON = ("dot", "convert", "extract", "separate3", "separate4", "combine3")
 # Of the fourth channel, which is never decoded.

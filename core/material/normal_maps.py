@@ -1,11 +1,12 @@
-"""Normals that are taken out of images without a node that makes directions of texels."""
+"""Normals that are taken out of images, or of heights, without a node that makes directions of
+texels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.decoded_numbers import images_handed_on, takes_normals
+from verdigris.core.material.decoded_numbers import HEIGHTS, images_handed_on, takes_normals
 from verdigris.core.material.features import APPROXIMATED, Part
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def raw_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> l
             is_normal = is_preview and port.getName() == "normal"
             for image in images_handed_on(port) if is_normal or takes_normals(node, port) else ():
                 path = image.getNamePath()
-                if path in raw and not _has_scale(image):
+                is_raw = path in raw or image.getCategory() == HEIGHTS
+                if is_raw and not _has_scale(image):
                     how = f"texels of {path!r}, from 0 to 1, are taken for directions: {remedy}"
                     name = f"{port.getName()!r} of {node.getNamePath()!r}"
                     found.setdefault(name, Part(name, APPROXIMATED, how))
@@ -41,4 +43,4 @@ def raw_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> l
 
 
 def _has_scale(image: mx.Node) -> bool:
-    return image.getInput("scale") is not None and image.getInput("bias") is not None
+    return all(image.getInput(name) is not None for name in ("scale", "bias"))

@@ -111,3 +111,17 @@ def test_texels_without_scale_and_bias_are_told_of_a_preview_surface(folder, mor
 def test_a_node_that_reads_normal_maps_itself_is_not_told(folder):
     text = with_surface(NORMAL.format("i"), image(category="gltf_normalmap"))
     assert not told(folder, text)
+
+
+def test_slopes_that_a_normal_takes_without_a_normal_map_are_told(folder):
+    slopes = (
+        '<heighttonormal name="slopes" type="vector3"><input name="in" type="float" value="0.5"/>'
+        '<input name="scale" type="float" value="2"/></heighttonormal>'
+    )
+    bare = with_surface(LAMBERT + NORMAL.format("slopes"), slopes)
+    assert "'slopes', from 0 to 1" in told(folder, bare)["'normal' of 'shader'"]
+    # of a flat height, (0.5, 0.5, 1)
+    assert cosine_of_light(folder, bare) == pytest.approx([0.5, 0.5, 1] @ LIGHT, abs=0.002)
+    mapped = with_surface(LAMBERT + NORMAL.format("map"), slopes, MAP.format("slopes"))
+    assert "'normal' of 'shader'" not in told(folder, mapped)
+    assert cosine_of_light(folder, mapped) == pytest.approx(LIGHT[2], abs=0.002)
