@@ -6,6 +6,7 @@ import contextlib
 import json
 import locale
 import os
+import re
 import secrets
 import sys
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,8 @@ _LARGEST_MANIFEST = 16 << 20
 WEIGHTS_FILE = "weights.bin"
 # In bytes: with what checkpoints and temporary files have around it, file systems take 255.
 LONGEST_NAME = 200
+# Names that Windows keeps for devices, whatever follows behind a point.
+_OF_A_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
 def resolved(path: Path) -> Path:
@@ -58,8 +61,9 @@ def why_no_file_name(name: str) -> str:
 
 
 def with_plain_letters(name: str) -> str:
-    """The name in letters that every file system takes."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    """The name as every file system takes it: in plain letters, and not that of a device."""
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
 
 
 def has_letters_for(name: str) -> bool:

@@ -79,11 +79,13 @@ class Document:
         """The surface materials; where there are none, bare surface shaders and graph outputs."""
         looks = _looks_by_material(self.root)
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
+        graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
+        fed = [*found, *graphs]
         found += [
             output
-            for graph in _free_graphs(self.root)
-            for output in graph.getOutputs()
-            if output.getType() in _SURFACE_TYPES and not _feeds_any(output, found)
+            for graph in graphs
+            for output in _surfaces_of(graph)
+            if not _feeds_any(output, fed)
         ]
         if not found:
             found = self._bare_surface_shaders()
@@ -275,12 +277,16 @@ def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
     return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 
 
-def _feeds_any(output: mx.Output, materials: Sequence[mx.TypedElement]) -> bool:
+def _surfaces_of(graph: mx.NodeGraph) -> list[mx.Output]:
+    return [output for output in graph.getOutputs() if output.getType() in _SURFACE_TYPES]
+
+
+def _feeds_any(output: mx.Output, readers: Sequence[mx.InterfaceElement]) -> bool:
     graph = output.getParent().getName()
     return any(
         port.getNodeGraphString() == graph and port.getOutputString() in ("", output.getName())
-        for node in materials
-        for port in node.getInputs()
+        for each in readers
+        for port in each.getInputs()
     )
 
 

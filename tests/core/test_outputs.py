@@ -8,7 +8,13 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.errors import SettingsError, reason
-from verdigris.core.outputs import kind_of, resolved, write_image
+from verdigris.core.outputs import (
+    kind_of,
+    resolved,
+    unused_names,
+    with_plain_letters,
+    write_image,
+)
 from verdigris.core.training.options import make_folder
 
 
@@ -62,3 +68,14 @@ def test_a_picture_has_the_rights_of_any_new_file(mask, tmp_path):
 )
 def test_what_the_system_says_is_told_in_words(failure, said):
     assert reason(failure) == said
+
+
+@pytest.mark.parametrize("name", ["CON", "aux", "Nul", "com1", "LPT9", "con.old"])
+def test_a_name_that_windows_keeps_for_a_device_is_given_another_letter(name):
+    assert with_plain_letters(name) == f"_{name}"
+    assert unused_names([name]) == [f"_{name}"]
+
+
+@pytest.mark.parametrize("name", ["concrete", "icon", "auxiliary", "com", "nullnull", "COM10"])
+def test_a_name_that_only_begins_like_a_device_is_left(name):
+    assert with_plain_letters(name) == name

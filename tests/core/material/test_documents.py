@@ -122,6 +122,19 @@ def test_a_graph_that_feeds_a_material_is_not_a_second_one():
     assert names(document(GRAPH, fed)) == ["gold"]
 
 
+def test_a_graph_that_feeds_the_graph_of_a_material_is_not_a_second_one():
+    inner = (
+        '<nodegraph name="whole"><input name="shader" type="surfaceshader" nodegraph="graph" '
+        'output="out"/><surfacematerial name="m" type="material"><input name="surfaceshader" '
+        'type="surfaceshader" interfacename="shader"/></surfacematerial>'
+        '<output name="gold" type="material" nodename="m"/></nodegraph>'
+    )
+    assert names(document(GRAPH, inner)) == ["gold"]
+    # what takes it and makes no surface of it leaves it as one
+    other = '<nodegraph name="whole"><input name="shader" type="surfaceshader" nodegraph="graph"/>'
+    assert names(document(GRAPH, f"{other}</nodegraph>")) == ["out"]
+
+
 def test_a_document_of_version_1_38_is_upgraded():
     text = (
         '<materialx version="1.38">'
