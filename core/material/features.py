@@ -47,6 +47,7 @@ _VOLUME = "absorption and scattering inside the body need a renderer that traces
 _DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
 _EMISSION = "as a map of its own, since it needs no light"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
+_COLOURED_OPACITY = f"{_OPACITY}; of a colour its luminance counts, as in MaterialX"
 _OF_GLOW_ALONE = (
     "MaterialX reads none of a surface that only glows: connect a BSDF of weight 0, or use "
     "surface_unlit"
@@ -72,7 +73,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
         Feature(_THIN, ("subsurface",), DROPPED, _TRANSMISSION, needs="thin_walled"),
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
-        Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
+        Feature("opacity", ("opacity",), KEPT, _COLOURED_OPACITY, off=1.0),
     ),
     "open_pbr_surface": (
         _kept("base", "base_weight"),

@@ -237,3 +237,12 @@ def test_a_document_that_no_bundle_can_tell_of_cannot_be_baked(name):
     (found,) = describe(parse_document(with_surface(), name=name), probe=False)
     is_told = name.isprintable()
     assert found.problem == ("" if is_told else f"{name}: the file's name is no Unicode: rename it")
+
+
+def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_says_so():
+    text = with_surface('<input name="opacity" type="color3" value="1, 0.2, 0.2"/>')
+    found = report(text, probe=True)
+    [how] = [part.how for part in found.parts if part.name == "opacity"]
+    assert "luminance" in how
+    # by the weights of ACES, the default of MaterialX's node
+    assert found.probe.opacity == pytest.approx([0.2722287 + 0.2 * (1 - 0.2722287)] * 2, abs=1e-3)
