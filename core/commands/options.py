@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import math
+import stat
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from verdigris.core.errors import reason
+
+
+def _folders(paths: list[Path] | None) -> list[Path] | None:
+    """The folders, or an error of usage that names what is none."""
+    for path in paths or ():
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (OSError, ValueError) as failure:
+            raise typer.BadParameter(
+                f"the folder {path} cannot be read ({reason(failure)}): correct it, or leave it out"
+            ) from None
+        if not is_folder:
+            raise typer.BadParameter(f"{path} is no folder: name one, or leave it out")
+    return paths
+
 
 PRESETS_IN_WORDS = "draft, standard or final; unless said, draft on a processor, standard on a GPU."
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).")]
@@ -21,7 +39,10 @@ MaterialNames = Annotated[
 Search = Annotated[
     list[Path] | None,
     typer.Option(
-        "--search", "-s", help="A folder that textures and includes may lie in; repeatable."
+        "--search",
+        "-s",
+        callback=_folders,
+        help="A folder that textures and includes may lie in; repeatable.",
     ),
 ]
 AllowOutside = Annotated[

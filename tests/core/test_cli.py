@@ -10,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 from verdigris.core import cli, device
 from verdigris.core.material import document
 
 from .in_process import run_command
+from .material.documents import with_image
+from .material.surfaces import write_image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRISM = EXAMPLES / "car_paint.mtlx"
@@ -53,6 +56,39 @@ def test_what_a_picture_would_leave_out_is_refused_by_its_option(tmp_path):
     assert ended.returncode == 2
     assert "--mesh" in ended.stderr and "tray.obj" in ended.stderr and "'plane'" in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+def commands_with(option, group=None, words=()):
+    for name, each in (group or typer.main.get_command(cli.app)).commands.items():
+        if hasattr(each, "commands"):
+            yield from commands_with(option, each, (*words, name))
+        elif any(option in parameter.opts for parameter in each.params):
+            yield (*words, name)
+
+
+def test_a_search_folder_that_is_none_is_refused_by_every_command_that_takes_one(tmp_path):
+    (tmp_path / "file").touch()
+    commands = list(commands_with("--search"))
+    assert {("bake",), ("verify",), ("panel",), ("scene", "run"), ("farm", "task")} <= {*commands}
+    for words in commands:
+        for name, told in (
+            ("gone", f"the folder {tmp_path / 'gone'} cannot be read (No such file or directory)"),
+            ("n" * 300, "cannot be read (File name too long): correct it, or leave it out"),
+            ("file", f"{tmp_path / 'file'} is no folder: name one, or leave it out"),
+        ):
+            given = ("--search", tmp_path, "--search", tmp_path / name)
+            code, printed, said = run_command([*words, *given])
+            assert (code, printed) == (2, ""), words
+            assert "--search" in said and told in " ".join(said.split()), words
+
+
+def test_a_search_folder_is_read(tmp_path):
+    (tmp_path / "maps").mkdir()
+    write_image(tmp_path / "maps" / "flat.png", np.zeros((2, 2, 3), np.uint8))
+    (tmp_path / "a.mtlx").write_text(with_image("flat.png"))
+    command = ["inspect", tmp_path / "a.mtlx", "--no-probe"]
+    assert run_command(command)[0] == 1
+    assert run_command([*command, "--search", tmp_path / "maps"])[0] == 0
 
 
 @pytest.mark.parametrize("command", [("render", PRISM, "-o", "x.png"), ("view", "x.vdg")])
