@@ -94,6 +94,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
         try:
             tiles = _matching_tiles(pattern, token)
         except OSError as failure:
+            search.check_open(file, None, asker, TextureError)
             raise TextureError(
                 f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
                 "let it be read, or put the tiles elsewhere"
@@ -104,6 +105,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
             if not search.allows(resolved(tile.path)):
                 search.require(str(tile.path), None, asker, TextureError)
         return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
+    search.check_open(file, None, asker, TextureError)
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
     raise TextureError(
         f"{asker}: no tile of {file!r} was found in {folders}: {search.remedy(file)}"
@@ -169,6 +171,8 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
 
     try:
         size = path.stat().st_size
+    except PermissionError:
+        raise _closed(path, asker) from None
     except OSError as failure:
         raise TextureError(
             f"{asker}: {path} cannot be read ({failure.strerror}): write it again or remove it"
@@ -193,11 +197,15 @@ def unreadable(path: Path, asker: str) -> TextureError:
 
     told = one_line(oiio.geterror())
     if not os.access(path, os.R_OK):
-        return TextureError(
-            f"{asker}: {path} cannot be read, its permissions do not allow it: let it be read"
-        )
+        return _closed(path, asker)
     return TextureError(
         f"{asker}: {path} is not an image that can be read: {told}: save it as PNG, TIFF or EXR"
+    )
+
+
+def _closed(path: Path, asker: str) -> TextureError:
+    return TextureError(
+        f"{asker}: {path} cannot be read, its permissions do not allow it: let it be read"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -72,10 +73,23 @@ class SearchPath:
         folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
         if folder:
             raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
+        self.check_open(name, start, asker, error)
         raise error(
             f"{asker}: {name!r} was not found in {self.described(start)}: "
             f"{self.remedy(name, start)}"
         )
+
+    def check_open(
+        self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
+    ) -> None:
+        """Refuses a file that cannot be looked for, since a folder above it may not be entered."""
+        for path in self.candidates(name, start):
+            closed = _find_closed_folder(path)
+            if closed:
+                raise error(
+                    f"{asker}: {name!r} cannot be read, the permissions of the folder {closed} do "
+                    "not allow it: let it be entered and read"
+                )
 
     def remedy(self, name: str, start: Path | None = None) -> str:
         """What to do where no file of this name was found."""
@@ -127,6 +141,17 @@ def _files_in(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.is_file())
     except (OSError, ValueError):
         return []
+
+
+def _find_closed_folder(path: Path) -> Path | None:
+    try:
+        path.stat()
+    except PermissionError:
+        above = reversed(path.parents)
+        return next((each for each in above if not os.access(each, os.X_OK)), path.parent)
+    except (OSError, ValueError):
+        pass
+    return None
 
 
 def _is_file(path: Path) -> bool:

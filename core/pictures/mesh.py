@@ -70,12 +70,12 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise MeshError(f"{path}: meshes are read from {', '.join(readers)}, not {path.suffix!r}")
-    if not path.is_file():
-        require_for(path)
-        raise MeshError(f"{path}: there is no such file")
-    if path.stat().st_size > LARGEST_FILE_BYTES:
-        raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
     try:
+        if not path.is_file():
+            require_for(path)
+            raise MeshError(f"{path}: there is no such file")
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
         mesh = reader(path)
     except OSError as failure:
         raise MeshError(

@@ -1,5 +1,10 @@
 """Textures that cannot be used: each is refused by node, path and reason."""
 
+import errno
+import os
+import shutil
+from pathlib import Path
+
 import numpy as np
 import OpenImageIO as oiio
 import pytest
@@ -252,6 +257,33 @@ def test_a_texture_that_may_not_be_read_is_no_damaged_one(whole, monkeypatch):
         load(whole.parent, whole.name)
     assert str(refusal.value).endswith(
         f"{whole} cannot be read, its permissions do not allow it: let it be read"
+    )
+
+
+@pytest.mark.parametrize("name", ["shut/whole.png", "shut/below/t.&lt;UDIM&gt;.png"])
+def test_a_texture_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing(
+    name, whole, monkeypatch
+):
+    shut = whole.parent / "shut"
+    (shut / "below").mkdir(parents=True)
+    shutil.copy(whole, shut)
+    shutil.copy(whole, shut / "below" / "t.1001.png")
+    assert load(whole.parent, name)
+    stat, access = os.stat, os.access
+
+    def closed_stat(path, **options):
+        if shut in Path(path).parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", closed_stat)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != shut and access(path, mode))
+    with pytest.raises(TextureError) as refusal:
+        load(whole.parent, name)
+    told = str(refusal.value)
+    assert "not found" not in told and told.endswith(
+        f"cannot be read, the permissions of the folder {shut} do not allow it: let it be entered "
+        "and read"
     )
 
 

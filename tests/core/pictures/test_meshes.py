@@ -1,5 +1,7 @@
 """Meshes: read alike from OBJ and USD, and refused with a reason."""
 
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,19 @@ def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
 def test_a_faulty_obj_is_refused_by_its_line(tmp_path, text, message):
     with pytest.raises(MeshError, match=message):
         load_mesh(write(tmp_path, text))
+
+
+def test_a_mesh_in_a_folder_that_may_not_be_entered_is_refused_by_name(tmp_path, monkeypatch):
+    stat = os.stat
+
+    def closed_stat(path, **options):
+        if tmp_path in Path(path).parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", closed_stat)
+    with pytest.raises(MeshError, match=r"tray\.obj: (cannot be read|there is no such file)"):
+        load_mesh(tmp_path / "tray.obj")
 
 
 def test_other_files_are_refused(tmp_path):
