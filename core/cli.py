@@ -6,9 +6,10 @@ import errno
 import io
 import os
 import sys
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from verdigris.core import working_folder
 from verdigris.core.commands.bake import bake
@@ -25,17 +26,33 @@ from verdigris.core.commands.selftest import selftest
 from verdigris.core.commands.verify import verify
 from verdigris.core.commands.view import view
 from verdigris.core.commands.weights import app as weights
-from verdigris.core.errors import EndedError, VerdigrisError, reason
+from verdigris.core.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.outputs import let_go_of
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
+EXIT_NO_READER = 128 + BROKEN_PIPE
 # What glibc says of one that it cannot load for want of memory.
 _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
-_CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
+_CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
+
+
+class Commands(TyperGroup):
+    """All commands, of which none has failed where a reader goes away."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Typer would end with 1, as commands do that have found something wrong."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # what is still to be written would fail again when the program ends
+            let_go_of([sys.stdout.fileno()])
+            raise typer.Exit(EXIT_NO_READER) from None
+
 
 app = typer.Typer(
     name="verdigris",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -76,7 +93,8 @@ app.add_typer(farm)
 
 def main() -> None:
     """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
-    it was interrupted, 143, 129 or 141 when SIGTERM, SIGHUP or a lost reader has ended a bake."""
+    it was interrupted, 143 or 129 when SIGTERM or SIGHUP has ended a bake, 141 when nobody
+    reads what it prints any more."""
     if not _takes_anything(sys.stdout):
         sys.stdout = None
     if not _takes_anything(sys.stderr):
@@ -119,8 +137,9 @@ def main() -> None:
             raise
         # what is still to be written would fail again when the program ends
         let_go_of([sys.stdout.fileno()])
-        if failure.errno != errno.EPIPE:
-            print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
+        if failure.errno == errno.EPIPE:
+            sys.exit(EXIT_NO_READER)
+        print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
 
 

@@ -6,6 +6,8 @@ Each error names the thing, the value and the remedy.
 import errno
 
 LONGEST_MESSAGE = 1200
+# The signal that a program ends by whose output nobody takes; Windows has no such signal.
+BROKEN_PIPE = 13
 _IN_WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk's quota is used up",

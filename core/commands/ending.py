@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from verdigris.core.commands.progress import LostOutputError
-from verdigris.core.errors import EndedError, NothingLearntError
+from verdigris.core.errors import BROKEN_PIPE, EndedError, NothingLearntError
 from verdigris.core.outputs import let_go_of
 from verdigris.core.training.events import Checkpointed, Event, Finished
 from verdigris.core.worker.ending import ending_signals, handled
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # Where there is one: a terminal that is closed.
 _HANG_UP = getattr(signal, "SIGHUP", None)
-# What a program ends by whose output nobody takes; Windows has no such signal.
-_BROKEN_PIPE = 13
 
 
 class Ending:
@@ -83,7 +81,7 @@ class Ending:
     @property
     def _number(self) -> int:
         """Of the signal that the command ends by; 0 if by none."""
-        return self._signal or (_BROKEN_PIPE if self._why_lost else 0)
+        return self._signal or (BROKEN_PIPE if self._why_lost else 0)
 
     @property
     def _is_cut_off(self) -> bool:

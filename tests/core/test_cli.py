@@ -226,11 +226,15 @@ def test_memory_that_does_not_suffice_is_an_error_of_one_line():
     assert ended[2].startswith("verdigris: not enough memory: ") and "--resolution" in ended[2]
 
 
-def test_a_reader_that_goes_away_is_no_error():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_failure_of_what_it_has_read_of(unbuffered):
     command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
+    with subprocess.Popen(command, **pipes) as running:
         running.stdout.close()
-        assert running.stderr.read() == b""
+        said = running.stderr.read()
+    assert (running.returncode, said) == (141, b"")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes its output as POSIX shells do")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -425,3 +426,15 @@ def test_a_source_that_glows_by_now_is_told(tmp_path):
     assert map_differences(bundle, Graph(bundle, 1.0))[:2] == (None, None)
     found = map_differences(bundle, Graph(bundle, 1.0, (1.0, 1.0, 1.0)))
     assert found[:2] == (pytest.approx(np.log(2)), None)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_disagreement(bundle, unbuffered):
+    """Which ends with 1; that of a bake whose reader goes away ends with 141, too."""
+    words = [sys.executable, "-m", "verdigris.core", "verify", str(bundle.folder)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "VERDIGRIS_DEVICE": "software"}
+    with subprocess.Popen(words, env=environment, **pipes) as running:
+        running.stdout.close()
+        said = running.stderr.read()
+    assert (running.returncode, said) == (141, b"")
