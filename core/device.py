@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DeviceError
+from verdigris.core.processor_memory import LEAST_FILE_SIZE, file_size
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -264,6 +265,8 @@ def _open_once(choice: str) -> Device:
     backend, _, index = choice.partition(":")
     failures: list[str] = []
     for candidate, adapter in _candidates(backend, int(index) if index else None):
+        if _is_software(adapter):
+            _check_file_size()
         try:
             return _create_with_cache_if_possible(candidate, adapter)
         except RuntimeError as failure:
@@ -272,6 +275,18 @@ def _open_once(choice: str) -> Device:
     if index and backend in BACKENDS and not failures and (count := len(_adapters(backend))):
         tried = f"{backend} has {count}, counted from 0"
     raise DeviceError(f"no usable device for {choice!r} ({tried}): {_HOW_TO_GET_ONE}")
+
+
+def _check_file_size() -> None:
+    """Mesa does not look whether the file grew that it keeps a device's memory in, and the process
+    would just vanish."""
+    limit = file_size()
+    if limit is not None and limit < LEAST_FILE_SIZE:
+        raise DeviceError(
+            f"a file may have {limit / 1e6:.0f} MB here, and a device on the processor needs one "
+            f"of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f unlimited, or "
+            "that of the batch system)"
+        )
 
 
 def _candidates(backend: str, index: int | None) -> Iterator[tuple[str, slangpy.AdapterInfo]]:

@@ -9,6 +9,10 @@ from pathlib import Path
 # By the controllers of a control group, as Linux lists it: where limits are kept, under what name.
 _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
 
+# Of a file: below it every bake on a processor that was tried has crashed; one of 16 texels a side
+# takes some 200 MB.
+LEAST_FILE_SIZE = 1 << 27
+
 
 def usable_bytes(root: Path = Path("/")) -> int | None:
     """All memory, or what a container or batch system leaves to this process; None where nothing

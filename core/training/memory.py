@@ -7,7 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.processor_memory import address_space, file_size, usable_bytes
+from verdigris.core.processor_memory import (
+    LEAST_FILE_SIZE,
+    address_space,
+    file_size,
+    usable_bytes,
+)
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
@@ -29,8 +34,6 @@ _REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 # Below it every bake that was tried on two cores has crashed or run out of memory; those of 16
 # texels a side map 2.5 to 2.9 GB where nothing limits them, most of it Mesa's and LLVM's.
 _LEAST_ADDRESS_SPACE = 5 << 29
-# Below it every bake that was tried has crashed; one of 16 texels a side takes some 200 MB.
-_LEAST_FILE_SIZE = 1 << 27
 
 
 def check_limits(choice: str | None) -> None:
@@ -41,9 +44,9 @@ def check_limits(choice: str | None) -> None:
     if mapped is not None and mapped < _LEAST_ADDRESS_SPACE:
         fault = f"a process may map {mapped / 1e9:.1f} GB here"
         remedy = f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v"
-    elif written is not None and written < _LEAST_FILE_SIZE:
+    elif written is not None and written < LEAST_FILE_SIZE:
         fault = f"a file may have {written / 1e6:.0f} MB here"
-        remedy = f"one of {_LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
+        remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
     else:
         return
     from verdigris.core.device import SOFTWARE, hardware_devices

@@ -378,6 +378,45 @@ main()
 """
 
 
+def with_small_files(limit, *words, **options):
+    program = SMALL_FILES.replace("20_000_000", str(limit))
+    command = [sys.executable, "-P", "-c", program, *map(str, words)]
+    options = {"stdout": subprocess.PIPE, **options}
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **options)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such limits")
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (0, ("render", PRISM, "-o", "x.png")),
+        (20_000_000, ("compare", PRISM, PRISM, "-o", "x.png")),
+        (20_000_000, ("inspect", PRISM)),
+    ],
+)
+def test_no_command_crashes_where_files_are_too_small_for_the_memory_of_a_driver(
+    limit, words, tmp_path
+):
+    done = with_small_files(limit, *words, "--device", "software", cwd=tmp_path)
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (1, "", [])
+    assert done.stderr == (
+        f"verdigris: a file may have {limit // 1_000_000} MB here, and a device on the processor "
+        "needs one of 134 MB at least: lift the limit (ulimit -f unlimited, or that of the batch "
+        "system)\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such limits")
+def test_an_output_that_outgrows_what_a_file_may_have_is_an_error_of_one_line(tmp_path):
+    with (tmp_path / "out.json").open("w") as out:
+        done = with_small_files(100, "inspect", PRISM, "--no-probe", "--json", stdout=out)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "verdigris: cannot write its output: no file may be as large there, by the file system or "
+        "ulimit -f\n",
+    )
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="has no such limits")
 def test_files_too_small_for_the_memory_of_a_driver_are_told_in_one_line(tmp_path):
     words = [sys.executable, "-P", "-c", SMALL_FILES, "bake", PRISM, "-o", tmp_path]
