@@ -25,6 +25,7 @@ def passed_over(document: Document, material: Material, nodes: Sequence[mx.Node]
     return [
         *_first(_attributes(nodes)),
         *_first(_unknown_inputs(nodes)),
+        *_first(_inheritance(nodes)),
         *_variants(document, material),
         *_first(_overrides(document, material)),
         *_first(_twin(twin) for twin in document.twins),
@@ -70,6 +71,30 @@ def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                     DROPPED,
                     f"its definition {definition.getName()!r} has none of that name: correct the "
                     "name, or take the input out",
+                )
+
+
+def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    """Nodes inherit from those outside graphs alone, of which those in graphs get the values."""
+    for node in nodes:
+        if not node.hasInheritString():
+            continue
+        name, path = node.getInheritString(), node.getNamePath()
+        if node.getInheritsFrom() is None:
+            yield Part(
+                f"inheritance of {path!r}",
+                DROPPED,
+                f"there is no {name!r} outside graphs, where nodes may inherit from: give the node "
+                "inputs of its own",
+            )
+        for port in node.getActiveInputs():
+            is_own = node.getInput(port.getName()) is not None
+            if not is_own and (port.getNodeName() or port.getNodeGraphString()):
+                yield Part(
+                    f"input {port.getName()!r} of {path!r}",
+                    DROPPED,
+                    f"it is connected in {name!r}, from which a node in a graph inherits values "
+                    "alone: give the node this input, connected in its graph",
                 )
 
 

@@ -35,6 +35,42 @@ def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_told():
     assert all(each.fate == "kept" for each in describe(enabled, probe=False)[0].parts)
 
 
+def heir_in_a_graph(of, own=""):
+    """What is told of a node in a graph that inherits from another, and what it reflects."""
+    base = '<add name="{}" type="color3"><input name="in1" type="color3" nodename="{}"/>'
+    base += '<input name="in2" type="color3" value="0.25, 0.5, 0.75"/></add>'
+    heir = f'<add name="heir" type="color3" inherit="{of}">{own}</add>'
+    graph = f'<nodegraph name="g">{COLOUR.replace("colour", "near")}{base.format("inner", "near")}'
+    graph += f'{heir}<output name="out" type="color3" nodename="heir"/></nodegraph>'
+    reads = '<input name="emission_color" type="color3" nodegraph="g" output="out"/>'
+    reads += '<input name="emission" type="float" value="1"/>'
+    made = parse_document(
+        document(COLOUR, base.format("base", "colour"), graph, standard_surface(reads), material())
+    )
+    return dropped(made, probe=False), glow(Teacher(made), [[0.5, 0.5]])[0]
+
+
+def test_a_node_in_a_graph_that_inherits_a_connection_is_told_so_and_gets_the_values_alone():
+    (part,), colour = heir_in_a_graph("base")
+    assert part.name == "input 'in1' of 'g/heir'"
+    assert part.how == (
+        "it is connected in 'base', from which a node in a graph inherits values alone: give the "
+        "node this input, connected in its graph"
+    )
+    np.testing.assert_allclose(colour, [0.25, 0.5, 0.75], rtol=1e-6)
+    own = '<input name="in1" type="color3" nodename="near"/>'
+    parts, colour = heir_in_a_graph("base", own)
+    assert parts == []
+    np.testing.assert_allclose(colour, [0.45, 0.9, 1.35], rtol=1e-6)
+
+
+def test_a_node_that_inherits_from_one_in_its_graph_is_told_to_inherit_nothing():
+    (part,), colour = heir_in_a_graph("inner")
+    assert part.name == "inheritance of 'g/heir'"
+    assert part.how.startswith("there is no 'inner' outside graphs, where nodes may inherit from")
+    np.testing.assert_allclose(colour, 0)
+
+
 def with_channels(port="", output=""):
     graph = f'<nodegraph name="g">{COLOUR}<output name="out" type="color3" nodename="colour"'
     graph += f"{output}/></nodegraph>"
