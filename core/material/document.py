@@ -180,12 +180,14 @@ def load_document(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),
     allow_outside: bool = False,
+    has_options: bool = True,
 ) -> Document:
-    """Loads a document file; names resolve against its own folder first."""
+    """Loads a document file; names resolve against its own folder first. `has_options` is that of
+    `SearchPath`."""
     path = Path(path)
     text = read_text(path)
     resolved = path.resolve()
-    search = SearchPath.of(search_paths, allow_outside).with_folder(resolved.parent)
+    search = SearchPath.of(search_paths, allow_outside, has_options).with_folder(resolved.parent)
     return _parse(text, str(path), resolved, search)
 
 
@@ -194,9 +196,10 @@ def parse_document(
     search_paths: str | Path | Sequence[str | Path] = (),
     name: str = "document",
     allow_outside: bool = False,
+    has_options: bool = True,
 ) -> Document:
     """Loads a document from its text, as a host hands it over."""
-    return _parse(text, name, None, SearchPath.of(search_paths, allow_outside))
+    return _parse(text, name, None, SearchPath.of(search_paths, allow_outside, has_options))
 
 
 def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
@@ -27,20 +27,26 @@ class SearchPath:
 
     folders: tuple[Path, ...] = ()
     allow_outside: bool = False
+    has_options: bool = True
+    """Whether who reads of a file that was not found can name further folders, as commands do."""
 
     @classmethod
     def of(
-        cls, folders: str | Path | Sequence[str | Path], allow_outside: bool = False
+        cls,
+        folders: str | Path | Sequence[str | Path],
+        allow_outside: bool = False,
+        has_options: bool = True,
     ) -> SearchPath:
         """One folder or several. A text is a sequence, too: of its letters, `/` among them."""
         folders = [folders] if isinstance(folders, str | Path) else folders
-        return cls(tuple(resolved(Path(folder)) for folder in folders), allow_outside)
+        found = tuple(resolved(Path(folder)) for folder in folders)
+        return cls(found, allow_outside, has_options)
 
     def with_folder(self, folder: Path) -> SearchPath:
         """This search path with a folder put first."""
         folder = resolved(folder)
         rest = tuple(other for other in self.folders if other != folder)
-        return SearchPath((folder, *rest), self.allow_outside)
+        return replace(self, folders=(folder, *rest))
 
     def candidates(self, name: str, start: Path | None = None) -> list[Path]:
         """Where a file of this name may be, first choice first, without looking."""
@@ -65,10 +71,14 @@ class SearchPath:
             if self.allows(path):
                 return path
         if found:
+            remedy = (
+                f"allow its folder with --search {found[0].parent} or any with --allow-outside"
+                if self.has_options
+                else "put it into one of them, and name it there"
+            )
             raise error(
                 f"{asker}: {name!r} is {found[0]}, outside the folders that may be read "
-                f"({self.described()}): allow its folder with --search {found[0].parent} "
-                "or any with --allow-outside"
+                f"({self.described()}): {remedy}"
             )
         folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
         if folder:
@@ -96,7 +106,8 @@ class SearchPath:
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
             return f"it has other letters in {locale_told()}"
         # a whole path is not looked for in other folders
-        where = "" if _is_absolute(name) else " or add its folder with --search"
+        elsewhere = "add its folder with --search" if self.has_options else "put the file there"
+        where = "" if _is_absolute(name) else f" or {elsewhere}"
         meant = self._find_meant(name, start)
         return f"correct the name{where}" + (f"; is {meant} meant?" if meant else "")
 

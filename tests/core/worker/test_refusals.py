@@ -13,6 +13,8 @@ from verdigris.core.worker.protocol import LONGEST_LINE, VERSION, Decoder, Fault
 from verdigris.core.worker.session import Session
 from verdigris.core.worker.show import Show
 
+from ..material.documents import with_image
+from ..material.surfaces import write_image
 from .talk import CLAY, LONG, Talk
 from .test_worker import raw
 
@@ -39,6 +41,35 @@ def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was
     )
     assert (first["command"], second["command"]) == ("view", "start")
     assert third["command"] == "no such command"
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (
+            "../other/flat.png",
+            "outside the folders that may be read ({inner}): put it into one of them, and name it "
+            "there",
+        ),
+        ("gone.png", "was not found in {inner}: correct the name or put the file there"),
+        (
+            "gone.&lt;UDIM&gt;.png",
+            "was found in {inner}: correct the name or put the file there",
+        ),
+    ],
+)
+def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, tmp_path):
+    inner, other = tmp_path / "inner", tmp_path / "other"
+    inner.mkdir()
+    other.mkdir()
+    write_image(other / "flat.png", np.zeros((2, 2, 3), np.uint8))
+    told = []
+    session = Session(lambda event: told.append(event.as_json()))
+    session.obey(say.Hello(VERSION))
+    session.obey(say.Open(name="a", search=(str(inner),), payload=with_image(file).encode()))
+    text = json.dumps(told)
+    assert said.format(inner=inner) in text
+    assert "--search" not in text and "--allow-outside" not in text
 
 
 def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
