@@ -34,27 +34,30 @@ SMALL = replace(
     draw=replace(DEFAULT.draw, coarse_places=2, finest_places=1),
 )
 _THROUGH = "transmission is dropped"
-_NOTHING = "reflects almost nothing"
 _OCCLUSION = "occlusion is dropped"
 _SUBSURFACE = "subsurface is approximated"
+_HIGHLIGHT = "highlight is approximated"
 # What is to be told of each; of all others nothing.
 TOLD = {
     "gltf_pbr_boombox": [_OCCLUSION],
+    "gltf_pbr_carpaint": [f"clearcoat's {_HIGHLIGHT}"],
     "gltf_pbr_default": [_OCCLUSION],
-    "open_pbr_glass": [_THROUGH, _NOTHING],
-    "open_pbr_ketchup": [_SUBSURFACE],
-    "open_pbr_soapbubble": [_THROUGH, _NOTHING],
-    "standard_surface_glass": [_THROUGH],
+    "open_pbr_carpaint": [f"coat's {_HIGHLIGHT}"],
+    "open_pbr_glass": [_HIGHLIGHT, _THROUGH],
+    "open_pbr_ketchup": [_SUBSURFACE, _HIGHLIGHT],
+    "open_pbr_soapbubble": [_HIGHLIGHT, _THROUGH],
+    "standard_surface_carpaint": [f"coat's {_HIGHLIGHT}"],
+    "standard_surface_glass": [_HIGHLIGHT, _THROUGH],
     "standard_surface_marble_solid": [_SUBSURFACE, "place in space is approximated"],
+    "standard_surface_thin_film": [_HIGHLIGHT],
+    "usd_preview_surface_gold": [_HIGHLIGHT],
 }
 # Black but for a highlight that so short a training does not find.
 NARROW = (
-    "open_pbr_aluminum_brushed",
     "open_pbr_glass",
     "open_pbr_soapbubble",
     "standard_surface_glass",
     "standard_surface_thin_film",
-    "usd_preview_surface_gold",
 )
 
 
