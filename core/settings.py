@@ -48,6 +48,10 @@ class BakeSettings:
     uniform_instead_of: int = 0
     """How many were asked for where it is; the bake says so."""
 
+    uniform_share: float = 1.0
+    """The part of the steps that such a material gets: it has learnt early, and at the rates of a
+    long bake it forgets again. A number of steps that is asked for is taken as it is."""
+
     iterations: int = 20_000
     """Steps of training."""
 
@@ -139,6 +143,10 @@ class BakeSettings:
             raise SettingsError(
                 f"seed has {self.seed.bit_length()} bits: use a number of {_SEED_BITS} at most"
             )
+        if not 0 < self.uniform_share <= 1:
+            raise SettingsError(
+                f"uniform_share is {self.uniform_share}: use more than 0, at most 1"
+            )
         if not 0 < self.candidate_share <= 0.5:
             raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5")
         if self.latent_bits not in (0, *BITS):
@@ -198,12 +206,13 @@ class BakeSettings:
         return (self.candidates - 1) * self.start_share
 
     def with_few_texels(self, few: int) -> BakeSettings:
-        """These for a material that is the same everywhere. A start is tried for as many steps as
-        it would be with the small texture of an encoder."""
+        """These for a material that is the same everywhere. A start is tried for the part of all
+        steps that it would be with the small texture of an encoder."""
         return replace(
             self,
             resolution=few,
             uniform_instead_of=self.resolution,
+            iterations=max(1, round(self.uniform_share * self.iterations)),
             candidate_share=self.start_share,
         )
 
@@ -222,8 +231,11 @@ class BakeSettings:
         return Quantisation(self.iterations - steps, steps, self.latent_bits)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
-        """These with other values; those of `draw` may come as a table of what changes there."""
+        """These with other values; those of `draw` may come as a table of what changes there.
+        Steps that are asked for are for any material."""
         _require_known("settings", dict(changes), BakeSettings)
+        if "iterations" in changes:
+            changes = {"uniform_share": 1.0, **changes}
         draw = changes.get("draw")
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)

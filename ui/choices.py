@@ -54,7 +54,7 @@ class Choices:
     def settings(self, trainer: str) -> BakeSettings:
         """What a bake by this trainer begins with."""
         preset = require_settings(self.preset or default_preset(trainer), trainer)
-        return replace(preset, **self.changes())
+        return preset.changed(self.changes())
 
     def start(self, folder: str, name: str = "") -> Start:
         """The command that begins a bake, and the name of its result."""

@@ -136,20 +136,19 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
         return [*reasons, "does not say with which settings it was baked"]
     size = find_whole(table(table(found, "asked"), "group"), "size") or 1
     settings = shared(entry.wish.settings_for(found["trainer"]), max(1, size))
+    few = before.get("resolution")
+    if before.get("uniform_instead_of") and type(few) is int and few < settings.resolution:
+        # the material was the same everywhere, and is as it was
+        settings = settings.with_few_texels(few)
     now = plain(settings)
+    if now["uniform_instead_of"]:
+        # however many were asked for
+        now["uniform_instead_of"] = before["uniform_instead_of"]
     if entry.wish.time_limit:
         now["iterations"] = before.get("iterations")
         # where encoding would have taken most of the time, the bake has left it out
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
-    few = before.get("resolution")
-    if before.get("uniform_instead_of") and type(few) is int and few <= settings.resolution:
-        # the material was the same everywhere, and is as it was
-        now |= {
-            "resolution": few,
-            "uniform_instead_of": before["uniform_instead_of"],
-            "candidate_share": settings.start_share,
-        }
     if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
         now["draw"]["finest_places"] = before["draw"].get("finest_places")
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]

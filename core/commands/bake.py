@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -114,7 +114,9 @@ def bake(
         "encode_from": 0 if no_encoder else None,
         "seed": seed,
     }
-    settings = _changed(require_settings(preset or default_preset(kind), kind), changes)
+    settings = require_settings(preset or default_preset(kind), kind).changed(
+        {name: value for name, value in changes.items() if value is not None}
+    )
     if directions is not None:
         settings = _looking(settings, directions)
     # before it is read: of a map that is painted on meanwhile, `scene status` is to tell
@@ -152,12 +154,6 @@ def bake(
             bake_both(teachers, settings, options, control, shown, as_json, read)
         else:
             shown(run(teachers, settings, options, control))
-
-
-def _changed(settings: BakeSettings, changes: dict[str, Any]) -> BakeSettings:
-    from dataclasses import replace
-
-    return replace(settings, **{key: value for key, value in changes.items() if value is not None})
 
 
 def _looking(settings: BakeSettings, directions: str) -> BakeSettings:

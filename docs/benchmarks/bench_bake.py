@@ -76,7 +76,7 @@ def run(
         "FLIP": picture.ldr_flip,
         "prepare s": started,
         "train s": event.seconds,
-        "ms/step": 1000 * event.seconds / settings.iterations,
+        "ms/step": 1000 * event.seconds / event.step,
     }
 
 

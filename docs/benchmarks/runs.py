@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import Device
@@ -28,7 +28,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings:
-    settings = require_settings(options.preset, choose_trainer(device))
+    changes: dict[str, Any] = {}
     for change in options.changes:
         name, _, text = change.partition("=")
         try:
@@ -36,10 +36,10 @@ def chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings
         except ValueError:
             value = text
         if name.startswith("draw."):
-            settings = replace(settings, draw=replace(settings.draw, **{name[5:]: value}))
+            changes.setdefault("draw", {})[name[5:]] = value
         else:
-            settings = replace(settings, **{name: value})
-    return settings
+            changes[name] = value
+    return require_settings(options.preset, choose_trainer(device)).changed(changes)
 
 
 def bake_and_load(

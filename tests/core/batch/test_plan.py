@@ -137,6 +137,28 @@ def test_what_took_few_texels_since_it_is_the_same_everywhere_is_no_other_for_it
 
 
 @pytest.mark.parametrize(
+    ("wanted", "reasons"),
+    [
+        ({}, ()),
+        (
+            {"iterations": 500},
+            ("iterations is 500, was 7000", f"uniform_share is 1.0, was {1 / 3}"),
+        ),
+    ],
+)
+def test_it_took_a_third_of_the_steps_and_is_no_other_for_it_but_for_those_asked_for(
+    wanted, reasons, props
+):
+    settings = require_settings("standard", "numpy").with_few_texels(16)
+    assert (settings.iterations, STEPS["standard"]) == (7_000, 21_000)
+    standard = Rule(preset="standard")
+    for each in plan_of(props, rules=(standard,)).materials:
+        write_baked(each, settings=settings.to_json())
+    found = states(plan_of(props, rules=(standard, Rule(settings=wanted))))
+    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
+
+
+@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"verdigris": "0.0.1"}, "was made with verdigris 0.0.1, this is"),

@@ -80,14 +80,26 @@ def test_a_difference_that_nobody_sees_is_none():
     assert not is_same_everywhere(Spotted({(5, 5)}, answer=2e-4), RESOLUTION)
 
 
-def test_such_a_material_takes_few_texels_and_each_start_as_many_steps_as_before():
-    settings = require_settings("standard", "tensor")
+def test_such_a_material_takes_few_texels_and_a_third_of_the_steps():
+    settings = require_settings("final", "tensor")
     found = with_texels([Spotted(())], settings)
-    assert (found.resolution, found.uniform_instead_of) == (16, 512)
+    assert (found.resolution, found.uniform_instead_of) == (16, 1024)
     assert found.layout().texel_count == 16 * 16 * 4 // 3
-    tried = [each.candidate_share * each.iterations for each in (found, settings)]
-    assert tried == pytest.approx([0.02 * 54_000, 0.2 * 54_000])
+    assert (settings.iterations, found.iterations) == (90_000, 30_000)
+    # a tenth of the tenth that trains the small texture of others
+    assert found.candidate_steps == 300
     assert with_texels([Spotted(())], found) == found
+
+
+def test_steps_that_are_asked_for_are_taken_whatever_the_material():
+    settings = require_settings("final", "tensor")
+    for asked, steps in (
+        ({"iterations": 900}, 900),
+        ({"iterations": 900, "uniform_share": 0.5}, 450),
+        ({"iterations": 1, "uniform_share": 0.01}, 1),
+        ({"seed": 4}, 30_000),
+    ):
+        assert with_texels([Spotted(())], settings.changed(asked)).iterations == steps
 
 
 @pytest.mark.parametrize(
@@ -109,6 +121,12 @@ def test_others_keep_their_texels(teachers, changes):
 def test_a_size_that_no_texture_has_is_refused(wrong):
     with pytest.raises(SettingsError, match=f"uniform_resolution is {wrong}: use a power of two"):
         BakeSettings(uniform_resolution=wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, -0.1, 1.5, float("nan")])
+def test_a_share_of_the_steps_that_is_none_is_refused(wrong):
+    with pytest.raises(SettingsError, match="uniform_share is "):
+        BakeSettings(uniform_share=wrong)
 
 
 def test_its_bundle_is_small_and_says_so_and_holds(tmp_path):
