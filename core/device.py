@@ -27,8 +27,10 @@ SOFTWARE = "software"
 # Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
 MOST_THREADS = 65_535 * 64
 _SHADER_CACHE_BYTES = 512 << 20
-# Of networks, whose kernels are kept for the next that asks for the same.
+# Of networks, whose kernels are kept for the next that asks for the same, and of materials, whose
+# kernels are many times as large.
 _MOST_SHARED = 16
+_MOST_MATERIALS = 4
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
@@ -58,7 +60,7 @@ def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
 
 class Kernels:
     """The kernels of one Slang session. A material has a session of its own, so that letting go of
-    the material lets go of all that was compiled for it."""
+    the session lets go of all that was compiled for it."""
 
     def __init__(
         self,
@@ -120,6 +122,7 @@ class Device:
     is_software: bool
     compiler_options: Mapping[str, Any]
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
+    _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.backend})"
@@ -146,21 +149,25 @@ class Device:
     def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
         """Kernels of a session with these definitions, in which every import of these names finds
         these modules: the same for all who ask for the same, so that they compile once."""
-        key = (*sorted(defines.items()), *modules)
-        found = self._shared.pop(key, None)
-        if found is None:
-            found = self.new_kernels(defines)
+
+        def begin() -> Kernels:
+            kernels = self.new_kernels(defines)
             for module in modules:
-                found.load(module)
-        self._shared[key] = found
-        if len(self._shared) > _MOST_SHARED:
-            # that was asked for longest ago
-            del self._shared[next(iter(self._shared))]
-        return found
+                kernels.load(module)
+            return kernels
+
+        return _kept(self._shared, (*sorted(defines.items()), *modules), _MOST_SHARED, begin)
+
+    def material_kernels(self, digest: str) -> Kernels:
+        """Kernels for a material whose code has this digest. One that is opened again, or differs
+        from the last few in its images alone, finds them compiled."""
+        begin = partial(self.new_kernels, is_hasty=True)
+        return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def let_go_of_kernels(self) -> None:
-        """Of those that are shared."""
+        """Of those that are kept for others."""
         self._shared.clear()
+        self._of_materials.clear()
 
     def dispatch(
         self,
@@ -177,6 +184,16 @@ class Device:
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
                 "compiler unable to take this graph; try another with --device"
             ) from failure
+
+
+def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Kernels]) -> Kernels:
+    """Those of this key, and the last few others."""
+    found = kept.pop(key, None) or begin()
+    kept[key] = found
+    if len(kept) > most:
+        # that was asked for longest ago
+        del kept[next(iter(kept))]
+    return found
 
 
 def cache_folder() -> Path | None:

@@ -31,7 +31,7 @@ class Teacher(DeviceMaterial):
         self.device = device or open_device()
         self.generated: GeneratedMaterial = generate(document, self.material)
         self.lanes_per_sample = self.generated.lanes_per_sample
-        self.kernels = self.device.new_kernels(is_hasty=True)
+        self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
         self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}

@@ -168,3 +168,16 @@ def test_kernels_are_shared_by_those_who_want_the_same_alone():
         shared({"kNumber": float(10 + number)}, "1")
     assert shared({"kNumber": 3.0}, "1") is first
     assert shared({"kNumber": 5.0}, "1") is not others[0]
+
+
+def test_kernels_of_the_last_few_materials_are_kept_for_those_who_open_them_again():
+    device = replace(open_device("software"), _of_materials={})
+    first = device.material_kernels("first")
+    others = [device.material_kernels(f"other {number}") for number in range(3)]
+    assert device.material_kernels("first") is first
+    assert len({id(kernels) for kernels in (first, *others)}) == 4
+    assert device.material_kernels("a fifth") is not first
+    assert device.material_kernels("first") is first
+    assert device.material_kernels("other 0") is not others[0]
+    device.let_go_of_kernels()
+    assert device.material_kernels("first") is not first

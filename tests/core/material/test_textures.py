@@ -265,3 +265,19 @@ def test_the_last_level_is_the_mean_of_the_image_within_rounding(kind, shape):
     last = build_levels(texels)[-1]
     assert last.shape == (1, 1, 4) and last.dtype == kind
     np.testing.assert_allclose(last[0, 0], texels.mean((0, 1)), atol=0.51)
+
+
+def test_materials_that_differ_in_their_images_alone_compile_once_and_keep_these(tmp_path, uv):
+    colours = {"a.png": (250, 20, 40), "b.png": (30, 200, 90)}
+    for name, colour in colours.items():
+        write_image(tmp_path / name, np.full((2, 2, 3), colour, np.uint8))
+    teachers = {
+        name: Teacher(probe(image(name), "texels", search_paths=[tmp_path])) for name in colours
+    }
+    assert teachers["a.png"].kernels is teachers["b.png"].kernels
+    for name in ("a.png", "b.png", "a.png"):
+        expected = np.tile(np.float64(colours[name]) / 255, (len(uv), 1))
+        np.testing.assert_allclose(glow(teachers[name], uv), expected, atol=STEP)
+    clamped = image("a.png", uaddressmode=("string", "clamp"))
+    other = Teacher(probe(clamped, "texels", search_paths=[tmp_path]))
+    assert other.kernels is not teachers["a.png"].kernels
