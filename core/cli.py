@@ -6,6 +6,8 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -42,12 +44,23 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Typer would end with 1, as commands do that have found something wrong."""
-        try:
+        with _while_it_is_read():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            # what is still to be written would fail again when the program ends
-            let_go_of([sys.stdout.fileno()])
-            raise typer.Exit(EXIT_NO_READER) from None
+
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """Prints its own help and version."""
+        with _while_it_is_read():
+            return super().make_context(*given, **named)
+
+
+@contextmanager
+def _while_it_is_read() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # what is still to be written would fail again when the program ends
+        let_go_of([sys.stdout.fileno()])
+        raise typer.Exit(EXIT_NO_READER) from None
 
 
 app = typer.Typer(

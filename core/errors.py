@@ -4,6 +4,8 @@ Each error names the thing, the value and the remedy.
 """
 
 import errno
+import stat
+from pathlib import Path
 
 LONGEST_MESSAGE = 1200
 # The signal that a program ends by whose output nobody takes; Windows has no such signal.
@@ -21,6 +23,15 @@ def reason(failure: Exception) -> str:
     if not isinstance(failure, OSError):
         return str(failure)
     return _IN_WORDS.get(failure.errno or 0) or failure.strerror or str(failure)
+
+
+def why_no_folder(path: Path) -> str:
+    """What is wrong with a path that must name a folder which is there; or nothing."""
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except (OSError, ValueError) as failure:
+        return f"the folder {path} cannot be read ({reason(failure)})"
+    return "" if is_folder else f"{path} is no folder"
 
 
 class VerdigrisError(Exception):

@@ -13,6 +13,7 @@ from verdigris.core.batch.links import distinct, identity
 from verdigris.core.batch.names import why_no_name
 from verdigris.core.batch.rules import WISHES, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.sources import Reading, entries_of, unique
+from verdigris.core.errors import why_no_folder
 
 _FIELDS = ("source", "materials", "name", "search", "allow_outside")
 
@@ -28,6 +29,16 @@ class Item:
     """Whether it gives its material another name."""
 
 
+def search_folders(found: Values, here: Callable[[str], Path]) -> list[Path]:
+    """Where images are looked for; each must be there, or every image would be missed by itself."""
+    folders = [here(each) for each in found.texts("search")]
+    for folder in folders:
+        why = why_no_folder(folder)
+        if why:
+            raise SceneError(f"{found.where}: search: {why}: correct it, or leave it out")
+    return folders
+
+
 def read_item(
     item: Any, where: str, here: Callable[[str], Path], base: Path, reading: Reading
 ) -> Item:
@@ -35,7 +46,7 @@ def read_item(
     if isinstance(item, str):
         return Item(tuple(_of_pattern(item, where, here, base, reading)))
     found = Values(item, where, (*_FIELDS, *WISHES))
-    search = (*(here(each) for each in found.texts("search")), *reading.search)
+    search = (*search_folders(found, here), *reading.search)
     outside = found.flag("allow_outside") or reading.allow_outside
     own = replace(reading, search=search, allow_outside=outside)
     entries = _of_pattern(found.text("source"), where, here, base, own)

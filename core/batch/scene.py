@@ -11,7 +11,7 @@ from typing import Any
 from verdigris.core.batch.documents import Documents
 from verdigris.core.batch.entry import Entry
 from verdigris.core.batch.fields import SceneError, Values, read_json
-from verdigris.core.batch.items import join_items, read_item
+from verdigris.core.batch.items import join_items, read_item, search_folders
 from verdigris.core.batch.names import require_pack_names, why_no_name
 from verdigris.core.batch.rules import Rule, find_wish, fits_any, parse_rule
 from verdigris.core.batch.sources import Reading, entries_of, is_hand_over, unique
@@ -76,7 +76,7 @@ def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene
     def here(text: str) -> Path:
         return base / asked.to_here(text)
 
-    search = (*(here(each) for each in found.texts("search")), *asked.search)
+    search = (*search_folders(found, here), *asked.search)
     outside = found.flag("allow_outside") or asked.allow_outside
     reading = Reading(search, outside, documents, asked.to_here)
     items = [

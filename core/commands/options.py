@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import math
-import stat
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verdigris.core.errors import reason
+from verdigris.core.errors import why_no_folder
 
 
 def _folders(paths: list[Path] | None) -> list[Path] | None:
     """The folders, or an error of usage that names what is none."""
     for path in paths or ():
-        try:
-            is_folder = stat.S_ISDIR(path.stat().st_mode)
-        except (OSError, ValueError) as failure:
-            raise typer.BadParameter(
-                f"the folder {path} cannot be read ({reason(failure)}): correct it, or leave it out"
-            ) from None
-        if not is_folder:
-            raise typer.BadParameter(f"{path} is no folder: name one, or leave it out")
+        why = why_no_folder(path)
+        if why:
+            raise typer.BadParameter(f"{why}: correct it, or leave it out")
     return paths
 
 

@@ -74,7 +74,7 @@ def test_a_search_folder_that_is_none_is_refused_by_every_command_that_takes_one
         for name, told in (
             ("gone", f"the folder {tmp_path / 'gone'} cannot be read (No such file or directory)"),
             ("n" * 300, "cannot be read (File name too long): correct it, or leave it out"),
-            ("file", f"{tmp_path / 'file'} is no folder: name one, or leave it out"),
+            ("file", f"{tmp_path / 'file'} is no folder: correct it, or leave it out"),
         ):
             given = ("--search", tmp_path, "--search", tmp_path / name)
             code, printed, said = run_command([*words, *given])
@@ -227,8 +227,9 @@ def test_memory_that_does_not_suffice_is_an_error_of_one_line():
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_that_goes_away_is_no_failure_of_what_it_has_read_of(unbuffered):
-    command = [sys.executable, "-m", "verdigris.core", "inspect", str(PRISM), "--no-probe"]
+@pytest.mark.parametrize("words", [("inspect", PRISM, "--no-probe"), ("--help",)])
+def test_a_reader_that_goes_away_is_no_failure_of_what_it_has_read_of(words, unbuffered):
+    command = [sys.executable, "-m", "verdigris.core", *map(str, words)]
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
     with subprocess.Popen(command, **pipes) as running:

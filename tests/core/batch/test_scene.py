@@ -341,6 +341,13 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
         ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': use a text"),
         ({"out": "\ud800"}, "out is '\\ud800': use a text"),
+        ({"search": ["nowhere"]}, "scene.json: search: the folder"),
+        ({"search": ["clay.mtlx"]}, "clay.mtlx is no folder: correct it, or leave it out"),
+        ({"search": ["n" * 300]}, "cannot be read (File name too long): correct it, or leave"),
+        (
+            {"sources": [{"source": "clay.mtlx", "search": "nowhere"}]},
+            "nowhere cannot be read (No such file or directory): correct it, or leave it out",
+        ),
         ({"search": ["a\0b"]}, "search is ['a\\x00b']: use a text, or a list of texts"),
         ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
         ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
@@ -476,6 +483,7 @@ def test_a_material_that_two_sources_name_is_one_unless_they_give_it_names(tmp_p
 
 def test_paths_of_another_machine_become_those_of_this_one(tmp_path):
     write_documents(tmp_path / "here", "clay")
+    (tmp_path / "here" / "images").mkdir()
     scene = write_scene(tmp_path / "scene.json", ["/farm/clay.mtlx"], search=["/farm/images"])
     found = read(scene, to_here=lambda path: path.replace("/farm", str(tmp_path / "here")))
     assert found.entries[0].source.search == (tmp_path / "here" / "images",)
