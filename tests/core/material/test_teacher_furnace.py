@@ -68,35 +68,27 @@ def test_a_white_smooth_lobe_returns_no_more_than_it_receives(name):
             assert most_returned(teacher, [roughness, 0.5], [], GRAZING) < LIMIT, roughness
 
 
-@pytest.mark.parametrize("name", PEAKS)
-def test_a_white_peak_returns_no_more_than_it_receives(name):
-    category, inputs = PEAKS[name]
-    for build in (closure, over_white):
-        teacher = Teacher(build(category, {**inputs, "roughness": ROUGH_PAIR}))
-        for alpha in ALPHAS:
-            most = most_returned(teacher, [alpha, 0.5], [alpha], GRAZING)
-            assert most < LIMIT, (build.__name__, alpha)
-
-
 ANISOTROPIC = ((0.4, 0.2), (0.5, 0.05), (1.0, 0.1), (0.2, 0.1), (0.05, 0.5), (0.3, 0.01))
 ANISOTROPIC += ((1.0, 0.02), (1.0, 0.5))
 AZIMUTHS = (0, 20, 45, 70, 90)
 
 
+@pytest.mark.parametrize("build", [closure, over_white])
 @pytest.mark.parametrize("name", PEAKS)
-def test_a_white_anisotropic_peak_returns_no_more_than_it_receives(name):
+def test_a_white_peak_returns_no_more_than_it_receives(name, build):
     category, inputs = PEAKS[name]
-    for build in (closure, over_white):
-        teacher = Teacher(build(category, {**inputs, "roughness": ("vector2", "@uv")}))
-        found = {
-            (build.__name__, alphas, degrees, cosine): returned(
-                teacher, alphas, cosine, [alphas], 1 << 13, np.radians(degrees)
-            ).max()
-            for alphas in ANISOTROPIC
-            for degrees in AZIMUTHS
-            for cosine in (0.02, 0.05, 0.2, 1.0)
-        }
-        assert {case: most for case, most in found.items() if most >= LIMIT} == {}
+    teacher = Teacher(build(category, {**inputs, "roughness": ("vector2", "@uv")}))
+    for alpha in ALPHAS:
+        assert most_returned(teacher, [alpha, alpha], [alpha], GRAZING) < LIMIT, alpha
+    found = {
+        (alphas, degrees, cosine): returned(
+            teacher, alphas, cosine, [alphas], 1 << 13, np.radians(degrees)
+        ).max()
+        for alphas in ANISOTROPIC
+        for degrees in AZIMUTHS
+        for cosine in (0.02, 0.05, 0.2, 1.0)
+    }
+    assert {case: most for case, most in found.items() if most >= LIMIT} == {}
 
 
 def test_a_white_anisotropic_conductor_returns_most_of_it():
