@@ -148,9 +148,12 @@ class Document:
         return self.materials[0]
 
     def _what_it_has(self) -> str:
-        kinds = sorted({node.getCategory() for node in self.root.getNodes()})
+        nodes = self.root.getNodes()
+        kinds = sorted({node.getCategory() for node in nodes})
         if not kinds:
             return "it has no nodes"
+        if any(node.getType() == "volumeshader" for node in nodes):
+            return "it has a volume, and only surfaces are baked: connect a surface shader, too"
         shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
         return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
 

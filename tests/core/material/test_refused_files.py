@@ -66,6 +66,13 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
         (document(), "no material with a surface: it has no nodes"),
         (document('<constant name="c" type="float"/>'), "nodes are of the kinds constant"),
         (document('<surfacematerial name="m" type="material"/>'), "connect a surface shader"),
+        (
+            document(
+                '<volume name="v" type="volumeshader"/><volumematerial name="m" type="material">'
+                '<input name="volumeshader" type="volumeshader" nodename="v"/></volumematerial>'
+            ),
+            "it has a volume, and only surfaces are baked: connect a surface shader, too",
+        ),
     ],
 )
 def test_what_is_not_a_material_document_is_refused_with_the_reason(text, message):
