@@ -13,6 +13,7 @@ from verdigris.core.batch.fields import SceneError
 from verdigris.core.batch.free_fields import find_whole, table
 from verdigris.core.batch.words import count
 from verdigris.core.bundle.write import version
+from verdigris.core.errors import SettingsError
 from verdigris.core.material.provenance import (
     Digest,
     changed_sources,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document
 
 _WHOLE = ("steps", "time limit", "target error")
+_WITHOUT_SETTINGS = "does not say with which settings it was baked"
 
 
 @dataclass(frozen=True)
@@ -133,17 +135,17 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
             reasons.append(f"{what} is {now}, was {before}")
     before = found.get("settings")
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
-        return [*reasons, "does not say with which settings it was baked"]
+        return [*reasons, _WITHOUT_SETTINGS]
     size = find_whole(table(table(found, "asked"), "group"), "size") or 1
     settings = shared(entry.wish.settings_for(found["trainer"]), max(1, size))
-    few = before.get("resolution")
-    if before.get("uniform_instead_of") and type(few) is int and few < settings.resolution:
-        # the material was the same everywhere, and is as it was
-        settings = settings.with_few_texels(few)
+    few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
+    if instead_of and type(few) is int and few < settings.resolution:
+        # the material was the same everywhere, and is as it was, however many were asked for
+        try:
+            settings = replace(settings.with_few_texels(few), uniform_instead_of=instead_of)
+        except SettingsError:
+            return [*reasons, _WITHOUT_SETTINGS]
     now = plain(settings)
-    if now["uniform_instead_of"]:
-        # however many were asked for
-        now["uniform_instead_of"] = before["uniform_instead_of"]
     if entry.wish.time_limit:
         now["iterations"] = before.get("iterations")
         # where encoding would have taken most of the time, the bake has left it out

@@ -19,6 +19,9 @@ from .scenes import document, read, write_baked, write_documents, write_scene
 
 STEPS = {name: preset.iterations for name, preset in PRESETS["numpy"].items()}
 
+# Of a material that was the same everywhere.
+FEW = plain(require_settings("draft", "numpy").with_few_texels(16))
+
 
 @pytest.fixture
 def props(tmp_path):
@@ -165,6 +168,12 @@ def test_it_took_a_third_of_the_steps_and_is_no_other_for_it_but_for_those_asked
         ({"materialx": "1.38"}, "was made with materialx 1.38, this is 1.39.5"),
         ({"stopped_by": "request"}, "its bake was ended early"),
         ({"settings": "none"}, "does not say with which settings it was baked"),
+        ({"settings": FEW | {"resolution": 3}}, "does not say with which settings it was baked"),
+        ({"settings": FEW | {"resolution": -16}}, "does not say with which settings it was baked"),
+        (
+            {"settings": FEW | {"uniform_instead_of": "many"}},
+            "does not say with which settings it was baked",
+        ),
     ],
 )
 def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
