@@ -11,21 +11,20 @@ batch: each material is seen as often, and the total time is the same. The error
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from runs import add_settings, chosen_settings
+
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
-from verdigris.core.presets import require_settings
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Finished
-from verdigris.core.training.trainers import choose_trainer
 
 COLUMNS = ("alone", "shared", "ratio")
 
@@ -40,16 +39,10 @@ def run(teachers: Sequence[Teacher], settings: BakeSettings) -> Finished:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--preset", default="draft")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--set", nargs="*", default=[], dest="changes")
+    add_settings(parser)
     options = parser.parse_args()
     device = open_device(options.device)
-    settings = require_settings(options.preset, choose_trainer(device))
-    for change in options.changes:
-        name, _, text = change.partition("=")
-        value = json.loads(text) if text[:1].isdigit() else text
-        settings = replace(settings, **{name: value})
+    settings = chosen_settings(options, device)
     print(f"{device}: {options.preset}, {settings.text()}")
 
     teachers = [Teacher(load_document(path), device=device) for path in options.files]
