@@ -43,7 +43,7 @@ class Commands(TyperGroup):
     """All commands, of which none has failed where a reader goes away."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Typer would end with 1, as commands do that have found something wrong."""
+        """Runs one of them."""
         with _while_it_is_read():
             return super().invoke(ctx)
 
@@ -55,6 +55,7 @@ class Commands(TyperGroup):
 
 @contextmanager
 def _while_it_is_read() -> Iterator[None]:
+    """Typer would end with 1, as commands do that have found something wrong."""
     try:
         yield
     except BrokenPipeError:

@@ -8,9 +8,9 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import TRAINERS, BakeSettings
 
-# What is the same everywhere has learnt in a third of the steps that a texture takes, and the wide
-# decoder goes astray in more. Those of standard are short anyhow, and all of them make a decoder
-# that half floats harm less.
+# What is the same everywhere has learnt in a third of the steps that a texture takes; one wide
+# decoder went astray in more. With all of those of standard on a GPU, which are short anyhow, half
+# floats harm fewer decoders.
 _UNIFORM_SHARE = 1 / 3
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
 # A fifth of its small texture's steps tell a poor start of standard from a good one.

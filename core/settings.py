@@ -49,8 +49,8 @@ class BakeSettings:
     """How many were asked for where it is; the bake says so."""
 
     uniform_share: float = 1.0
-    """The part of the steps that such a material gets: it has learnt early, and at the rates of a
-    long bake it forgets again. A number of steps that is asked for is taken as it is."""
+    """The part of the steps that such a material gets, which has learnt early. A number of steps
+    that is asked for is taken as it is."""
 
     iterations: int = 20_000
     """Steps of training."""

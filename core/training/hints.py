@@ -25,7 +25,7 @@ def hint_of(teacher: Teacher, settings: BakeSettings) -> str:
         asked, share = settings.uniform_instead_of, settings.uniform_share
         return (
             f"the material is the same everywhere: {resolution} x {resolution} texels hold what "
-            f"{asked} x {asked} would" + (f", after {share:.0%} of the steps" if share < 1 else "")
+            f"{asked} x {asked} would" + (f", and {share:.0%} of the steps do" if share < 1 else "")
         )
     finer = 2 * resolution
     if finer > LARGEST_RESOLUTION:

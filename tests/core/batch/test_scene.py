@@ -342,11 +342,15 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': use a text"),
         ({"out": "\ud800"}, "out is '\\ud800': use a text"),
         ({"search": ["nowhere"]}, "scene.json: search: the folder"),
+        (
+            {"search": ["nowhere"]},
+            "nowhere cannot be read (No such file or directory): correct it, or leave it out",
+        ),
         ({"search": ["clay.mtlx"]}, "clay.mtlx is no folder: correct it, or leave it out"),
         ({"search": ["n" * 300]}, "cannot be read (File name too long): correct it, or leave"),
         (
             {"sources": [{"source": "clay.mtlx", "search": "nowhere"}]},
-            "nowhere cannot be read (No such file or directory): correct it, or leave it out",
+            "scene.json: sources[0]: search: the folder",
         ),
         ({"search": ["a\0b"]}, "search is ['a\\x00b']: use a text, or a list of texts"),
         ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),

@@ -50,7 +50,7 @@ def test_a_material_that_is_the_same_everywhere_is_said_to_need_no_more_texels()
     told = "the material is the same everywhere: 16 x 16 texels hold what 512 x 512 would"
     assert hint_of(Stripes(64), settings) == told
     fewer = replace(settings, uniform_share=1 / 3)
-    assert hint_of(Stripes(64), fewer) == f"{told}, after 33% of the steps"
+    assert hint_of(Stripes(64), fewer) == f"{told}, and 33% of the steps do"
 
 
 def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):
