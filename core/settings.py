@@ -24,6 +24,8 @@ TRAINERS = ("tensor", "numpy")
 LARGEST_RESOLUTION = 8192
 # As readers of JSON keep whole numbers.
 _SEED_BITS = 53
+# Places of a texel that are enough for a smooth texture.
+_SMOOTH_PLACES = 2
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
 
@@ -69,6 +71,11 @@ class BakeSettings:
 
     decoder_rate: float = 2e-2
     """Peak learning rate of decoder and frames."""
+
+    smooth_rate: float = 0.0
+    """The same for a texture with hardly any detail inside of its texels, which a high rate leads
+    to other ends from seed to seed; 0 takes the other, and so does a `decoder_rate` that is asked
+    for."""
 
     latent_rate: float = 1e-2
     """Peak learning rate of the latent texels."""
@@ -131,7 +138,7 @@ class BakeSettings:
                 f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
                 f"{self.small_resolution}"
             )
-        require_rates(self, "decoder_rate", "latent_rate", "encoded_latent_rate")
+        require_rates(self, "decoder_rate", "smooth_rate", "latent_rate", "encoded_latent_rate")
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
@@ -176,6 +183,12 @@ class BakeSettings:
         return LatentLayout(self.resolution, self.resolution, levels, materials)
 
     @property
+    def peak_rate(self) -> float:
+        """The learning rate of the decoder, once it is known how many places a texel needs."""
+        is_smooth = 0 < self.draw.finest_places <= _SMOOTH_PLACES and not self.uniform_instead_of
+        return self.smooth_rate if is_smooth and self.smooth_rate else self.decoder_rate
+
+    @property
     def candidate_steps(self) -> int:
         """Of each start that is tried."""
         return min(self.iterations, max(2, int(self.iterations * self.candidate_share)))
@@ -218,7 +231,7 @@ class BakeSettings:
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(
-            steps=self.iterations, decoder_rate=self.decoder_rate, latent_rate=self.latent_rate
+            steps=self.iterations, decoder_rate=self.peak_rate, latent_rate=self.latent_rate
         )
         return TrainingSettings(
             batch=self.batch, schedule=schedule, quantisation=self._quantisation()
@@ -232,10 +245,12 @@ class BakeSettings:
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """These with other values; those of `draw` may come as a table of what changes there.
-        Steps that are asked for are for any material."""
+        Steps, and a rate of the decoder, that are asked for are for any material."""
         _require_known("settings", dict(changes), BakeSettings)
         if "iterations" in changes:
             changes = {"uniform_share": 1.0, **changes}
+        if "decoder_rate" in changes:
+            changes = {"smooth_rate": 0.0, **changes}
         draw = changes.get("draw")
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.halves import LARGEST_ERROR, WAYS, half_errors
+from verdigris.core.bundle.halves import COOPERATIVE, LARGEST_ERROR, WAYS, half_errors
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.fields import Fields
@@ -20,8 +20,11 @@ ADVICE = (*WAYS, PORTABLE)
 IN_WORDS = {
     "cooperative": "with cooperative vectors, where a device has them",
     "careful": "with cooperative vectors and a plain first layer",
+    "exacting": "with cooperative vectors, but in plain code what half floats are too coarse for",
     "portable": "in plain code: half floats are too coarse for it",
 }
+# Those that every bundle tells of.
+_FIRST_WAYS = ("cooperative", "careful")
 # The part of the bound that is let pass: other devices may round in other ways.
 _MARGIN = 0.8
 
@@ -33,17 +36,19 @@ class Arithmetic:
     advised: str
     """One of ADVICE."""
     errors: Mapping[str, float]
-    """The largest relative error with cooperative vectors on the reference, by way, emulated."""
+    """The largest relative error with cooperative vectors on the reference, by way, emulated; not
+    of ways that the writer did not know."""
 
     def as_json(self) -> dict[str, Any]:
         return {"advised": self.advised, "errors": dict(self.errors)}
 
     def against_halves(self, whose: str, bounds: Bounds) -> str:
         """Why plain code is asked for, in a sentence of a table's kind."""
-        cooperative, careful = (self.errors[name] for name in WAYS)
+        errors = self.errors
+        least = min(errors[name] for name in WAYS if name in errors)
         return (
-            f"{whose} asks for plain code (their emulated error {cooperative:.3g}, with a plain "
-            f"first layer {careful:.3g}, bound {bounds.relative:g})"
+            f"{whose} asks for plain code (their emulated error {errors['cooperative']:.3g}, "
+            f"at best {least:.3g}, bound {bounds.relative:g})"
         )
 
 
@@ -54,9 +59,9 @@ def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
     return Arithmetic(next(fits, PORTABLE), errors)
 
 
-def is_careful(advised: str | None) -> bool:
-    """Whether plain code does the first layer of cooperative vectors."""
-    return advised is not None and WAYS.get(advised, False)
+def way_of(advised: str | None) -> int:
+    """What plain code does of the hidden layers where cooperative vectors are taken, of WAYS."""
+    return COOPERATIVE if advised is None else WAYS.get(advised, COOPERATIVE)
 
 
 def let_pass(bounds: Bounds) -> float:
@@ -77,7 +82,12 @@ def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmet
     table = fields.table("arithmetic")
     advised = _parse_advised(table, is_newer)
     given = table.table("errors")
-    errors = {name: given.number(name) for name in WAYS}
+    # writers before know two ways
+    errors = {
+        name: given.number(name)
+        for name in WAYS
+        if name in given or name in (*_FIRST_WAYS, advised)
+    }
     for name, error in errors.items():
         holds = 0 <= error <= LARGEST_ERROR
         given.require(holds, name, f"it must be from 0 to {LARGEST_ERROR:g}")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
+from verdigris.core.bundle.arithmetic import PORTABLE, way_of
+from verdigris.core.bundle.halves import COOPERATIVE, WAYS
 from verdigris.core.bundle.ktx2 import R8, RGBA8, RGBA16F
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import LATENT_CHANNELS, weights_name
@@ -77,8 +78,8 @@ class RuntimeChoice:
     """Latents are computed instead of fetched: to see what the decoder costs by itself."""
     is_constant: bool = False
     """Plain layers come from a constant buffer, which holds one decoder."""
-    is_careful: bool = False
-    """Plain code does the first layer, too: NEURAL_CAREFUL of neural_decoder.slang."""
+    way: int = COOPERATIVE
+    """What plain code does of the hidden layers: NEURAL_CAREFUL of neural_decoder.slang."""
     has_maps: bool = False
     """There are maps of emission or opacity."""
 
@@ -92,13 +93,17 @@ class RuntimeChoice:
     def is_cooperative(self) -> bool:
         return self.decoder == "cooperative"
 
+    @property
+    def way_name(self) -> str:
+        return next(name for name, way in WAYS.items() if way == self.way)
+
     def defines(self, device: Device, textures: int) -> dict[str, str]:
         values = {
             "NEURAL_ROLLED": device.is_software,
             "NEURAL_COOPERATIVE": self.is_cooperative,
             "NEURAL_OPTIMAL": self.is_optimal,
             "NEURAL_CONSTANTS": self.is_constant,
-            "NEURAL_CAREFUL": self.is_careful,
+            "NEURAL_CAREFUL": self.way,
             "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_MAPS": self.has_maps,
             "NEURAL_FILTER": FILTERS[self.filter],
@@ -163,7 +168,7 @@ def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
     the device has none. Without advice they are tried as shipped."""
     if advised == PORTABLE or not has_cooperative_vectors(device):
         return RuntimeChoice()
-    return RuntimeChoice("cooperative", is_careful=is_careful(advised))
+    return RuntimeChoice("cooperative", way=way_of(advised))
 
 
 class DeviceMaterials:

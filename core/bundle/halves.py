@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.reference import Points
     from verdigris.core.network.parameters import FloatArray, Parameters
 
-# By name, whether plain code does the first layer: NEURAL_CAREFUL of neural_decoder.slang.
-WAYS = {"cooperative": False, "careful": True}
+# By name, from the fastest, what plain code does of the hidden layers: nothing, the first layer,
+# that and the careful units. NEURAL_CAREFUL of neural_decoder.slang.
+COOPERATIVE, CAREFUL, EXACTING = range(3)
+WAYS = {"cooperative": COOPERATIVE, "careful": CAREFUL, "exacting": EXACTING}
+# The last units of each hidden layer behind the first. A bake puts those there that halves would
+# harm most (unit_order.py).
+CAREFUL_UNITS = 6
 # Products that are added exactly before their sum is rounded to a half: all of a row, or as many
 # as an H200 adds.
 EXACT_PRODUCTS = (1 << 30, 16)
@@ -30,16 +35,15 @@ def half_errors(parameters: Parameters, points: Points, floor: float) -> dict[st
     """The largest relative error of each of WAYS, with the worse rounding."""
     found = rounded_errors(parameters, points, floor)
     return {
-        name: max(found[is_careful, products] for products in EXACT_PRODUCTS)
-        for name, is_careful in WAYS.items()
+        name: max(found[way, products] for products in EXACT_PRODUCTS) for name, way in WAYS.items()
     }
 
 
 def rounded_errors(
     parameters: Parameters, points: Points, floor: float
-) -> dict[tuple[bool, int], float]:
-    """The largest error, relative to the response or to `floor` where that is more, by whether
-    the first layer is plain code and how many products are added exactly."""
+) -> dict[tuple[int, int], float]:
+    """The largest error, relative to the response or to `floor` where that is more, by which of
+    WAYS is taken and how many products are added exactly."""
     numbers = parameters.with_doubles()
     uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
     latent = latents_at_lod(numbers, uv, lod)
@@ -48,7 +52,7 @@ def rounded_errors(
 
 def latent_errors(
     numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
-) -> dict[tuple[bool, int], float]:
+) -> dict[tuple[int, int], float]:
     """The same for latents [channels, N] and directions [3, N]; `numbers` are doubles."""
     spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
     inputs = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)
@@ -60,16 +64,63 @@ def latent_errors(
     exact = response(decode_latents(spec, numbers, latent, wi, wo))
     errors = {}
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for is_careful in WAYS.values():
+        for way in WAYS.values():
             for products in EXACT_PRODUCTS:
-                rounded = _decode(numbers, inputs, is_careful, products)
+                rounded = _decode(numbers, inputs, way, products)
                 difference = np.abs(response(rounded) - exact)
                 largest = (difference / np.maximum(exact, floor)).max()
-                errors[is_careful, products] = float(np.fmin(largest, LARGEST_ERROR))
+                errors[way, products] = float(np.fmin(largest, LARGEST_ERROR))
     return errors
 
 
-def _decode(numbers: Parameters, x: FloatArray, is_careful: bool, products: int) -> FloatArray:
+def rounding_harm(
+    numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
+) -> list[FloatArray]:
+    """Of each unit of each hidden layer behind the first, the largest error, relative to the
+    response or to `floor`, where its sum alone is rounded to halves; `numbers` are doubles."""
+    spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
+    is_above = (wi[2] > 0) & (wo[2] > 0)
+    x = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)[:, is_above]
+    x = _activated(numbers, 0, x)
+    harms: list[FloatArray] = []
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for index in range(1, spec.hidden_layers):
+            behind = _activated(numbers, index, x)
+            exact = _response_of_hidden(numbers, index, behind)
+            harm = np.zeros(len(behind))
+            for products in EXACT_PRODUCTS:
+                rounded = _activated(numbers, index, x, products)
+                for unit in range(len(behind)):
+                    alone = behind.copy()
+                    alone[unit] = rounded[unit]
+                    moved = np.abs(_response_of_hidden(numbers, index, alone) - exact)
+                    worst = (moved / np.maximum(exact, floor)).max(initial=0.0)
+                    harm[unit] = max(harm[unit], np.fmin(worst, LARGEST_ERROR))
+            harms.append(harm)
+            x = behind
+    return harms
+
+
+def _activated(
+    numbers: Parameters, index: int, x: FloatArray, products: int | None = None
+) -> FloatArray:
+    """What a hidden layer makes of the one before; of halves where `products` says how."""
+    layer = numbers.spec.layers[index]
+    weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
+    sums = half_sums(weights, bias, _half(x), products) if products else weights @ x + bias
+    result: FloatArray = activations.FUNCTIONS[numbers.spec.activation].value(sums)
+    return result
+
+
+def _response_of_hidden(numbers: Parameters, index: int, x: FloatArray) -> FloatArray:
+    """Of what a hidden layer gives, activated."""
+    for behind in range(index + 1, numbers.spec.hidden_layers):
+        x = _activated(numbers, behind, x)
+    last = numbers.spec.layers[-1]
+    return response_of(numbers.spec, numbers.weights(last) @ x + numbers.bias(last)[:, None])
+
+
+def _decode(numbers: Parameters, x: FloatArray, way: int, products: int) -> FloatArray:
     """The last layer's outputs, by NeuralCooperative of neural_decoder.slang."""
     activate = activations.FUNCTIONS[numbers.spec.activation].value
     first, *_, last = numbers.spec.layers
@@ -78,7 +129,10 @@ def _decode(numbers: Parameters, x: FloatArray, is_careful: bool, products: int)
         y: FloatArray
         if layer is not first:
             y = half_sums(weights, bias, _half(x), products)
-        elif is_careful:
+            if way == EXACTING:
+                units = slice(-CAREFUL_UNITS, None)
+                y[units] = weights[units] @ x + bias[units]
+        elif way != COOPERATIVE:
             y = weights @ x + bias
         else:
             y = _in_two(weights, bias, x, products)

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verdigris.core.bundle.arithmetic import PORTABLE, is_careful
+from verdigris.core.bundle.arithmetic import PORTABLE, way_of
 from verdigris.core.bundle.files import digest
+from verdigris.core.bundle.halves import CAREFUL_UNITS, COOPERATIVE
 from verdigris.core.bundle.manifest_parts import RUNTIME_FOLDER, FileRecord
 from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.runtime_text import WHOLE_SHADER, as_include
@@ -63,8 +64,8 @@ class Target:
     """The texture unit filters, in the place of exact code."""
     is_constant: bool = False
     """Plain layers come from a constant buffer, which holds one decoder."""
-    is_careful: bool = False
-    """Plain code does the first layer of cooperative vectors."""
+    way: int = COOPERATIVE
+    """What plain code does of the hidden layers beside cooperative vectors, of WAYS."""
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ class Target:
             f"-DNEURAL_COOPERATIVE={int(self.is_cooperative)}",
             f"-DNEURAL_FILTER={int(self.is_sampled)}",
             f"-DNEURAL_CONSTANTS={int(self.is_constant)}",
-            f"-DNEURAL_CAREFUL={int(self.is_careful)}",
+            f"-DNEURAL_CAREFUL={self.way}",
             f"-DNEURAL_ROLLED={_LEFT_ROLLED if 'hlsl' in self.arguments else 0}",
         )
 
@@ -111,7 +112,7 @@ def fits_in_constants(spec: NetworkSpec) -> bool:
 def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
     """Whether cooperative code is faster with what it does plainly in a constant buffer."""
     is_narrow = spec.hidden_width <= _WIDEST_OF_CONSTANTS
-    return fits_in_constants(spec) and (is_narrow or not is_careful(advised))
+    return fits_in_constants(spec) and (is_narrow or way_of(advised) == COOPERATIVE)
 
 
 def targets_of(
@@ -126,9 +127,9 @@ def targets_of(
         # what is not there cannot be taken by mistake
         return plain
     constants = decoders == 1 and gains_by_constants(spec, advised)
-    careful = is_careful(advised)
+    way = way_of(advised)
     return plain | {
-        name: replace(target, is_constant=constants, is_careful=careful)
+        name: replace(target, is_constant=constants, way=way)
         for name, target in TARGETS.items()
         if target.is_cooperative
     }
@@ -150,6 +151,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kHiddenWidth": spec.hidden_width,
         "kPaddedHidden": matrices[1].row_stride // _HALVES,
         "kHiddenLayers": spec.hidden_layers,
+        "kCarefulUnits": min(CAREFUL_UNITS, spec.hidden_width),
         "kOutputs": spec.outputs,
         "kWeightBytes": size,
         "kFrames": places[FRAMES].offset,

@@ -103,12 +103,10 @@ def export_numbers(
     bits: int = 8,
 ) -> Exported:
     """Rounds a material's numbers to what a bundle stores: half floats, and latents in bytes."""
-    layout = replace(parameters.layout, materials=1)
-    levels = [parameters.level(level)[material] for level in range(layout.levels)]
-    own = np.concatenate([level.reshape(-1, level.shape[-1]) for level in levels])
-    latents = store_latents(own, layout, quantised, latent_range, bits)
+    own = parameters.of_material(material)
+    latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
     decoder = round_decoder(parameters.decoder)
-    return Exported(Parameters(parameters.spec, layout, decoder, latents.values()), latents)
+    return Exported(Parameters(own.spec, own.layout, decoder, latents.values()), latents)
 
 
 def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:

@@ -71,6 +71,15 @@ class Parameters:
         texels = self.latents[offsets[level] : offsets[level + 1]]
         return texels.reshape(self.layout.materials, *self.layout.level_size(level), -1)
 
+    def of_material(self, material: int) -> Parameters:
+        """The decoder with the texels of one material alone."""
+        if self.layout.materials == 1:
+            return self
+        layout = replace(self.layout, materials=1)
+        levels = [self.level(level)[material] for level in range(layout.levels)]
+        own = np.concatenate([level.reshape(-1, level.shape[-1]) for level in levels])
+        return replace(self, layout=layout, latents=own)
+
     @property
     def byte_size(self) -> int:
         return int(self.decoder.nbytes + self.latents.nbytes)

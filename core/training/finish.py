@@ -21,6 +21,7 @@ from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference
 from verdigris.core.bundle.replace import check_replaceable
 from verdigris.core.bundle.runtime import runtime_files
+from verdigris.core.bundle.unit_order import with_units_in_order
 from verdigris.core.bundle.verify import log_mae
 from verdigris.core.bundle.write import (
     Contents,
@@ -143,7 +144,7 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
-    trained = run.parameters()
+    trained = with_units_in_order(run.parameters())
     written: list[_Written] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)

@@ -33,6 +33,9 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         resolution=settings.small_resolution,
         iterations=before,
         latent_bits=0,
+        # of both textures alike, however many places these take
+        decoder_rate=settings.peak_rate,
+        smooth_rate=0.0,
         encode_from=0,
         # a small texture does without directions near the horizon
         horizon_at=1.0 if settings.horizon_at else 0.0,

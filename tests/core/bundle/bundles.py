@@ -40,6 +40,19 @@ def with_sums_of(size, layer=0, width=32):
     return export_numbers(parameters).parameters
 
 
+def with_large_units(count, size=200):
+    """A decoder of which a few units of the second layer, the first ones, are what a large bias and
+    an equally large input leave: to all but these halves do little harm."""
+    parameters = lively_parameters(NetworkSpec(32, 2, "silu"))
+    first, second = parameters.spec.layers[:2]
+    parameters.bias(second)[:count] -= size
+    # a unit that is 2 everywhere, but for what silu leaves of it
+    parameters.weights(first)[-1], parameters.bias(first)[-1] = 0, 2.2178
+    parameters.weights(second)[:, -1] = 0
+    parameters.weights(second)[:count, -1] = size / 2
+    return export_numbers(parameters).parameters
+
+
 def make_bundle(path, parameters=None, quantised=True, **contents):
     """Writes and opens a bundle."""
     exported = export_numbers(parameters or lively_parameters(), quantised=quantised)

@@ -24,7 +24,7 @@ from verdigris.core.training.notices import coarse_halves
 from .bundles import SMALL, make_bundle, with_sums_of
 from .exported import stored
 
-COARSE = Arithmetic("portable", {"cooperative": 0.023, "careful": 0.012})
+COARSE = Arithmetic("portable", {"cooperative": 0.023, "careful": 0.012, "exacting": 0.011})
 CAREFUL = Arithmetic("careful", {"cooperative": 0.023, "careful": 0.006})
 TAME = Arithmetic("cooperative", {"cooperative": 0.004, "careful": 0.003})
 POINTS = choose_points(SMALL)
@@ -39,6 +39,12 @@ def test_large_sums_are_kept_from_half_floats(size, layer, advised):
     assert (found.advised, [*within, "portable"][0]) == (advised, advised)
 
 
+def test_a_bundle_of_a_writer_that_knew_two_ways_is_read(tmp_path):
+    folder = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL).folder
+    found = open_bundle(folder).manifest.arithmetic
+    assert found == CAREFUL and "exacting" not in found.errors
+
+
 def test_four_fifths_of_the_bound_are_let_pass():
     parameters = with_sums_of(20)
     errors = half_errors(parameters, POINTS, 0.01)
@@ -51,7 +57,8 @@ def test_four_fifths_of_the_bound_are_let_pass():
     assert advised(errors["cooperative"] / 0.79) == "cooperative"
     assert advised(errors["cooperative"] / 0.81) == "careful"
     assert advised(errors["careful"] / 0.79) == "careful"
-    assert advised(errors["careful"] / 0.81) == "portable"
+    assert advised(errors["careful"] / 0.81) == "exacting"
+    assert advised(errors["exacting"] / 0.81) == "portable"
 
 
 def test_a_wide_decoder_is_careful_where_that_suffices():
@@ -63,9 +70,10 @@ def test_a_wide_decoder_is_careful_where_that_suffices():
 
 
 def test_the_most_careful_counts():
-    assert ADVICE == ("cooperative", "careful", "portable")
+    assert ADVICE == ("cooperative", "careful", "exacting", "portable")
     assert most_careful(["careful", "cooperative"]) == "careful"
-    assert most_careful(["portable", "careful"]) == "portable"
+    assert most_careful(["exacting", "careful"]) == "exacting"
+    assert most_careful(["portable", "exacting"]) == "portable"
 
 
 @pytest.fixture
@@ -119,6 +127,10 @@ ERRORS = {"cooperative": 0.004, "careful": 0.003}
             "arithmetic.errors.careful is missing",
         ),
         (
+            {"advised": "exacting", "errors": ERRORS},
+            "arithmetic.errors.exacting is missing",
+        ),
+        (
             {"advised": "portable", "errors": {**ERRORS, "careful": -1}},
             "arithmetic.errors.careful is -1: it must be from 0 to 1000",
         ),
@@ -151,10 +163,11 @@ def test_a_word_of_a_newer_minor_version_is_plain_code(tmp_path):
 
 def test_a_device_with_cooperative_vectors_follows_the_advice(card):
     ways = {name: fastest_advised(card, name) for name in ADVICE}
-    assert {name: (way.decoder, way.is_careful) for name, way in ways.items()} == {
-        "cooperative": ("cooperative", False),
-        "careful": ("cooperative", True),
-        "portable": ("portable", False),
+    assert {name: (way.decoder, way.way) for name, way in ways.items()} == {
+        "cooperative": ("cooperative", 0),
+        "careful": ("cooperative", 1),
+        "exacting": ("cooperative", 2),
+        "portable": ("portable", 0),
     }
     assert {name: [each for each, _ in exact_choices(card, True, name)] for name in ADVICE} == {
         "cooperative": [
@@ -164,6 +177,10 @@ def test_a_device_with_cooperative_vectors_follows_the_advice(card):
         "careful": [
             *("portable", "cooperative, careful", "cooperative, careful, row-major"),
             *("portable, constants", "cooperative, careful, constants"),
+        ],
+        "exacting": [
+            *("portable", "cooperative, exacting", "cooperative, exacting, row-major"),
+            *("portable, constants", "cooperative, exacting, constants"),
         ],
         "portable": ["portable", "portable, constants"],
     }
@@ -192,7 +209,7 @@ def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
     (line,) = device_notes(bundle, card)
     assert line == (
         "cooperative vectors are not checked: the bundle asks for plain code (their emulated "
-        "error 0.023, with a plain first layer 0.012, bound 0.01)"
+        "error 0.023, at best 0.011, bound 0.01)"
     )
     result = verify(bundle, notes=[line])
     assert result.holds and result.as_json()["notes"] == [line]

@@ -140,10 +140,15 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
     monkeypatch.setattr(costs, "BundleMaterial", lambda _stored, _device, choice, **_: choice)
     monkeypatch.setattr(costs, "time_material", time)
     stored = untrained(BakeSettings(network="2x16", resolution=4))
-    for advised, careful in ((None, {False}), ("cooperative", {False}), ("careful", {True})):
+    for advised, careful in (
+        (None, {0}),
+        ("cooperative", {0}),
+        ("careful", {1}),
+        ("exacting", {2}),
+    ):
         timed.clear()
         assert measure(stored, software, None, advised=advised).cooperative == 1.0
-        assert {each.is_careful for each in timed if each.is_cooperative} == careful
+        assert {each.way for each in timed if each.is_cooperative} == careful
     timed.clear()
     assert measure(stored, software, None, advised="portable").cooperative is None
     assert len(timed) == 3 and not any(each.is_cooperative for each in timed)

@@ -11,9 +11,10 @@ from verdigris.core.bundle.bundle_material import BundleMaterial
 from verdigris.core.bundle.device_eval import QueryEvaluator, device_decoders
 from verdigris.core.bundle.device_materials import RuntimeChoice, stored_of
 from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.halves import WAYS, latent_errors
+from verdigris.core.bundle.halves import CAREFUL, COOPERATIVE, WAYS, latent_errors
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.reference import choose_points
+from verdigris.core.bundle.unit_order import with_units_in_order
 from verdigris.core.bundle.verify import verify
 from verdigris.core.bundle.write import export_numbers
 from verdigris.core.device import Device, open_device
@@ -21,7 +22,7 @@ from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
-from .bundles import make_bundle, with_sums_of
+from .bundles import make_bundle, with_large_units, with_sums_of
 from .exported import made_up, stored
 
 
@@ -69,21 +70,21 @@ def processor():
         yield Device(gpu, "cpu", "processor", True, options)
 
 
-def cooperative_errors(exported, device, is_careful):
+def cooperative_errors(exported, device, way):
     points = choose_points(exported.parameters.layout)
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
     wanted = from_place(exported, uv, points.wi, points.wo)
-    choice = RuntimeChoice("cooperative", is_optimal=False, is_careful=is_careful)
+    choice = RuntimeChoice("cooperative", is_optimal=False, way=way)
     material = BundleMaterial(stored(exported), device, choice, from_registers=True)
     found = material.response(uv, points.wi, points.wo)
     return np.abs(found - wanted) / np.maximum(wanted, 0.01)
 
 
-@pytest.mark.parametrize("is_careful", [False, True], ids=["as shipped", "careful"])
-def test_cooperative_vectors_round_to_half_floats_and_no_more(processor, is_careful):
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_cooperative_vectors_round_to_half_floats_and_no_more(processor, way):
     exported = made_up(replace(PRESETS["2x16"], activation="silu"))
     # a processor rounds every sum to half floats
-    assert 1e-4 < cooperative_errors(exported, processor, is_careful).max() < 0.01
+    assert 1e-4 < cooperative_errors(exported, processor, way).max() < 0.01
 
 
 def sums_of_loops(weights, bias, x, products):
@@ -98,27 +99,35 @@ def sums_of_loops(weights, bias, x, products):
     return half(sums + bias)
 
 
-@pytest.mark.parametrize(("size", "way"), [(0, "cooperative"), (20, "careful")])
+@pytest.mark.parametrize(
+    ("parameters", "way"),
+    [
+        (with_sums_of(0), "cooperative"),
+        (with_sums_of(20), "careful"),
+        (with_units_in_order(with_large_units(4)), "exacting"),
+    ],
+    ids=["cooperative", "careful", "exacting"],
+)
 def test_a_compiler_that_emulates_cooperative_vectors_agrees_with_what_is_advised(
-    processor, size, way, monkeypatch
+    processor, parameters, way, monkeypatch
 ):
     """The emulation that a bake chooses by, with the compiler's order of sums for a card's."""
-    exported = export_numbers(with_sums_of(size))
+    exported = export_numbers(parameters)
     points = choose_points(exported.parameters.layout)
     monkeypatch.setattr(halves, "half_sums", sums_of_loops)
     numbers = exported.parameters.astype(np.float64)
     uv = points.uv - np.floor(points.uv)
     emulated = latent_errors(numbers, placed_latent(uv), points.wi.T, points.wo.T, 0.01)
-    for name, is_careful in WAYS.items():
-        found = cooperative_errors(exported, processor, is_careful).max()
-        assert found == pytest.approx(emulated[is_careful, 16], rel=0.05)
+    for name, number in WAYS.items():
+        found = cooperative_errors(exported, processor, number).max()
+        assert found == pytest.approx(emulated[number, 16], rel=0.05)
         assert name != way or found < Bounds().relative
 
 
 def test_the_first_layer_loses_no_digit_of_its_inputs(processor):
     """Rows with a single power of two need no sums: what is lost is lost of the inputs."""
 
-    def worst(layers, is_careful):
+    def worst(layers, way):
         exported = made_up(NetworkSpec(24, layers, "silu"))
         parameters = exported.parameters
         for layer in parameters.spec.layers[:-1]:
@@ -127,11 +136,11 @@ def test_the_first_layer_loses_no_digit_of_its_inputs(processor):
             parameters.bias(layer)[:] = 0
         last = parameters.weights(parameters.spec.layers[-1])
         last[:] = np.where(np.arange(last.size).reshape(last.shape) % 2, 1.5, -1.5)
-        return cooperative_errors(exported, processor, is_careful).max()
+        return cooperative_errors(exported, processor, way).max()
 
-    assert worst(1, True) < 2e-5
-    assert worst(1, False) < 2e-3  # its sums are half floats, of two halves of each input
-    assert worst(2, True) > 5e-4  # as are the inputs of the layers behind it
+    assert worst(1, CAREFUL) < 2e-5
+    assert worst(1, COOPERATIVE) < 2e-3  # its sums are half floats, of two halves of each input
+    assert worst(2, CAREFUL) > 5e-4  # as are the inputs of the layers behind it
 
 
 def test_emission_and_opacity_are_seen(software, tmp_path):

@@ -12,6 +12,7 @@ from verdigris.core.bundle.device_materials import (
     has_cooperative_vectors,
 )
 from verdigris.core.bundle.evaluate import evaluate_at_lod, latents_at_lod
+from verdigris.core.bundle.halves import WAYS
 from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.weights import plan_tensors
 from verdigris.core.device import open_device
@@ -168,17 +169,15 @@ def test_the_texture_unit_is_close_to_exact_filtering(software):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("is_constant", [False, True], ids=["buffer", "constants"])
-@pytest.mark.parametrize("is_careful", [False, True], ids=["", "careful"])
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("is_optimal", [False, True], ids=["row-major", "optimal"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(
-    gpu, name, is_optimal, is_careful, is_constant
+    gpu, name, is_optimal, way, is_constant
 ):
     exported = made_up(NETWORKS[name])
     points = choose_points(exported.parameters.layout)
-    choice = RuntimeChoice(
-        "cooperative", is_optimal=is_optimal, is_constant=is_constant, is_careful=is_careful
-    )
+    choice = RuntimeChoice("cooperative", is_optimal=is_optimal, is_constant=is_constant, way=way)
     evaluator = QueryEvaluator([stored(exported)], gpu, choice)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     assert relative_error(found, expected(exported, points)) < 0.02
