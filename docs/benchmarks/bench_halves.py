@@ -3,9 +3,9 @@
     python docs/benchmarks/bench_halves.py BUNDLE ...
 
 Prints the largest relative error on the bundle's reference points where the response is above its
-bounds' floor, as shipped and with NEURAL_CAREFUL=1: on a device that rounds a sum to half floats
-once, and on one that begins with the bias and rounds to half floats after every 16 products, as an
-H200 does. Then what the bundle asks for, and what a bake would say now.
+bounds' floor, as shipped and with NEURAL_CAREFUL of 1 and 2: on a device that rounds a sum to half
+floats once, and on one that begins with the bias and rounds to half floats after every 16 products,
+as an H200 does. Then what the bundle asks for, and what a bake would say now.
 """
 
 from __future__ import annotations

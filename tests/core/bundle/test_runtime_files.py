@@ -344,16 +344,21 @@ def test_what_is_advised_against_is_not_there():
     assert cooperative == {"cooperative.hlsl", "cooperative.spv"}
     assert runtime.targets_of(spec, "cooperative") == TARGETS
     assert {*runtime.targets_of(spec, "portable")} == {*TARGETS} - cooperative
-    careful = runtime.targets_of(spec, "careful")
-    assert {name for name, target in careful.items() if target != TARGETS[name]} == cooperative
-    for name in cooperative:
-        assert "-DNEURAL_CAREFUL=1" in careful[name].defines
-        assert "-DNEURAL_CAREFUL=0" in TARGETS[name].defines
+    for advised, way in (("careful", 1), ("exacting", 2)):
+        found = runtime.targets_of(spec, advised)
+        assert {name for name, target in found.items() if target != TARGETS[name]} == cooperative
+        for name in cooperative:
+            assert f"-DNEURAL_CAREFUL={way}" in found[name].defines
+            assert "-DNEURAL_CAREFUL=0" in TARGETS[name].defines
 
 
 @pytest.mark.parametrize(
     ("preset", "advised", "constants"),
-    [("2x32", "careful", 1), ("3x64", "careful", 0), ("3x64", "cooperative", 1), ("3x64", None, 1)],
+    [
+        *(("2x32", "careful", 1), ("2x32", "exacting", 1)),
+        *(("3x64", "careful", 0), ("3x64", "exacting", 0)),
+        *(("3x64", "cooperative", 1), ("3x64", None, 1)),
+    ],
 )
 def test_wide_careful_code_reads_no_constants(preset, advised, constants):
     found = runtime.targets_of(PRESETS[preset], advised)
@@ -400,9 +405,9 @@ def test_bundles_of_other_advice_share_what_is_the_same_and_nothing_else(tmp_pat
     monkeypatch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path))
     found = {
         advised: runtime_files(NETWORKS["2x5 leaky_smelu"], advised)
-        for advised in ("cooperative", "careful", "portable")
+        for advised in ("cooperative", "careful", "exacting", "portable")
     }
-    assert len([*tmp_path.glob("runtime/*")]) == 3
+    assert len([*tmp_path.glob("runtime/*")]) == 4
     assert len({files["portable_sampled.glsl"] for files in found.values()}) == 1
     assert "cooperative.hlsl" not in found["portable"]
     products = {
@@ -411,7 +416,7 @@ def test_bundles_of_other_advice_share_what_is_the_same_and_nothing_else(tmp_pat
         if name != "portable"
     }
     # two halves of each input of the first layer, and the second layer; then the second alone
-    assert products == {"cooperative": 3, "careful": 1}
+    assert products == {"cooperative": 3, "careful": 1, "exacting": 1}
 
 
 def test_what_the_compiler_says_is_in_the_error(tmp_path):

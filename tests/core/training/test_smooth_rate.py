@@ -1,0 +1,72 @@
+"""A smooth texture is trained at a rate of its own, in both of its stages."""
+
+from dataclasses import replace
+
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.presets import require_settings
+from verdigris.core.sampling.draw_samples import DrawSettings
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training.fitted import with_places
+from verdigris.core.training.stages import stages_of
+
+SETTINGS = BakeSettings(decoder_rate=0.02, smooth_rate=0.005)
+# Waves of brightness across the unit square.
+WAVES = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
+<extract name="u" type="float"><input name="in" type="vector2" nodename="uv"/></extract>
+<multiply name="turn" type="float"><input name="in1" type="float" nodename="u"/>
+<input name="in2" type="float" value="{bands}"/></multiply>
+<sin name="wave" type="float"><input name="in" type="float" nodename="turn"/></sin>
+<standard_surface name="s" type="surfaceshader">
+<input name="base" type="float" nodename="wave"/></standard_surface>
+<surfacematerial name="m" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+
+
+def rates(settings):
+    return [stage.settings.training().schedule.decoder_rate for stage in stages_of(settings)]
+
+
+def placed(places, **changes):
+    return replace(SETTINGS, draw=DrawSettings(finest_places=places), **changes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "rate"),
+    [
+        (placed(1), 0.005),
+        (placed(2), 0.005),
+        (placed(4), 0.02),
+        (SETTINGS, 0.02),
+        (placed(1, smooth_rate=0.0), 0.02),
+        (placed(1, uniform_instead_of=512), 0.02),
+    ],
+    ids=["smooth", "nearly", "detailed", "not looked at", "no rate", "the same everywhere"],
+)
+def test_the_rate_goes_by_the_places_of_a_texel(settings, rate):
+    assert settings.peak_rate == rate
+    assert rates(replace(settings, encode_from=0)) == [rate]
+
+
+def test_the_small_texture_has_it_too():
+    settings = placed(2, encode_from=512, small_resolution=128)
+    assert rates(settings) == [0.005, 0.005]
+    assert stages_of(settings)[0].settings.draw.finest_places == settings.most_places
+
+
+def test_a_rate_that_is_asked_for_is_for_any_material():
+    assert require_settings("standard", "tensor").smooth_rate > 0
+    assert placed(1).changed({"decoder_rate": 0.01}).peak_rate == 0.01
+    assert placed(1).changed({"decoder_rate": 0.01, "smooth_rate": 0.004}).peak_rate == 0.004
+
+
+@pytest.mark.parametrize(("bands", "rate"), [(2, 0.005), (900, 0.02)])
+def test_it_is_found_of_the_material_itself(bands, rate):
+    teacher = Teacher(parse_document(WAVES.format(bands=bands)), device=open_device("software"))
+    found = with_places([teacher], replace(SETTINGS, resolution=512))
+    assert found.peak_rate == rate
+    # what a scene compares with what it asked for stays as it was
+    assert (found.decoder_rate, found.smooth_rate) == (0.02, 0.005)
