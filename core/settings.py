@@ -185,7 +185,8 @@ class BakeSettings:
     @property
     def peak_rate(self) -> float:
         """The learning rate of the decoder, once it is known how many places a texel needs."""
-        is_smooth = 0 < self.draw.finest_places <= _SMOOTH_PLACES and not self.uniform_instead_of
+        could_be_more = self.most_places > _SMOOTH_PLACES and not self.uniform_instead_of
+        is_smooth = could_be_more and 0 < self.draw.finest_places <= _SMOOTH_PLACES
         return self.smooth_rate if is_smooth and self.smooth_rate else self.decoder_rate
 
     @property
@@ -245,13 +246,14 @@ class BakeSettings:
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """These with other values; those of `draw` may come as a table of what changes there.
-        Steps, and a rate of the decoder, that are asked for are for any material."""
+        Steps, places and a rate of the decoder that are asked for are for any material."""
         _require_known("settings", dict(changes), BakeSettings)
         if "iterations" in changes:
             changes = {"uniform_share": 1.0, **changes}
-        if "decoder_rate" in changes:
-            changes = {"smooth_rate": 0.0, **changes}
         draw = changes.get("draw")
+        asks_for_places = isinstance(draw, Mapping) and "finest_places" in draw
+        if "decoder_rate" in changes or asks_for_places:
+            changes = {"smooth_rate": 0.0, **changes}
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)
             changes = {**changes, "draw": replace(self.draw, **draw)}

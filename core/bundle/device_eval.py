@@ -131,7 +131,7 @@ def exact_choices(
     found = [("portable", RuntimeChoice())]
     fastest = fastest_advised(device, advised)
     if fastest.is_cooperative:
-        name = ", ".join(dict.fromkeys(["cooperative", fastest.way_name]))
+        name = f"cooperative, {advised}" if fastest.way else "cooperative"
         found.append((name, fastest))
         found.append((f"{name}, row-major", replace(fastest, is_optimal=False)))
     if with_constants:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import PORTABLE, way_of
-from verdigris.core.bundle.halves import COOPERATIVE, WAYS
+from verdigris.core.bundle.halves import COOPERATIVE
 from verdigris.core.bundle.ktx2 import R8, RGBA8, RGBA16F
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import LATENT_CHANNELS, weights_name
@@ -92,10 +92,6 @@ class RuntimeChoice:
     @property
     def is_cooperative(self) -> bool:
         return self.decoder == "cooperative"
-
-    @property
-    def way_name(self) -> str:
-        return next(name for name, way in WAYS.items() if way == self.way)
 
     def defines(self, device: Device, textures: int) -> dict[str, str]:
         values = {

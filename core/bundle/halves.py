@@ -45,9 +45,13 @@ def rounded_errors(
     """The largest error, relative to the response or to `floor` where that is more, by which of
     WAYS is taken and how many products are added exactly."""
     numbers = parameters.with_doubles()
-    uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
-    latent = latents_at_lod(numbers, uv, lod)
+    latent = _latents_of(numbers, points)
     return latent_errors(numbers, latent, points.wi.T, points.wo.T, floor)
+
+
+def _latents_of(numbers: Parameters, points: Points) -> FloatArray:
+    uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
+    return latents_at_lod(numbers, uv, lod)
 
 
 def latent_errors(
@@ -73,23 +77,24 @@ def latent_errors(
     return errors
 
 
-def rounding_harm(
-    numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
-) -> list[FloatArray]:
+def rounding_harm(parameters: Parameters, points: Points, floor: float) -> list[FloatArray]:
     """Of each unit of each hidden layer behind the first, the largest error, relative to the
-    response or to `floor`, where its sum alone is rounded to halves; `numbers` are doubles."""
-    spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
+    response or to `floor`, where its sum alone is rounded to halves."""
+    numbers, spec = parameters.with_doubles(), parameters.spec
+    latent = _latents_of(numbers, points)
+    wi, wo = points.wi.T.astype(np.float64), points.wo.T.astype(np.float64)
     is_above = (wi[2] > 0) & (wo[2] > 0)
+    activate = activations.FUNCTIONS[spec.activation].value
     x = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)[:, is_above]
-    x = _activated(numbers, 0, x)
+    x = activate(_sums(numbers, 0, x))
     harms: list[FloatArray] = []
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for index in range(1, spec.hidden_layers):
-            behind = _activated(numbers, index, x)
+            behind = activate(_sums(numbers, index, x))
             exact = _response_of_hidden(numbers, index, behind)
             harm = np.zeros(len(behind))
             for products in EXACT_PRODUCTS:
-                rounded = _activated(numbers, index, x, products)
+                rounded = activate(_sums(numbers, index, x, products))
                 for unit in range(len(behind)):
                     alone = behind.copy()
                     alone[unit] = rounded[unit]
@@ -101,44 +106,41 @@ def rounding_harm(
     return harms
 
 
-def _activated(
-    numbers: Parameters, index: int, x: FloatArray, products: int | None = None
-) -> FloatArray:
-    """What a hidden layer makes of the one before; of halves where `products` says how."""
-    layer = numbers.spec.layers[index]
-    weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
-    sums = half_sums(weights, bias, _half(x), products) if products else weights @ x + bias
-    result: FloatArray = activations.FUNCTIONS[numbers.spec.activation].value(sums)
-    return result
-
-
 def _response_of_hidden(numbers: Parameters, index: int, x: FloatArray) -> FloatArray:
     """Of what a hidden layer gives, activated."""
+    activate = activations.FUNCTIONS[numbers.spec.activation].value
     for behind in range(index + 1, numbers.spec.hidden_layers):
-        x = _activated(numbers, behind, x)
-    last = numbers.spec.layers[-1]
-    return response_of(numbers.spec, numbers.weights(last) @ x + numbers.bias(last)[:, None])
+        x = activate(_sums(numbers, behind, x))
+    return response_of(numbers.spec, _sums(numbers, numbers.spec.hidden_layers, x))
 
 
 def _decode(numbers: Parameters, x: FloatArray, way: int, products: int) -> FloatArray:
     """The last layer's outputs, by NeuralCooperative of neural_decoder.slang."""
     activate = activations.FUNCTIONS[numbers.spec.activation].value
-    first, *_, last = numbers.spec.layers
-    for layer in numbers.spec.layers[:-1]:
-        weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
-        y: FloatArray
-        if layer is not first:
-            y = half_sums(weights, bias, _half(x), products)
+    first = numbers.spec.layers[0]
+    for index in range(numbers.spec.hidden_layers):
+        if index:
+            y = _sums(numbers, index, x, products)
             if way == EXACTING:
-                units = slice(-CAREFUL_UNITS, None)
-                y[units] = weights[units] @ x + bias[units]
+                y[-CAREFUL_UNITS:] = _sums(numbers, index, x)[-CAREFUL_UNITS:]
         elif way != COOPERATIVE:
-            y = weights @ x + bias
+            y = _sums(numbers, index, x)
         else:
-            y = _in_two(weights, bias, x, products)
+            y = _in_two(numbers.weights(first), numbers.bias(first)[:, None], x, products)
         x = activate(y)
-    raw: FloatArray = numbers.weights(last) @ x + numbers.bias(last)[:, None]
-    return raw
+    return _sums(numbers, numbers.spec.hidden_layers, x)
+
+
+def _sums(
+    numbers: Parameters, index: int, x: FloatArray, products: int | None = None
+) -> FloatArray:
+    """Of a layer, before any activation; of halves where `products` says how."""
+    layer = numbers.spec.layers[index]
+    weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
+    if products:
+        return half_sums(weights, bias, _half(x), products)
+    sums: FloatArray = weights @ x + bias
+    return sums
 
 
 def _in_two(weights: FloatArray, bias: FloatArray, x: FloatArray, products: int) -> FloatArray:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.bundle.evaluate import latents_at_lod
 from verdigris.core.bundle.halves import rounding_harm
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.reference import choose_points
@@ -29,14 +28,10 @@ if TYPE_CHECKING:
 def with_units_in_order(parameters: Parameters) -> Parameters:
     """The same decoder, of each hidden layer behind the first the units last that halves harm most
     at the points of a reference, of all its materials."""
-    rounded = replace(parameters, decoder=round_decoder(parameters.decoder)).with_doubles()
-    points = choose_points(parameters.layout)
-    uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
-    harms = []
-    for material in range(parameters.layout.materials):
-        numbers = rounded.of_material(material)
-        latent = latents_at_lod(numbers, uv, lod)
-        harms.append(rounding_harm(numbers, latent, points.wi.T, points.wo.T, Bounds().floor))
+    rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
+    points, floor = choose_points(parameters.layout), Bounds().floor
+    materials = map(rounded.of_material, range(parameters.layout.materials))
+    harms = [rounding_harm(numbers, points, floor) for numbers in materials]
     orders = [
         np.argsort(np.max(layer, axis=0), kind="stable") for layer in zip(*harms, strict=True)
     ]

@@ -23,12 +23,13 @@ def lively_parameters(spec=None, layout=SMALL, seed=3):
     return parameters
 
 
-def with_sums_of(size, layer=0, width=32):
+def with_sums_of(size, layer=0, width=32, units=None):
     """A decoder whose hidden layer begins with a bias of -`size` and gets it back from an input
-    behind the first sixteen, so that little is left of large sums: what narrow highlights do."""
+    behind the first sixteen, so that little is left of large sums: what narrow highlights do. The first
+    `units` alone have it, where that is said."""
     parameters = lively_parameters(NetworkSpec(width, 2, "silu"))
     first, second = parameters.spec.layers[:2]
-    parameters.bias((first, second)[layer])[:] -= size
+    parameters.bias((first, second)[layer])[:units] -= size
     if layer == 0:
         parameters.frames()[[6, 7, 14, 15]] = 0  # not stretched, the input is near 1
         half_z = parameters.spec.inputs_of_frame(1).start + 2
@@ -36,20 +37,8 @@ def with_sums_of(size, layer=0, width=32):
     else:
         # a unit that is 2 everywhere, but for what silu leaves of it
         parameters.weights(first)[-1], parameters.bias(first)[-1] = 0, 2.2178
-        parameters.weights(second)[:, -1] = size / 2
-    return export_numbers(parameters).parameters
-
-
-def with_large_units(count, size=200):
-    """A decoder of which a few units of the second layer, the first ones, are what a large bias and
-    an equally large input leave: to all but these halves do little harm."""
-    parameters = lively_parameters(NetworkSpec(32, 2, "silu"))
-    first, second = parameters.spec.layers[:2]
-    parameters.bias(second)[:count] -= size
-    # a unit that is 2 everywhere, but for what silu leaves of it
-    parameters.weights(first)[-1], parameters.bias(first)[-1] = 0, 2.2178
-    parameters.weights(second)[:, -1] = 0
-    parameters.weights(second)[:count, -1] = size / 2
+        parameters.weights(second)[:, -1] = 0
+        parameters.weights(second)[:units, -1] = size / 2
     return export_numbers(parameters).parameters
 
 

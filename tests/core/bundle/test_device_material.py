@@ -22,7 +22,7 @@ from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
-from .bundles import make_bundle, with_large_units, with_sums_of
+from .bundles import make_bundle, with_sums_of
 from .exported import made_up, stored
 
 
@@ -104,7 +104,7 @@ def sums_of_loops(weights, bias, x, products):
     [
         (with_sums_of(0), "cooperative"),
         (with_sums_of(20), "careful"),
-        (with_units_in_order(with_large_units(4)), "exacting"),
+        (with_units_in_order(with_sums_of(200, 1, units=4)), "exacting"),
     ],
     ids=["cooperative", "careful", "exacting"],
 )

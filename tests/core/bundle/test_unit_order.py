@@ -12,7 +12,7 @@ from verdigris.core.bundle.reference import choose_points
 from verdigris.core.bundle.unit_order import with_units_in_order
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
-from .bundles import SMALL, lively_parameters, with_large_units
+from .bundles import SMALL, lively_parameters, with_sums_of
 
 POINTS = choose_points(SMALL)
 
@@ -35,7 +35,7 @@ def test_the_response_is_the_same(name):
 
 
 def test_what_halves_harm_is_last_and_kept_from_them():
-    before = with_large_units(5)
+    before = with_sums_of(200, 1, units=5)
     after = with_units_in_order(before)
     (large, reads), (ordered, ordered_reads) = units_of(before, 1), units_of(after, 1)
     last = [tuple(row) for row in ordered[-5:].tolist()]
@@ -51,12 +51,12 @@ def test_what_halves_harm_is_last_and_kept_from_them():
 
 
 def test_more_than_plain_code_takes_are_left_to_plain_code_altogether():
-    found = judge(with_units_in_order(with_large_units(12)), POINTS, Bounds())
+    found = judge(with_units_in_order(with_sums_of(200, 1, units=12)), POINTS, Bounds())
     assert found.advised == "portable"
 
 
 def test_materials_of_one_decoder_keep_one():
-    alone = with_large_units(5)
+    alone = with_sums_of(200, 1, units=5)
     layout = replace(alone.layout, materials=2)
     levels = [np.repeat(alone.level(level), 2, axis=0) for level in range(layout.levels)]
     latents = np.concatenate([level.reshape(-1, level.shape[-1]) for level in levels])

@@ -43,8 +43,12 @@ def placed(places, **changes):
         (SETTINGS, 0.02),
         (placed(1, smooth_rate=0.0), 0.02),
         (placed(1, uniform_instead_of=512), 0.02),
+        (placed(2, most_places=2), 0.02),
     ],
-    ids=["smooth", "nearly", "detailed", "not looked at", "no rate", "the same everywhere"],
+    ids=[
+        *("smooth", "nearly", "detailed", "not looked at", "no rate", "the same everywhere"),
+        "no more were to be had",
+    ],
 )
 def test_the_rate_goes_by_the_places_of_a_texel(settings, rate):
     assert settings.peak_rate == rate
@@ -60,6 +64,7 @@ def test_the_small_texture_has_it_too():
 def test_a_rate_that_is_asked_for_is_for_any_material():
     assert require_settings("standard", "tensor").smooth_rate > 0
     assert placed(1).changed({"decoder_rate": 0.01}).peak_rate == 0.01
+    assert SETTINGS.changed({"draw": {"finest_places": 1}}).peak_rate == 0.02
     assert placed(1).changed({"decoder_rate": 0.01, "smooth_rate": 0.004}).peak_rate == 0.004
 
 
