@@ -25,8 +25,8 @@ def lively_parameters(spec=None, layout=SMALL, seed=3):
 
 def with_sums_of(size, layer=0, width=32, units=None):
     """A decoder whose hidden layer begins with a bias of -`size` and gets it back from an input
-    behind the first sixteen, so that little is left of large sums: what narrow highlights do. The first
-    `units` alone have it, where that is said."""
+    behind the first sixteen, so that little is left of large sums: what narrow highlights do. Where
+    `units` says how many, the first of them alone have it."""
     parameters = lively_parameters(NetworkSpec(width, 2, "silu"))
     first, second = parameters.spec.layers[:2]
     parameters.bias((first, second)[layer])[:units] -= size
