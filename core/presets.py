@@ -9,8 +9,7 @@ from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import TRAINERS, BakeSettings
 
 # What is the same everywhere has learnt in a third of the steps that a texture takes; one wide
-# decoder went astray in more. With all of those of standard on a GPU, which are short anyhow, half
-# floats harm fewer decoders.
+# decoder went astray in more.
 _UNIFORM_SHARE = 1 / 3
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
 # A fifth of its small texture's steps tell a poor start of standard from a good one.
@@ -45,6 +44,11 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=54_000,
             decoder_rate=_STANDARD_RATE,
             smooth_rate=_SMOOTH_RATE,
+            # the best of some short bakes at half the rate is better than a long one
+            uniform_resolution=4,
+            uniform_share=1 / 6,
+            uniform_starts=8,
+            uniform_rate=_SMOOTH_RATE,
             candidates=4,
             candidate_share=0.2,
             encode_from=512,

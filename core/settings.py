@@ -54,6 +54,15 @@ class BakeSettings:
     """The part of the steps that such a material gets, which has learnt early. A number of steps
     that is asked for is taken as it is."""
 
+    uniform_starts: int = 0
+    """Whole bakes of such a material, the best of which is kept: where they are short, no two come
+    out alike. 0 tries starts as others do, and so does a number of steps or of `candidates` that is
+    asked for."""
+
+    uniform_rate: float = 0.0
+    """Peak learning rate of such a material's decoder; 0 takes that of others, and so does a
+    `decoder_rate` that is asked for."""
+
     iterations: int = 20_000
     """Steps of training."""
 
@@ -67,7 +76,8 @@ class BakeSettings:
     """Starts that are tried; the best goes on. It removes bad luck."""
 
     candidate_share: float = 0.04
-    """The part of the steps of its first texture that each candidate gets before one is chosen."""
+    """The part of the steps of its first texture that each candidate gets before one is chosen; 1
+    trains all of them to the end."""
 
     decoder_rate: float = 2e-2
     """Peak learning rate of decoder and frames."""
@@ -138,12 +148,23 @@ class BakeSettings:
                 f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
                 f"{self.small_resolution}"
             )
-        require_rates(self, "decoder_rate", "smooth_rate", "latent_rate", "encoded_latent_rate")
+        require_rates(
+            self,
+            "decoder_rate",
+            "smooth_rate",
+            "uniform_rate",
+            "latent_rate",
+            "encoded_latent_rate",
+        )
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
         if self.candidates > MOST_CANDIDATES:
             raise SettingsError(f"candidates is {self.candidates}: use 1 to {MOST_CANDIDATES}")
+        if not 0 <= self.uniform_starts <= MOST_CANDIDATES:
+            raise SettingsError(
+                f"uniform_starts is {self.uniform_starts}: use 0 to {MOST_CANDIDATES}"
+            )
         if self.seed < 0:
             raise SettingsError(f"seed is {self.seed}: use 0 or more")
         if self.seed.bit_length() > _SEED_BITS:
@@ -154,8 +175,8 @@ class BakeSettings:
             raise SettingsError(
                 f"uniform_share is {self.uniform_share}: use more than 0, at most 1"
             )
-        if not 0 < self.candidate_share <= 0.5:
-            raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5")
+        if not 0 < self.candidate_share <= 0.5 and self.candidate_share != 1:
+            raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5, or 1")
         if self.latent_bits not in (0, *BITS):
             known = ", ".join(map(str, (0, *BITS)))
             raise SettingsError(f"latent_bits is {self.latent_bits}: use one of {known}")
@@ -195,6 +216,11 @@ class BakeSettings:
         return min(self.iterations, max(2, int(self.iterations * self.candidate_share)))
 
     @property
+    def has_whole_candidates(self) -> bool:
+        """Whether each start is trained to its end, and the best result is kept."""
+        return self.candidates > 1 and self.candidate_share == 1
+
+    @property
     def is_encoded(self) -> bool:
         """Whether the texture is made of a smaller one."""
         return 0 < self.encode_from <= self.resolution and self.iterations > 1
@@ -220,14 +246,16 @@ class BakeSettings:
         return (self.candidates - 1) * self.start_share
 
     def with_few_texels(self, few: int) -> BakeSettings:
-        """These for a material that is the same everywhere. A start is tried for the part of all
-        steps that it would be with the small texture of an encoder."""
+        """These for a material that is the same everywhere. A start is tried to its end, or for the
+        part of all steps that it would be with the small texture of an encoder."""
         return replace(
             self,
             resolution=few,
             uniform_instead_of=self.resolution,
             iterations=max(1, round(self.uniform_share * self.iterations)),
-            candidate_share=self.start_share,
+            decoder_rate=self.uniform_rate or self.decoder_rate,
+            candidates=self.uniform_starts or self.candidates,
+            candidate_share=1.0 if self.uniform_starts else self.start_share,
         )
 
     def training(self) -> TrainingSettings:
@@ -246,14 +274,18 @@ class BakeSettings:
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """These with other values; those of `draw` may come as a table of what changes there.
-        Steps, places and a rate of the decoder that are asked for are for any material."""
+        Steps, starts, places and a rate of the decoder that are asked for are for any material."""
         _require_known("settings", dict(changes), BakeSettings)
         if "iterations" in changes:
             changes = {"uniform_share": 1.0, **changes}
+        if "iterations" in changes or "candidates" in changes:
+            changes = {"uniform_starts": 0, **changes}
         draw = changes.get("draw")
         asks_for_places = isinstance(draw, Mapping) and "finest_places" in draw
         if "decoder_rate" in changes or asks_for_places:
             changes = {"smooth_rate": 0.0, **changes}
+        if "decoder_rate" in changes:
+            changes = {"uniform_rate": 0.0, **changes}
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)
             changes = {**changes, "draw": replace(self.draw, **draw)}

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from verdigris.core.batch.free_fields import find_number, find_whole, table
+from verdigris.core.errors import SettingsError
 from verdigris.core.network.spec import require_preset
 from verdigris.core.settings import BakeSettings
 
@@ -37,7 +38,8 @@ class Estimate:
         if min(seconds, step, batch) <= 0:
             return
         key = str(source.get("trainer")), str(settings.get("network"))
-        self._seen.setdefault(key, []).append(step * batch / seconds)
+        tried = 1 + _share_in_vain(settings)
+        self._seen.setdefault(key, []).append(step * batch * tried / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Of a whole bake."""
@@ -46,6 +48,14 @@ class Estimate:
         seen = self._seen.get((trainer, settings.network))
         rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
         return samples_of(settings) / rate + _BESIDE[trainer]
+
+
+def _share_in_vain(settings: Mapping[str, Any]) -> float:
+    """Of the settings that a bundle tells; 0 of those that are no longer any."""
+    try:
+        return BakeSettings.from_json(dict(settings)).share_in_vain
+    except (SettingsError, TypeError, ValueError, AttributeError):
+        return 0.0
 
 
 def _ease(network: str) -> float:

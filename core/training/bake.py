@@ -13,8 +13,6 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TypeVar
 
-import numpy as np
-
 from verdigris.core.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.lock import locked
 from verdigris.core.material.teacher import Teacher
@@ -255,14 +253,17 @@ def _train(run: Run) -> Iterator[Event]:
     phase = settings.training().quantisation
     first_rounded = phase.first_step if phase else settings.iterations
     yield from run.preview()
-    if step < first_rounded or phase is None:
+    if step < first_rounded or (phase is None and step < settings.iterations):
         yield _phase(run, "training")
         yield from _train_and_mend(run, first_rounded)
-    if phase and not run.stopped_by:
+    if phase and step < settings.iterations and not run.stopped_by:
         if not run.rounding:
             note_error_before(run)
         yield _phase(run, ROUNDING)
         yield from _train_to(run, settings.iterations)
+    if not run.stopped_by and run.has_untried_starts:
+        # what was kept while they were tried goes on with the others
+        run.stopped_by = "request"
     if not run.stopped_by:
         run.stopped_by = "time limit" if run.is_limited else "steps"
 
@@ -308,8 +309,7 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
             with metrics.taken():
                 found = run.measure()
             yield found
-            error = float(np.mean([each.log_mae for each in found.samples]))
-            if options.target_error is not None and error <= options.target_error:
+            if run.is_good_enough(found):
                 # a small texture that is good enough is followed by the large one
                 if run.stage.is_last:
                     run.stopped_by = "target error"

@@ -1,4 +1,5 @@
-"""Tries a few starts for a while, and goes on with the one whose loss is lowest."""
+"""Tries a few starts for a while, and goes on with the one whose loss is lowest; or trains each to
+its end, and keeps the one whose pictures are nearest to the material's."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
+from verdigris.core.training.picture_error import picture_error
 from verdigris.core.training.resume import keep_state
 from verdigris.core.training.run import Run
 from verdigris.core.training.stepping import fresh_parameters, in_runs
@@ -29,11 +31,16 @@ def choose_candidate(run: Run) -> Iterator[Event]:
         is_whole = run.trainer.step == share
         if trial.best is not None and not is_whole:
             break
+        if is_whole and settings.has_whole_candidates:
+            trial.loss = picture_error(run)
         if trial.best is None or trial.loss < trial.best.loss:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
         # the first of a bake comes after a second or two
         yield from run.preview()
+        if is_whole and settings.has_whole_candidates and run.is_good_enough():
+            run.stopped_by = "target error"
+            break
         if trial.number < settings.candidates and is_whole:
             _begin_next(run, trial.number)
             if run.control.stop_requested:

@@ -23,9 +23,14 @@ def hint_of(teacher: Teacher, settings: BakeSettings) -> str:
     resolution = settings.resolution
     if settings.uniform_instead_of:
         asked, share = settings.uniform_instead_of, settings.uniform_share
+        steps = ""
+        if settings.has_whole_candidates:
+            steps = f", and the best of {settings.candidates} short bakes is kept"
+        elif share < 1:
+            steps = f", and {share:.0%} of the steps do"
         return (
             f"the material is the same everywhere: {resolution} x {resolution} texels hold what "
-            f"{asked} x {asked} would" + (f", and {share:.0%} of the steps do" if share < 1 else "")
+            f"{asked} x {asked} would{steps}"
         )
     finer = 2 * resolution
     if finer > LARGEST_RESOLUTION:

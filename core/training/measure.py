@@ -76,9 +76,11 @@ def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
     return make_view("sphere", size * PICTURE_SUBPIXELS)
 
 
-def draw_sphere(material: DeviceMaterial, view: View) -> Floats:
+def draw_sphere(
+    material: DeviceMaterial, view: View, lighting: Lighting = PICTURE_LIGHTING
+) -> Floats:
     """That picture: a sphere under one light, at single points."""
-    picture = draw(material, view, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True)
+    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True)
     return np.ascontiguousarray(picture[..., :3])
 
 

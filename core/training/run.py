@@ -168,6 +168,14 @@ class Run:
             found.append(measure_student(student, held_out))
         return Metrics(self.step, tuple(found))
 
+    def is_good_enough(self, found: Metrics | None = None) -> bool:
+        """Whether the error that was aimed at is reached, by these measures or by those of now."""
+        target = self.options.target_error
+        if target is None:
+            return False
+        samples = (found or self.measure()).samples
+        return sum(each.log_mae for each in samples) <= target * len(samples)
+
     def preview(self) -> Iterator[Event]:
         """A picture of the first material, if pictures are wanted."""
         if self.options.preview_seconds is None:

@@ -51,6 +51,8 @@ def test_a_material_that_is_the_same_everywhere_is_said_to_need_no_more_texels()
     assert hint_of(Stripes(64), settings) == told
     fewer = replace(settings, uniform_share=1 / 3)
     assert hint_of(Stripes(64), fewer) == f"{told}, and 33% of the steps do"
+    whole = replace(fewer, candidates=8, candidate_share=1)
+    assert hint_of(Stripes(64), whole) == f"{told}, and the best of 8 short bakes is kept"
 
 
 def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):

@@ -1,0 +1,192 @@
+"""Materials that are the same everywhere: several whole bakes, of which the best is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.batch.estimate import Estimate, samples_of
+from verdigris.core.bundle.weights import round_decoder
+from verdigris.core.errors import SettingsError
+from verdigris.core.pictures.render import Lighting, draw, make_view
+from verdigris.core.presets import require_settings
+from verdigris.core.settings import BakeSettings
+from verdigris.core.training import candidates, checkpoint
+from verdigris.core.training.bake import BakeControl, BakeOptions, bake
+from verdigris.core.training.events import Checkpointed, Finished, Phase, Started, Step
+from verdigris.core.training.picture_error import _DIRECTIONS, picture_error
+
+from .bakes import TINY, baked, plain_teacher, run
+
+STARTS = 3
+SETTINGS = replace(
+    TINY, resolution=256, uniform_resolution=4, uniform_starts=STARTS, uniform_share=0.5
+)
+STEPS = TINY.iterations // 2
+
+
+@pytest.fixture(scope="module")
+def clay():
+    return plain_teacher()
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """What each start ended as, and the error that it was judged by."""
+    found = []
+
+    def judged(bake_of):
+        error = picture_error(bake_of)
+        found.append((error, bake_of.stored_parameters()))
+        return error
+
+    monkeypatch.setattr(candidates, "picture_error", judged)
+    return found
+
+
+def sorted_bits(decoder):
+    """Units may stand in another order in a bundle."""
+    return np.sort(round_decoder(decoder))
+
+
+def test_the_best_of_them_is_kept(clay, ends, tmp_path):
+    events = run([clay], tmp_path, SETTINGS)
+    errors = [error for error, _ in ends]
+    assert len(set(errors)) == STARTS
+    best = ends[int(np.argmin(errors))][1]
+    result = baked(tmp_path)
+    np.testing.assert_array_equal(sorted_bits(result.decoder), sorted_bits(best.decoder))
+    np.testing.assert_array_equal(result.latents, best.latents)
+    assert [event.name for event in events if isinstance(event, Phase)] == [
+        "candidates",
+        "measuring",
+    ]
+    assert (events[-1].step, events[-1].stopped_by) == (STEPS, "steps")
+    assert not (tmp_path / "out.bake.npz").exists()
+
+
+def test_progress_counts_all_of_their_steps(clay, tmp_path):
+    events = run([clay], tmp_path, SETTINGS)
+    steps = [(event.step, event.steps) for event in events if isinstance(event, Step)]
+    assert {total for _, total in steps} == {STARTS * STEPS}
+    done = [step for step, _ in steps]
+    assert done == sorted(done) and done[-1] == STARTS * STEPS
+
+
+def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, tmp_path):
+    control, seen = BakeControl(), []
+    control.watch = seen.append
+    run([clay], tmp_path, replace(SETTINGS, uniform_starts=1), control)
+    (watched,) = seen
+    student = watched.current_student(watched.stored_parameters())
+    view, errors = make_view("sphere", 64 * 4), []
+    for direction in _DIRECTIONS:
+        # a white surface that faces the light returns 1; x / (1 + x), then sRGB
+        light = Lighting(direction, (np.pi,) * 3, environment=0.0, emission=0.0)
+        shown = []
+        for material in (clay, student):
+            x = draw(material, view, light, 4, is_flat=True)[..., :3].astype(np.float64)
+            x = x / (1 + x)
+            shown.append(np.where(x > 0.0031308, 1.055 * x ** (1 / 2.4) - 0.055, 12.92 * x))
+        errors.append(np.mean((shown[0] - shown[1]) ** 2))
+    assert picture_error(watched) == pytest.approx(np.mean(errors), rel=1e-3)
+    assert all(np.linalg.norm(each) == pytest.approx(1, abs=2e-3) for each in _DIRECTIONS)
+
+
+def test_what_is_no_number_is_never_the_best(clay, tmp_path):
+    control, seen = BakeControl(), []
+    control.watch = seen.append
+    run([clay], tmp_path, replace(SETTINGS, uniform_starts=1), control)
+    (watched,) = seen
+    error, spoilt = picture_error(watched), watched.stored_parameters()
+    spoilt.decoder[:] = np.nan
+    watched.stored_parameters = lambda: spoilt
+    # black on this device, and no number on others
+    assert picture_error(watched) > 100 * error
+
+
+def test_a_bake_cut_off_between_them_ends_as_an_uninterrupted_one(clay, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run([clay], whole, SETTINGS)
+    options = BakeOptions("out", parts, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
+    events = bake([clay], SETTINGS, options)
+    written = (event for event in events if isinstance(event, Checkpointed))
+    while checkpoint_number(parts, next(written)) < 1:
+        pass
+    events.close()
+    run([clay], parts, SETTINGS, resume=True)
+    np.testing.assert_array_equal(baked(whole).decoder, baked(parts).decoder)
+    np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
+
+
+def checkpoint_number(folder, _written):
+    return checkpoint.load(folder / "out.bake.npz").facts.get("trial", {}).get("number", 0)
+
+
+def test_asked_to_stop_between_them_it_keeps_the_best_so_far_and_goes_on_with_the_others(
+    clay, ends, tmp_path
+):
+    control = BakeControl()
+    for event in bake([clay], SETTINGS, BakeOptions("out", tmp_path, "numpy"), control):
+        if isinstance(event, Step) and event.step == STEPS:
+            control.stop()
+    assert (event.stopped_by, event.step) == ("request", STEPS)
+    np.testing.assert_array_equal(baked(tmp_path).latents, ends[0][1].latents)
+    run([clay], tmp_path, SETTINGS, resume=True)
+    assert len(ends) == STARTS
+    best = min(ends, key=lambda end: end[0])[1]
+    np.testing.assert_array_equal(baked(tmp_path).latents, best.latents)
+
+
+def test_no_other_is_tried_once_one_is_as_good_as_was_asked_for(clay, ends, tmp_path):
+    events = run([clay], tmp_path, SETTINGS, target_error=1.0)
+    assert len(ends) == 1
+    assert (events[-1].stopped_by, events[-1].step) == ("target error", STEPS)
+
+
+def test_a_time_limit_holds_all_of_them(clay, tmp_path):
+    events = run([clay], tmp_path, replace(SETTINGS, iterations=10**6), time_limit=1.0)
+    started = next(event for event in events if isinstance(event, Started))
+    assert 1 < started.steps < 10**5
+    assert isinstance(events[-1], Finished) and events[-1].stopped_by == "time limit"
+
+
+def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for():
+    standard = require_settings("standard", "tensor")
+    few = standard.with_few_texels(4)
+    assert few.has_whole_candidates and not standard.has_whole_candidates
+    assert (few.candidates, few.iterations) == (8, 9_000)
+    assert few.peak_rate == standard.uniform_rate < standard.decoder_rate
+    # as many steps in all as others take, or a third more
+    assert 54_000 <= (1 + few.share_in_vain) * few.iterations <= 72_000
+    asked = standard.changed({"iterations": 500}).with_few_texels(4)
+    assert (asked.iterations, asked.has_whole_candidates) == (500, False)
+    one = standard.changed({"candidates": 1}).with_few_texels(4)
+    assert (one.candidates, one.iterations) == (1, 9_000)
+    assert standard.changed({"decoder_rate": 0.02}).with_few_texels(4).peak_rate == 0.02
+    assert (
+        standard.changed({"candidates": 1, "uniform_starts": 2}).with_few_texels(4).candidates == 2
+    )
+
+
+def test_a_machine_is_no_slower_for_trying_them():
+    settings = require_settings("standard", "tensor").with_few_texels(4)
+    seconds, estimate = 7.0, Estimate()
+    source = {"trainer": "tensor", "settings": settings.to_json(), "seconds": seconds}
+    estimate.learn({**source, "step": settings.iterations})
+    beside = Estimate().seconds(settings, "tensor", None) - samples_of(settings) / 3e8
+    assert estimate.seconds(settings, "tensor", None) == pytest.approx(seconds + beside)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"candidate_share": 0.7}, "candidate_share is 0.7: use 0 to 0.5, or 1"),
+        ({"uniform_starts": -1}, "uniform_starts is -1: use 0 to 64"),
+        ({"uniform_starts": 65}, "uniform_starts is 65: use 0 to 64"),
+        ({"uniform_rate": 2.0}, "uniform_rate is 2.0: use 0 to 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, told):
+    with pytest.raises(SettingsError, match=told):
+        BakeSettings(**wrong)
