@@ -59,6 +59,10 @@ class BakeSettings:
     out alike. 0 tries starts as others do, and so does a number of steps or of `candidates` that is
     asked for."""
 
+    uniform_batch: int = 0
+    """Samples of a step of such a material, which holds no noise for many to average; 0 takes as
+    many as others, and so does a `batch` that is asked for."""
+
     uniform_rate: float = 0.0
     """Peak learning rate of such a material's decoder; 0 takes that of others, and so does a
     `decoder_rate` that is asked for."""
@@ -191,8 +195,11 @@ class BakeSettings:
             raise SettingsError(f"horizon_at is {self.horizon_at}: use 0 to 1")
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
-        if self.batch % self.draw.pairs:
-            raise SettingsError(f"batch is {self.batch}: use a multiple of {self.draw.pairs}")
+        for name in ("batch", "uniform_batch"):
+            if getattr(self, name) < 0 or getattr(self, name) % self.draw.pairs:
+                raise SettingsError(
+                    f"{name} is {getattr(self, name)}: use a multiple of {self.draw.pairs}"
+                )
 
     @property
     def spec(self) -> NetworkSpec:
@@ -253,6 +260,7 @@ class BakeSettings:
             resolution=few,
             uniform_instead_of=self.resolution,
             iterations=max(1, round(self.uniform_share * self.iterations)),
+            batch=self.uniform_batch or self.batch,
             decoder_rate=self.uniform_rate or self.decoder_rate,
             candidates=self.uniform_starts or self.candidates,
             candidate_share=1.0 if self.uniform_starts else self.start_share,
@@ -273,8 +281,9 @@ class BakeSettings:
         return Quantisation(self.iterations - steps, steps, self.latent_bits)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
-        """These with other values; those of `draw` may come as a table of what changes there.
-        Steps, starts, places and a rate of the decoder that are asked for are for any material."""
+        """These with other values; those of `draw` may come as a table of what changes there. What
+        is asked for by number is for any material: steps and their samples, starts, places and a
+        rate of the decoder."""
         _require_known("settings", dict(changes), BakeSettings)
         if "iterations" in changes:
             changes = {"uniform_share": 1.0, **changes}
@@ -286,6 +295,8 @@ class BakeSettings:
             changes = {"smooth_rate": 0.0, **changes}
         if "decoder_rate" in changes:
             changes = {"uniform_rate": 0.0, **changes}
+        if "batch" in changes:
+            changes = {"uniform_batch": 0, **changes}
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)
             changes = {**changes, "draw": replace(self.draw, **draw)}

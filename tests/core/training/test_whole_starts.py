@@ -155,18 +155,18 @@ def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for(
     standard = require_settings("standard", "tensor")
     few = standard.with_few_texels(4)
     assert few.has_whole_candidates and not standard.has_whole_candidates
-    assert (few.candidates, few.iterations) == (8, 9_000)
+    assert (few.candidates, few.iterations, few.batch) == (12, 9_000, 8_192)
     assert few.peak_rate == standard.uniform_rate < standard.decoder_rate
-    # as many steps in all as others take, or a third more
-    assert 54_000 <= (1 + few.share_in_vain) * few.iterations <= 72_000
+    # as many samples in all as others take
+    assert samples_of(few) == pytest.approx(standard.iterations * standard.batch)
     asked = standard.changed({"iterations": 500}).with_few_texels(4)
     assert (asked.iterations, asked.has_whole_candidates) == (500, False)
     one = standard.changed({"candidates": 1}).with_few_texels(4)
     assert (one.candidates, one.iterations) == (1, 9_000)
     assert standard.changed({"decoder_rate": 0.02}).with_few_texels(4).peak_rate == 0.02
-    assert (
-        standard.changed({"candidates": 1, "uniform_starts": 2}).with_few_texels(4).candidates == 2
-    )
+    both = standard.changed({"candidates": 1, "uniform_starts": 2}).with_few_texels(4)
+    assert both.candidates == 2
+    assert standard.changed({"batch": 4_096}).with_few_texels(4).batch == 4_096
 
 
 def test_a_machine_is_no_slower_for_trying_them():
@@ -185,6 +185,7 @@ def test_a_machine_is_no_slower_for_trying_them():
         ({"uniform_starts": -1}, "uniform_starts is -1: use 0 to 64"),
         ({"uniform_starts": 65}, "uniform_starts is 65: use 0 to 64"),
         ({"uniform_rate": 2.0}, "uniform_rate is 2.0: use 0 to 1"),
+        ({"uniform_batch": -2}, "uniform_batch is -2: use a multiple of 1"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong, told):
