@@ -3,7 +3,7 @@
 Gradients of a layer's weights are correlated, over its outputs and over its inputs. Running means
 of G G^T and G^T G tell how, and in the basis of their eigenvectors a scale for each number says
 more than it does for the weights themselves (SOAP, Vyas and others, 2024). Frames and layers are
-turned so; biases have a scale each, as in Adam. What it gains: docs/BENCHMARKS.md, "The optimiser".
+turned so; biases have a scale each, as in Adam. What it gains: docs/tried/decoder.md.
 """
 
 from __future__ import annotations
