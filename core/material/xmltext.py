@@ -75,13 +75,15 @@ def read_text(path: Path) -> str:
             )
         if what := _other_kind(path, content):
             raise DocumentError(f"{path}: is {what}")
-        return content.decode("utf-8-sig")
+        is_wide = content.startswith(_STARTS_OF_UTF_16)
+        return content.decode("utf-16" if is_wide else "utf-8-sig")
     except FileNotFoundError:
         require_for(path)
         raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:
         raise DocumentError(
-            f"{path}: not a MaterialX document in UTF-8 ({failure}): save it in that encoding"
+            f"{path}: not a MaterialX document in UTF-8, or marked as UTF-16 ({failure}): save it "
+            "in UTF-8"
         ) from None
     except OSError as failure:
         raise DocumentError(f"{path}: cannot be read: {failure.strerror}") from None
@@ -151,7 +153,8 @@ def check_xml(text: str, name: str) -> XmlFacts:
             "and MaterialX has no use for them: remove the DOCTYPE"
         )
 
-    parser = expat.ParserCreate()
+    # whatever the text says of its encoding: it is decoded already
+    parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.EntityDeclHandler = entity

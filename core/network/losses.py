@@ -13,7 +13,7 @@ import numpy as np
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT
 
-# Below it a logarithm is of no use, and the cube root that it is multiplied with is next to nothing.
+# Below it logarithms are of no use, and the cube root that one is multiplied with is next to none.
 _LEAST_RESPONSE = 1e-30
 
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])

@@ -2,13 +2,14 @@
 
 import zipfile
 
+import MaterialX as mx
 import numpy as np
 import pytest
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
 
-from .documents import document, with_surface
+from .documents import document, material, with_surface
 from .surfaces import write_image
 
 
@@ -17,12 +18,33 @@ def test_a_document_of_a_later_version_is_refused_by_its_number():
         parse_document('<materialx version="9.99"/>')
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16 without its mark"])
 def test_a_document_in_another_encoding_is_refused_with_the_right_one(tmp_path, encoding):
     path = tmp_path / "main.mtlx"
-    text = f'<?xml version="1.0" encoding="{encoding}"?><!-- müde -->{with_surface()}'
-    path.write_text(text, encoding=encoding)
-    with pytest.raises(DocumentError, match=r"main\.mtlx: not a .* in UTF-8 .*: save it in that"):
+    text = f'<?xml version="1.0" encoding="latin-1"?><!-- müde -->{with_surface()}'
+    path.write_bytes(text.encode("latin-1" if encoding == "latin-1" else "utf-16-le"))
+    told = r"main\.mtlx: (not a .* in UTF-8, or marked as UTF-16 .*: save it in UTF-8|is no text)"
+    with pytest.raises(DocumentError, match=told):
+        load_document(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("said", ["", '<?xml version="1.0" encoding="UTF-16"?>'])
+def test_a_document_in_utf_16_is_read_as_the_same_in_utf_8_is(tmp_path, encoding, said):
+    shader = '<standard_surface name="shader" type="surfaceshader" doc="müde 漆"/>'
+    text = document(shader, material()).removeprefix('<?xml version="1.0"?>\n')
+    wide, narrow = tmp_path / "wide.mtlx", tmp_path / "narrow.mtlx"
+    wide.write_bytes(f"\ufeff{said}{text}".encode(encoding))
+    narrow.write_text(text, encoding="utf-8")
+    found, wanted = load_document(wide).root, load_document(narrow).root
+    assert found.getNode("shader").getAttribute("doc") == "müde 漆"
+    assert found.isEquivalent(wanted, mx.ElementEquivalenceOptions())[0]
+
+
+def test_a_document_in_utf_16_that_ends_within_a_character_is_refused(tmp_path):
+    path = tmp_path / "main.mtlx"
+    path.write_bytes(f"\ufeff{with_surface()}".encode("utf-16-le")[:-1])
+    with pytest.raises(DocumentError, match=r"marked as UTF-16 .*: save it in UTF-8"):
         load_document(path)
 
 
