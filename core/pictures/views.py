@@ -104,31 +104,29 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     """A unit sphere. u goes round it twice, so that texels are about square."""
     distance = _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
     x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), camera)
-    ray = normalized(np.stack([x, y, -np.ones_like(x)], 1))
-    # |eye + t ray| = 1 with the eye at (0, 0, distance)
-    half_b = distance * ray[:, 2]
-    discriminant = half_b**2 - (distance**2 - 1.0)
+    # |eye + t ray| = 1 with the eye at (0, 0, distance) and rays (x, y, -1) of unit length
+    inverse = 1 / np.sqrt(x * x + y * y + 1)
+    discriminant = (distance * inverse) ** 2 - (distance**2 - 1.0)
     hit = np.flatnonzero(discriminant > 0)
-    t = -half_b[hit] - np.sqrt(discriminant[hit])
+    inverse = inverse[hit]
+    t = distance * inverse - np.sqrt(discriminant[hit])
+    # a row for each component, which numpy works out faster than vectors one after another
+    ray = np.stack([x[hit] * inverse, y[hit] * inverse, -inverse])
+    normal = ray * t
+    normal[2] += distance
+    normal /= np.sqrt((normal * normal).sum(0))
     rotation = camera.rotation()
-    normal = normalized(ray[hit] * t[:, None] + [0.0, 0.0, distance])
     # of the sphere itself, before it is turned
-    position = normal @ rotation
-    u = np.arctan2(position[:, 0], position[:, 2]) / np.pi + 0.5
-    v = 0.5 + np.arcsin(np.clip(position[:, 1], -1, 1)) / np.pi
-    along_u = normalized(np.stack([position[:, 2], np.zeros_like(u), -position[:, 0]], 1))
-    along_u[~along_u.any(1)] = [1.0, 0.0, 0.0]
-    tangent = along_u @ rotation.T
-    return View(
-        size,
-        hit,
-        np.stack([u, v], 1).astype(np.float32),
-        position.astype(np.float32),
-        tangent.astype(np.float32),
-        np.cross(normal, tangent).astype(np.float32),
-        normal.astype(np.float32),
-        (-ray[hit]).astype(np.float32),
-    )
+    position = rotation.T @ normal
+    u = np.arctan2(position[0], position[2]) / np.pi + 0.5
+    v = 0.5 + np.arcsin(np.clip(position[1], -1, 1)) / np.pi
+    along_u = np.stack([position[2], np.zeros_like(u), -position[0]])
+    length = np.hypot(along_u[0], along_u[2])
+    along_u[0, length == 0] = length[length == 0] = 1.0
+    tangent = rotation @ (along_u / length)
+    bitangent = np.cross(normal, tangent, axis=0)
+    arrays = (np.stack([u, v]), position, tangent, bitangent, normal, -ray)
+    return View(size, hit, *(np.ascontiguousarray(each.T, np.float32) for each in arrays))
 
 
 def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
