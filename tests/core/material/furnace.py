@@ -1,4 +1,5 @@
-"""The share of a uniform white surrounding that a material returns, by quasi-random integration."""
+"""The share of a uniform white surrounding that a material returns, by integration over directions
+that lie evenly."""
 
 import functools
 
@@ -9,7 +10,7 @@ from .surfaces import respond
 
 COSINES = (0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
 _LEAST = 1e-4  # cosine at the light under which a sample counts as below the surface
-_COUNT = 1 << 12  # of each way to sample; four times as many change no share by more than .002
+_COUNT = 1 << 10  # of each way to sample; 64 times as many change no share by more than .002
 
 
 def returned(teacher, uv, cosine, alphas, count=_COUNT, azimuth=0.0):
@@ -26,9 +27,9 @@ def returned(teacher, uv, cosine, alphas, count=_COUNT, azimuth=0.0):
 def _drawn(cosine, alphas, count, azimuth):
     """Directions of the light, and what each counts for."""
     wo = view(cosine, azimuth)
-    x, y = sequence(count)
-    parts = [_cosine_lobe(x, y), _grazing(x, y), *(ggx_lobe(x, y, wo, alpha) for alpha in alphas)]
-    wi = np.concatenate(parts)
+    turn, height = _spiral(count)
+    parts = [_cosine_lobe(height, turn), _grazing(height, turn)]
+    wi = np.concatenate([*parts, *(ggx_lobe(turn, height, wo, alpha) for alpha in alphas)])
     wi = wi[wi[:, 2] > _LEAST].astype(np.float32).astype(np.float64)
     density = wi[:, 2] / np.pi + wi[:, 2] ** (-2 / 3) / (6 * np.pi)
     density = density + sum(ggx_density(wi, wo, alpha) for alpha in alphas)
@@ -49,6 +50,13 @@ def sequence(count):
     """Roberts's R2 sequence."""
     steps = np.arange(1, count + 1)
     return (0.5 + steps * 0.7548776662466927) % 1, (0.5 + steps * 0.5698402909980532) % 1
+
+
+def _spiral(count):
+    """Turns and heights along a spiral. Its turns lie as evenly as those of the sequence and its
+    heights more so: it comes as close with a quarter of the places."""
+    steps = np.arange(count)
+    return steps * 0.6180339887498949 % 1, (0.5 + steps) / count
 
 
 def _cosine_lobe(x, y):
