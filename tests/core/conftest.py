@@ -1,19 +1,17 @@
 """What tests of bakes and of processes share."""
 
 import signal
-from functools import partial
 
 import pytest
 
-from verdigris.core.training import finish
-from verdigris.core.training.measure import sphere_to_compare
+from .small_pictures import SMALL_PICTURES
 
 
 @pytest.fixture
-def small_spheres(monkeypatch):
-    """A bake's closing pictures take most of its time where it is tiny. Bakes of fixtures that a
-    module shares draw them at their size."""
-    monkeypatch.setattr(finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
+def small_pictures(monkeypatch):
+    """For a bake whose closing pictures nobody looks at."""
+    for each in SMALL_PICTURES:
+        monkeypatch.setattr(*each)
 
 
 @pytest.fixture

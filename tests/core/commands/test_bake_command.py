@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +22,16 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.pictures.files import write_picture
 from verdigris.core.training import bake as bake_of_training
-from verdigris.core.training import finish
 from verdigris.core.training.events import Metrics, Phase, Step
 from verdigris.core.training.measure import (
     draw_held_out,
     measure_student,
-    sphere_to_compare,
     texel_footprint,
 )
 from verdigris.core.training.metrics import SampleMetrics
 
 from ..in_process import run_command
+from ..small_pictures import SMALL_PICTURES
 
 # Two materials; the first is kept whole, of the second something is dropped.
 TEXT = """<materialx version="1.39">
@@ -74,9 +72,7 @@ def verdigris(*arguments):
 def in_process(*arguments):
     """In this process, which has a device open: exit code, output, errors. The closing pictures of
     bakes are small, as nobody looks at them."""
-    code, out, err = run_command(
-        arguments, (finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
-    )
+    code, out, err = run_command(arguments, *SMALL_PICTURES)
     assert "Traceback" not in err
     return code, out, err
 

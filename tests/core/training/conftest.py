@@ -5,6 +5,7 @@ import pytest
 
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
+from ..small_pictures import SMALL_PICTURES
 from .bakes import plain_teacher
 
 
@@ -89,9 +90,13 @@ class PoolSource:
         return self._pool[index * count : (index + 1) * count]
 
 
-@pytest.fixture(autouse=True)
-def _unseen(small_spheres):
-    """Tests of single bakes look at no pictures."""
+@pytest.fixture(scope="module", autouse=True)
+def _unseen():
+    """Tests of single bakes look at no pictures, nor do those of bakes that a module shares."""
+    with pytest.MonkeyPatch.context() as patch:
+        for each in SMALL_PICTURES:
+            patch.setattr(*each)
+        yield
 
 
 @pytest.fixture

@@ -52,6 +52,11 @@ def lamp(source):
     return Teacher(load_document(source), device=open_device("software"))
 
 
+@pytest.fixture(autouse=True)
+def _unseen(finished, small_pictures):
+    """The pictures of the bake that is shared have their size, as they are looked at."""
+
+
 @pytest.fixture(scope="module")
 def finished(lamp, source):
     *_, event = bake([lamp], TINY, BakeOptions("lamp", source.parent))

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import finish, painted
 from verdigris.core.training.events import Started, Step
-from verdigris.core.training.measure import HeldOut, sphere_to_compare
+from verdigris.core.training.measure import HeldOut
 from verdigris.core.training.options import BakeControl, BakeOptions
 from verdigris.core.training.painted import (
     PaintedBakes,
@@ -99,7 +98,6 @@ def test_a_map_without_paint_or_no_map_cannot_be_compared(tmp_path):
 
 def test_a_bake_that_was_ended_early_is_not_compared(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(painted, "SAMPLES", 512)
-    monkeypatch.setattr(finish, "sphere_to_compare", partial(sphere_to_compare, size=32))
     monkeypatch.setattr(finish, "final_samples", lambda device: 512)
     teacher = Teacher(parse_document(TEXT), device=open_device("software"))
     settings = BakeSettings("2x16", resolution=4, batch=64, iterations=40)

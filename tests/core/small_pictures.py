@@ -1,0 +1,12 @@
+"""A bake's closing pictures take most of its time where it is tiny."""
+
+from functools import partial
+
+from verdigris.core.training import finish
+from verdigris.core.training.measure import sphere_to_compare
+
+# (object, name, value) of what makes them small, where nobody looks at them.
+SMALL_PICTURES = (
+    (finish, "sphere_to_compare", partial(sphere_to_compare, size=16)),
+    *((finish, name, (32, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
+)
