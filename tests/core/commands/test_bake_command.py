@@ -30,6 +30,7 @@ from verdigris.core.training.measure import (
 )
 from verdigris.core.training.metrics import SampleMetrics
 
+from ..brisk import BRISK_COMMAND
 from ..in_process import run_command
 from ..small_pictures import SMALL_PICTURES
 
@@ -65,7 +66,7 @@ class Terminal(io.StringIO):
 
 def verdigris(*arguments):
     """In a process of its own, where streams are pipes."""
-    command = [sys.executable, "-m", "verdigris.core", *map(str, arguments)]
+    command = [*BRISK_COMMAND, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 

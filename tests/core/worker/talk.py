@@ -6,6 +6,8 @@ from verdigris.core.worker import commands as say
 from verdigris.core.worker.client import WorkerClient
 from verdigris.core.worker_environment import require_worker_python
 
+from ..brisk import SMALL
+
 CLAY = """<materialx version="1.39">
 <standard_surface name="s" type="surfaceshader">
 <input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
@@ -15,13 +17,10 @@ CLAY = """<materialx version="1.39">
 QUICK = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 60}
 LONG = {**QUICK, "iterations": 1_000_000}
 SECONDS = 60
-# The worker as it is, but for how finely it measures a result, and how often it keeps its state:
-# these are held by tests of their own, and would be most of the time of those here.
-BRISK = """
-import runpy
-import verdigris.core.training.measure as measure
+# The worker as it is, but for how finely it measures and draws a result, and how often it keeps its
+# state: these are held by tests of their own, and would be most of the time of those here.
+BRISK = f"""{SMALL}
 import verdigris.core.worker.job as job
-measure.PICTURE_SUBPIXELS = 1
 job.CHECKPOINT_SECONDS = 0.3
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
