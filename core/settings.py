@@ -224,8 +224,9 @@ class BakeSettings:
 
     @property
     def has_whole_candidates(self) -> bool:
-        """Whether each start is trained to its end, and the best result is kept."""
-        return self.candidates > 1 and self.candidate_share == 1
+        """Whether each start is trained to its end, and the best result is kept; a small texture
+        would not be one."""
+        return self.candidates > 1 and self.candidate_share == 1 and not self.is_encoded
 
     @property
     def is_encoded(self) -> bool:

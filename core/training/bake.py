@@ -171,7 +171,7 @@ def _bake_and_tell(run: Run, saved: SavedState | None) -> Generator[Event, None,
     ]
     run.started = time.monotonic()
     if run.trial or (saved is None and settings.candidates > 1):
-        yield _phase(run, "candidates")
+        yield _phase(run, "training" if settings.has_whole_candidates else "candidates")
         yield from choose_candidate(run)
     if not run.stage.is_last:
         yield from _train_small(run)

@@ -4,6 +4,7 @@ its end, and keeps the one whose pictures are nearest to the material's."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -26,28 +27,36 @@ def choose_candidate(run: Run) -> Iterator[Event]:
     """Leaves the best start in the run's trainer; goes on with the run's trial if there is one."""
     settings, share = run.settings, run.stage.settings.candidate_steps
     trial = run.trial = run.trial or Trial()
+    done = trial.number * share
     while trial.number < settings.candidates and not run.control.stop_requested:
         yield from _try(run, trial)
-        is_whole = run.trainer.step == share
-        if trial.best is not None and not is_whole:
+        done = trial.number * share + run.trainer.step
+        has_ended = run.trainer.step == share
+        if trial.best is not None and not has_ended:
             break
-        if is_whole and settings.has_whole_candidates:
+        is_result = has_ended and settings.has_whole_candidates
+        if is_result:
             trial.loss = picture_error(run)
         if trial.best is None or trial.loss < trial.best.loss:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
         # the first of a bake comes after a second or two
         yield from run.preview()
-        if is_whole and settings.has_whole_candidates and run.is_good_enough():
-            run.stopped_by = "target error"
-            break
-        if trial.number < settings.candidates and is_whole:
+        if is_result:
+            found = replace(run.measure(), step=done)
+            yield found
+            if run.is_good_enough(found):
+                run.stopped_by = "target error"
+                break
+        if trial.number < settings.candidates and has_ended:
             _begin_next(run, trial.number)
             if run.control.stop_requested:
                 yield from keep_state(run)
     if trial.best is not None:
         run.trainer.restore(trial.best.parameters, trial.best.state)
     run.trial, run.has_untried_starts = None, trial.number < settings.candidates
+    if settings.has_whole_candidates:
+        run.steps_of_others = done - run.trainer.step
 
 
 def _begin_next(run: Run, number: int) -> None:

@@ -111,6 +111,7 @@ class Finished(Event):
     results: tuple[str, ...]
     """Their folders, one for each material."""
     step: int
+    """Steps in all; of whole bakes that were tried, those of all of them."""
     seconds: float
     stopped_by: str
     """`steps`, `time limit`, `target error` or `request`."""

@@ -159,7 +159,7 @@ def finish(run: Run) -> Iterator[Event]:
     _forget_state(run)
     yield Finished(
         tuple(map(str, paths)),
-        run.step,
+        run.step + run.steps_of_others,
         run.seconds,
         run.stopped_by,
         tuple(each.samples for each in written),

@@ -69,6 +69,8 @@ class Run:
     """While starts are tried."""
     has_untried_starts: bool = False
     """The bake was asked to stop before all were tried."""
+    steps_of_others: int = 0
+    """Of those that were trained to their end and are not kept."""
     is_enlarged: bool = False
     """There was no time left to encode all of the texture: coarser levels stand in for finer."""
     rounding: dict[str, Any] = field(default_factory=dict)
@@ -168,13 +170,10 @@ class Run:
             found.append(measure_student(student, held_out))
         return Metrics(self.step, tuple(found))
 
-    def is_good_enough(self, found: Metrics | None = None) -> bool:
-        """Whether the error that was aimed at is reached, by these measures or by those of now."""
-        target = self.options.target_error
-        if target is None:
-            return False
-        samples = (found or self.measure()).samples
-        return sum(each.log_mae for each in samples) <= target * len(samples)
+    def is_good_enough(self, found: Metrics) -> bool:
+        """Whether the error that was aimed at is reached by these measures."""
+        target, errors = self.options.target_error, [each.log_mae for each in found.samples]
+        return target is not None and sum(errors) <= target * len(errors)
 
     def preview(self) -> Iterator[Event]:
         """A picture of the first material, if pictures are wanted."""

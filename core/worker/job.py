@@ -87,19 +87,19 @@ class Job:
             parts.append({"name": name, "first": begun, "last": max(begun, last)})
             begun = max(begun, last)
 
-        first = stages[0].settings
-        if not started.step and first.candidates > 1:
+        first, is_whole = stages[0].settings, settings.has_whole_candidates
+        if not started.step and first.candidates > 1 and not is_whole:
             tried = first.candidate_steps
             parts.append({"name": "candidates", "first": 0, "last": tried * first.candidates})
             begun = tried
         if len(stages) > 1:
             add(SMALL_TEXTURE, stages[0].settings.iterations)
             add(ENCODING, begun)
-        rounding = stages[-1].settings.training().quantisation
-        rounded = stages[-1].first_step + rounding.first_step if rounding else settings.iterations
-        add("training", rounded)
+        rounding = None if is_whole else stages[-1].settings.training().quantisation
+        end = settings.iterations * (settings.candidates if is_whole else 1)
+        add("training", stages[-1].first_step + rounding.first_step if rounding else end)
         if rounding:
-            add(ROUNDING, settings.iterations)
+            add(ROUNDING, end)
         if self._flattens:
             from verdigris.core.flatten.viewport import viewport_settings
 
@@ -114,7 +114,10 @@ class Job:
     @property
     def has_learnt(self) -> bool:
         """Whether there is something that a result could hold."""
-        return self.run is not None and self.run.step > 0
+        if self.run is None:
+            return False
+        has_tried = self.run.trial is not None and self.run.trial.best is not None
+        return has_tried or self.run.step > 0
 
     @property
     def is_paused(self) -> bool:

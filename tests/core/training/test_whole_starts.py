@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.batch.estimate import Estimate, samples_of
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.bundle.weights import round_decoder
 from verdigris.core.errors import SettingsError
 from verdigris.core.pictures.render import Lighting, draw, make_view
@@ -13,7 +14,14 @@ from verdigris.core.presets import require_settings
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training import candidates, checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Finished, Phase, Started, Step
+from verdigris.core.training.events import (
+    Checkpointed,
+    Finished,
+    Metrics,
+    Phase,
+    Started,
+    Step,
+)
 from verdigris.core.training.picture_error import _DIRECTIONS, picture_error
 
 from .bakes import TINY, baked, plain_teacher, run
@@ -57,11 +65,10 @@ def test_the_best_of_them_is_kept(clay, ends, tmp_path):
     result = baked(tmp_path)
     np.testing.assert_array_equal(sorted_bits(result.decoder), sorted_bits(best.decoder))
     np.testing.assert_array_equal(result.latents, best.latents)
-    assert [event.name for event in events if isinstance(event, Phase)] == [
-        "candidates",
-        "measuring",
-    ]
-    assert (events[-1].step, events[-1].stopped_by) == (STEPS, "steps")
+    assert [event.name for event in events if isinstance(event, Phase)] == ["training", "measuring"]
+    assert (events[-1].step, events[-1].stopped_by) == (STARTS * STEPS, "steps")
+    source = open_bundle(tmp_path / "out.vdg").manifest.source
+    assert (source["step"], source["settings"]["candidates"]) == (STEPS, STARTS)
     assert not (tmp_path / "out.bake.npz").exists()
 
 
@@ -71,6 +78,9 @@ def test_progress_counts_all_of_their_steps(clay, tmp_path):
     assert {total for _, total in steps} == {STARTS * STEPS}
     done = [step for step, _ in steps]
     assert done == sorted(done) and done[-1] == STARTS * STEPS
+    # each is measured as it ends
+    measured = [event.step for event in events if isinstance(event, Metrics)]
+    assert measured == [number * STEPS for number in range(1, STARTS + 1)]
 
 
 def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, tmp_path):
@@ -114,7 +124,7 @@ def test_a_bake_cut_off_between_them_ends_as_an_uninterrupted_one(clay, tmp_path
     while checkpoint_number(parts, next(written)) < 1:
         pass
     events.close()
-    run([clay], parts, SETTINGS, resume=True)
+    assert run([clay], parts, SETTINGS, resume=True)[-1].step == STARTS * STEPS
     np.testing.assert_array_equal(baked(whole).decoder, baked(parts).decoder)
     np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
 

@@ -116,6 +116,20 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
     assert open_bundle(finished["results"][0]).layout.width == 32
 
 
+def test_whole_bakes_are_one_part_and_told_as_each_ends(talk, tmp_path):
+    changes = {**QUICK, "uniform_share": 1.0, "uniform_starts": 3, "uniform_resolution": 4}
+    talk.say(say.Start(str(tmp_path), changes=changes))
+    (part,) = talk.hear("plan").header["parts"]
+    assert part == {"name": "training", "first": 0, "last": 3 * QUICK["iterations"]}
+    finished = talk.hear("finished").header
+    assert (finished["step"], finished["stopped_by"]) == (part["last"], "steps")
+    told = [message.header for message in talk.heard[talk.mark :]]
+    assert [each["name"] for each in told if each["event"] == "phase"] == ["training", "measuring"]
+    ends = [each["step"] for each in told if each["event"] == "metrics"]
+    assert ends == [60, 120, 180]
+    assert [each["step"] for each in told if each["event"] == "step"][-1] == 180
+
+
 def test_pause_holds_still_shows_other_views_and_goes_on(talk, tmp_path):
     talk.start(tmp_path)
     talk.hear("step")
