@@ -122,7 +122,8 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     v = 0.5 + np.arcsin(np.clip(position[1], -1, 1)) / np.pi
     along_u = np.stack([position[2], np.zeros_like(u), -position[0]])
     length = np.hypot(along_u[0], along_u[2])
-    along_u[0, length == 0] = length[length == 0] = 1.0
+    at_pole = length == 0
+    along_u[0, at_pole] = length[at_pole] = 1.0
     tangent = rotation @ (along_u / length)
     bitangent = np.cross(normal, tangent, axis=0)
     arrays = (np.stack([u, v]), position, tangent, bitangent, normal, -ray)
