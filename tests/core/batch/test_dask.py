@@ -24,6 +24,14 @@ PRELOAD = Path(__file__).with_name("fake_preload.py")
 LONGEST = 60
 
 
+def told_by(file):
+    """The address that a scheduler has written there, once it has."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (OSError, ValueError):
+        return ""
+
+
 @pytest.fixture
 def cluster(tmp_path):
     """A scheduler and two workers, as a studio starts them."""
@@ -45,10 +53,11 @@ def cluster(tmp_path):
     command = [*dask, start.format("worker"), *worker]
     processes += [subprocess.Popen(command, **options) for _ in range(2)]
     deadline = time.monotonic() + LONGEST
-    while not address.exists() and time.monotonic() < deadline:
+    # it is there before it is written
+    while not (found := told_by(address)) and time.monotonic() < deadline:
         time.sleep(0.1)
 
-    yield json.loads(address.read_text())["address"], processes[1:]
+    yield found, processes[1:]
     for process in processes:
         process.kill()
         process.wait()
