@@ -26,6 +26,8 @@ BACKENDS = ("vulkan", "d3d12", "metal", "cuda")
 SOFTWARE = "software"
 # Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
 MOST_THREADS = 65_535 * 64
+# What every device takes in a constant buffer.
+MOST_CONSTANT_BYTES = 1 << 16
 _SHADER_CACHE_BYTES = 512 << 20
 # Of networks, whose kernels are kept for the next that asks for the same, and of materials, whose
 # kernels are many times as large.

@@ -28,6 +28,15 @@ _SEED_BITS = 53
 _SMOOTH_PLACES = 2
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
+# What certain materials would have in the place of a setting, and have no more where that is asked
+# for by number.
+_GIVEN_UP_FOR: dict[str, dict[str, float]] = {
+    "iterations": {"uniform_share": 1.0, "uniform_starts": 0},
+    "candidates": {"uniform_starts": 0},
+    "batch": {"uniform_batch": 0},
+    "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
+    "finest_places": {"smooth_rate": 0.0},
+}
 
 
 @dataclass(frozen=True)
@@ -286,22 +295,18 @@ class BakeSettings:
         is asked for by number is for any material: steps and their samples, starts, places and a
         rate of the decoder."""
         _require_known("settings", dict(changes), BakeSettings)
-        if "iterations" in changes:
-            changes = {"uniform_share": 1.0, **changes}
-        if "iterations" in changes or "candidates" in changes:
-            changes = {"uniform_starts": 0, **changes}
-        draw = changes.get("draw")
-        asks_for_places = isinstance(draw, Mapping) and "finest_places" in draw
-        if "decoder_rate" in changes or asks_for_places:
-            changes = {"smooth_rate": 0.0, **changes}
-        if "decoder_rate" in changes:
-            changes = {"uniform_rate": 0.0, **changes}
-        if "batch" in changes:
-            changes = {"uniform_batch": 0, **changes}
+        draw, asked = changes.get("draw"), set(changes)
         if isinstance(draw, Mapping):
             _require_known("settings of draw", dict(draw), DrawSettings)
             changes = {**changes, "draw": replace(self.draw, **draw)}
-        return replace(self, **changes)
+            asked |= set(draw)
+        given_up = {
+            name: value
+            for each, values in _GIVEN_UP_FOR.items()
+            if each in asked
+            for name, value in values.items()
+        }
+        return replace(self, **{**given_up, **changes})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

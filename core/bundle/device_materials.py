@@ -14,7 +14,6 @@ from verdigris.core.bundle.ktx2 import R8, RGBA8, RGBA16F
 from verdigris.core.bundle.latents import LatentTexture
 from verdigris.core.bundle.network import LATENT_CHANNELS, weights_name
 from verdigris.core.bundle.runtime import (
-    MOST_CONSTANT_BYTES,
     NETWORK_MODULE,
     fits_in_constants,
     network_source,
@@ -26,7 +25,7 @@ from verdigris.core.bundle.weights import (
     tensor_rows,
     unpack_weights,
 )
-from verdigris.core.device import Device, Kernels, Source
+from verdigris.core.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec

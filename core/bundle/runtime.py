@@ -18,7 +18,7 @@ from verdigris.core.bundle.network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.runtime_text import WHOLE_SHADER, as_include
 from verdigris.core.bundle.slang_compiler import compile_entry_point, compiler_version
 from verdigris.core.bundle.weights import plan_tensors
-from verdigris.core.device import cache_folder
+from verdigris.core.device import MOST_CONSTANT_BYTES, cache_folder
 from verdigris.core.network.spec import (
     ACTIVATIONS,
     COSINE_OFFSET,
@@ -46,8 +46,6 @@ _LEFT_ROLLED = 2
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 # Changes with what is made of the compiler's output, so that nothing old is taken from the cache.
 _KEPT_FORM = b"2"
-# What a shader may see of a constant buffer, on any device.
-MOST_CONSTANT_BYTES = 1 << 16
 # Up to here a plain first layer before cooperative vectors is faster from a constant buffer.
 _WIDEST_OF_CONSTANTS = 32
 

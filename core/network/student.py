@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Kernels, Source, constants_module, open_device
+from verdigris.core.device import (
+    MOST_CONSTANT_BYTES,
+    Device,
+    Kernels,
+    Source,
+    constants_module,
+    open_device,
+)
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.network.spec import ACTIVATIONS
 
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
 
 _STUDENT = Source("network/student")
-# What every device takes in a constant buffer.
-_MOST_CONSTANT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Student(DeviceMaterial):
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.buffer(decoder.size, decoder)
         self._quads = None
-        if self.device.is_software and decoder.nbytes <= _MOST_CONSTANT_BYTES:
+        if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
             # processors read constants in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
         self._texels = self.buffer(latents.size, latents, stride=16)

@@ -11,7 +11,7 @@ import numpy as np
 
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
-from verdigris.core.training.picture_error import picture_error
+from verdigris.core.training.picture_error import PictureJudge
 from verdigris.core.training.resume import keep_state
 from verdigris.core.training.run import Run
 from verdigris.core.training.stepping import fresh_parameters, in_runs
@@ -28,21 +28,21 @@ def choose_candidate(run: Run) -> Iterator[Event]:
     settings, share = run.settings, run.stage.settings.candidate_steps
     trial = run.trial = run.trial or Trial()
     done = trial.number * share
+    judge = PictureJudge(run.teachers) if settings.has_whole_candidates else None
     while trial.number < settings.candidates and not run.control.stop_requested:
         yield from _try(run, trial)
         done = trial.number * share + run.trainer.step
         has_ended = run.trainer.step == share
         if trial.best is not None and not has_ended:
             break
-        is_result = has_ended and settings.has_whole_candidates
-        if is_result:
-            trial.loss = picture_error(run)
+        if judge and has_ended:
+            trial.loss = judge.error(run)
         if trial.best is None or trial.loss < trial.best.loss:
             trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
         trial.number, trial.loss = trial.number + 1, 0.0
         # the first of a bake comes after a second or two
         yield from run.preview()
-        if is_result:
+        if judge and has_ended:
             found = replace(run.measure(), step=done)
             yield found
             if run.is_good_enough(found):
@@ -55,7 +55,7 @@ def choose_candidate(run: Run) -> Iterator[Event]:
     if trial.best is not None:
         run.trainer.restore(trial.best.parameters, trial.best.state)
     run.trial, run.has_untried_starts = None, trial.number < settings.candidates
-    if settings.has_whole_candidates:
+    if judge:
         run.steps_of_others = done - run.trainer.step
 
 

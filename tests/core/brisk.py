@@ -2,14 +2,13 @@
 are held by tests of their own."""
 
 import sys
+from pathlib import Path
 
-SMALL = """
-import functools
+_PICTURES = Path(__file__).with_name("small_pictures.py")
+SMALL = f"""
 import runpy
-import verdigris.core.training.finish as finish
-import verdigris.core.training.measure as measure
-finish.sphere_to_compare = functools.partial(measure.sphere_to_compare, size=16)
-finish._SMALL_PREVIEW = finish._SOFTWARE_PREVIEW = (32, 1, 4)
+for each in runpy.run_path({str(_PICTURES)!r})["SMALL_PICTURES"]:
+    setattr(*each)
 """
 # The command, as `-m verdigris.core` runs it.
 BRISK_COMMAND = [

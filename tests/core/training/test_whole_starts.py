@@ -22,9 +22,9 @@ from verdigris.core.training.events import (
     Started,
     Step,
 )
-from verdigris.core.training.picture_error import _DIRECTIONS, picture_error
+from verdigris.core.training.picture_error import _DIRECTIONS, PictureJudge
 
-from .bakes import TINY, baked, plain_teacher, run
+from .bakes import TINY, baked, run
 
 STARTS = 3
 SETTINGS = replace(
@@ -33,23 +33,29 @@ SETTINGS = replace(
 STEPS = TINY.iterations // 2
 
 
-@pytest.fixture(scope="module")
-def clay():
-    return plain_teacher()
-
-
 @pytest.fixture
 def ends(monkeypatch):
     """What each start ended as, and the error that it was judged by."""
     found = []
 
-    def judged(bake_of):
-        error = picture_error(bake_of)
-        found.append((error, bake_of.stored_parameters()))
-        return error
+    class Witness(PictureJudge):
+        def error(self, bake_of):
+            error = super().error(bake_of)
+            found.append((error, bake_of.stored_parameters()))
+            return error
 
-    monkeypatch.setattr(candidates, "picture_error", judged)
+    monkeypatch.setattr(candidates, "PictureJudge", Witness)
     return found
+
+
+@pytest.fixture
+def watched(clay, tmp_path):
+    """A bake that has ended, with its student."""
+    control, seen = BakeControl(), []
+    control.watch = seen.append
+    run([clay], tmp_path, replace(SETTINGS, uniform_starts=1), control)
+    (bake_of,) = seen
+    return bake_of
 
 
 def sorted_bits(decoder):
@@ -83,11 +89,7 @@ def test_progress_counts_all_of_their_steps(clay, tmp_path):
     assert measured == [number * STEPS for number in range(1, STARTS + 1)]
 
 
-def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, tmp_path):
-    control, seen = BakeControl(), []
-    control.watch = seen.append
-    run([clay], tmp_path, replace(SETTINGS, uniform_starts=1), control)
-    (watched,) = seen
+def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, watched):
     student = watched.current_student(watched.stored_parameters())
     view, errors = make_view("sphere", 64 * 4), []
     for direction in _DIRECTIONS:
@@ -99,20 +101,17 @@ def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, tmp_pat
             x = x / (1 + x)
             shown.append(np.where(x > 0.0031308, 1.055 * x ** (1 / 2.4) - 0.055, 12.92 * x))
         errors.append(np.mean((shown[0] - shown[1]) ** 2))
-    assert picture_error(watched) == pytest.approx(np.mean(errors), rel=1e-3)
+    assert PictureJudge([clay]).error(watched) == pytest.approx(np.mean(errors), rel=1e-3)
     assert all(np.linalg.norm(each) == pytest.approx(1, abs=2e-3) for each in _DIRECTIONS)
 
 
-def test_what_is_no_number_is_never_the_best(clay, tmp_path):
-    control, seen = BakeControl(), []
-    control.watch = seen.append
-    run([clay], tmp_path, replace(SETTINGS, uniform_starts=1), control)
-    (watched,) = seen
-    error, spoilt = picture_error(watched), watched.stored_parameters()
+def test_what_is_no_number_is_never_the_best(clay, watched):
+    judge = PictureJudge([clay])
+    error, spoilt = judge.error(watched), watched.stored_parameters()
     spoilt.decoder[:] = np.nan
     watched.stored_parameters = lambda: spoilt
     # black on this device, and no number on others
-    assert picture_error(watched) > 100 * error
+    assert judge.error(watched) > 100 * error
 
 
 def test_a_bake_cut_off_between_them_ends_as_an_uninterrupted_one(clay, tmp_path):
@@ -120,17 +119,18 @@ def test_a_bake_cut_off_between_them_ends_as_an_uninterrupted_one(clay, tmp_path
     run([clay], whole, SETTINGS)
     options = BakeOptions("out", parts, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
     events = bake([clay], SETTINGS, options)
-    written = (event for event in events if isinstance(event, Checkpointed))
-    while checkpoint_number(parts, next(written)) < 1:
-        pass
+    for event in events:
+        if isinstance(event, Checkpointed) and starts_kept(parts) == 1:
+            break
     events.close()
     assert run([clay], parts, SETTINGS, resume=True)[-1].step == STARTS * STEPS
     np.testing.assert_array_equal(baked(whole).decoder, baked(parts).decoder)
     np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
 
 
-def checkpoint_number(folder, _written):
-    return checkpoint.load(folder / "out.bake.npz").facts.get("trial", {}).get("number", 0)
+def starts_kept(folder):
+    """Of a bake that tries them, those that have ended."""
+    return checkpoint.load(folder / "out.bake.npz").facts["trial"]["number"]
 
 
 def test_asked_to_stop_between_them_it_keeps_the_best_so_far_and_goes_on_with_the_others(
