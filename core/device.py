@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import sys
+import time
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -38,6 +39,10 @@ _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
     "processor (python3 packaging/bootstrap.py setup does that on Debian)"
 )
+
+# Seconds, of a wait that lets other threads go on; what takes longer than the most is waited for as
+# ever, so that a device that is lost says so.
+_BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
 
 # Whether a process that had a device open was copied to make this one.
 _is_forked = False
@@ -186,6 +191,13 @@ class Device:
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
                 "compiler unable to take this graph; try another with --device"
             ) from failure
+
+    def wait_for(self, submission: int) -> None:
+        """Until the device has done it. Other threads of Python go on meanwhile, as they do not
+        while a buffer that is still being written is read."""
+        end = time.monotonic() + _MOST_LOOKING
+        while not self.gpu.is_submit_finished(submission) and time.monotonic() < end:
+            time.sleep(_BETWEEN_LOOKS)
 
 
 def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Kernels]) -> Kernels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,13 @@ class DrawSettings:
         return self.direction_table or profile_table(self.directions)
 
 
+class _Pending(NamedTuple):
+    """What the device is drawing."""
+
+    chunk: tuple[int, int]
+    submission: int
+
+
 @dataclass
 class DrawnSamples:
     """Implements SampleSource, and for trainers on the device DeviceSampleSource."""
@@ -176,7 +183,7 @@ class DrawnSamples:
         self._sums = [self._buffer(each.sums.nbytes, each.sums) for each in self._densities]
         self.revision += 1
         # the chunk in the buffer that is being filled, and those that are kept for their turns
-        self._pending: tuple[int, int] | None = None
+        self._pending: _Pending | None = None
         self._kept: dict[tuple[int, int], SampleArray] = {}
 
     @property
@@ -201,8 +208,10 @@ class DrawnSamples:
         """The chunk's samples [steps, points, pairs], drawn now if they are neither kept nor on
         their way; forgets what is older than the oldest."""
         if chunk not in self._kept:
-            if self._pending != chunk:
+            if self._pending is None or self._pending.chunk != chunk:
                 self._submit(chunk)
+            assert self._pending is not None
+            self._device.wait_for(self._pending.submission)
             self._pending = None
             drawn = np.array(self._buffers[chunk[1]].to_numpy()).view(TRAINING_SAMPLE)
             kept = {key: value for key, value in self._kept.items() if key[0] >= oldest}
@@ -219,8 +228,8 @@ class DrawnSamples:
         self.record(
             encoder, self._buffers[count], number * NUMPY_CHUNK_STEPS, NUMPY_CHUNK_STEPS, count
         )
-        self._device.gpu.submit_command_buffer(encoder.finish())
-        self._pending = chunk
+        submission = self._device.gpu.submit_command_buffer(encoder.finish())
+        self._pending = _Pending(chunk, submission)
 
     def record(
         self,
