@@ -8,12 +8,19 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.settings import TRAINERS, BakeSettings
 
-# What is the same everywhere has learnt in a third of the steps that a texture takes; one wide
-# decoder went astray in more.
+# What is the same everywhere has learnt in a third of the steps that a texture takes.
 _UNIFORM_SHARE = 1 / 3
 # With many steps less of a start is needed, and the large texture has time to learn what it gave.
-# A fifth of its small texture's steps tell a poor start of standard from a good one.
-_LONG = BakeSettings(small_share=0.1, encoded_latent_rate=5e-3, mend_at=(0.5, 0.8))
+# A fifth of its small texture's steps tell a poor start of standard from a good one. Of what is the
+# same everywhere the best of many bakes that are shorter is better than a long one, and more alike.
+_LONG = BakeSettings(
+    small_share=0.1,
+    encoded_latent_rate=5e-3,
+    mend_at=(0.5, 0.8),
+    uniform_resolution=4,
+    uniform_starts=12,
+    uniform_batch=8_192,
+)
 # Textures that glint ask for a lower rate than short bakes have time for.
 _STANDARD_RATE = 1.4e-2
 # With half of it five seeds of a smooth texture come out alike.
@@ -46,17 +53,14 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=54_000,
             decoder_rate=_STANDARD_RATE,
             smooth_rate=_SMOOTH_RATE,
-            # the best of many short bakes is better than a long one, and more alike
-            uniform_resolution=4,
             uniform_share=1 / 6,
-            uniform_starts=12,
-            uniform_batch=8_192,
             uniform_rate=_UNIFORM_RATE,
             candidates=4,
             candidate_share=0.2,
             encode_from=512,
             small_resolution=128,
             draw_errors_at=(0.2, 0.5),
+            crowded_width=1.0,
             horizon_at=_HORIZON_AT,
         ),
         "final": replace(
@@ -66,7 +70,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=90_000,
             decoder_rate=_WIDE_RATE,
             draw=DrawSettings(finest_width=0.7),
-            uniform_share=_UNIFORM_SHARE,
+            uniform_share=1 / 10,
             candidates=4,
             candidate_share=0.1,
             draw_errors_at=(0.2, 0.5),
@@ -77,7 +81,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         "draft": replace(_ON_PROCESSOR, iterations=2_500, encode_from=256),
         "standard": replace(
             _ON_PROCESSOR,
-            iterations=21_000,
+            iterations=20_000,
             candidates=2,
             candidate_share=0.02,
             encode_from=256,

@@ -36,6 +36,8 @@ _GIVEN_UP_FOR: dict[str, dict[str, float]] = {
     "batch": {"uniform_batch": 0},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
     "finest_places": {"smooth_rate": 0.0},
+    "finest_width": {"crowded_width": 0.0},
+    "draw_errors_at": {"crowded_width": 0.0},
 }
 
 
@@ -131,6 +133,14 @@ class BakeSettings:
     """After which parts of the same errors are looked at, and places drawn from then on the more
     often, up to 64 times as others, the larger their errors."""
 
+    crowded_width: float = 0.0
+    """`draw.finest_width` of a material that has far finer detail than its texels everywhere.
+    Nothing of it is sharp, so that narrower is noisier alone, and places are not drawn by errors.
+    0 treats it as others, and so does asking for either by number."""
+
+    is_crowded: bool = False
+    """Whether the material is such a one, which the bake finds out."""
+
     average_at: float = 0.0
     """After which part of them coarse levels that are worse than means of the finest begin again as
     these; 0 never. Where few samples are coarse, short bakes gain by it."""
@@ -202,6 +212,8 @@ class BakeSettings:
             object.__setattr__(self, name, _require_shares(self, name))
         if not 0 <= self.horizon_at <= 1:
             raise SettingsError(f"horizon_at is {self.horizon_at}: use 0 to 1")
+        if not 0 <= self.crowded_width <= 1:
+            raise SettingsError(f"crowded_width is {self.crowded_width}: use 0 to 1")
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         for name in ("batch", "uniform_batch"):
@@ -275,6 +287,17 @@ class BakeSettings:
             candidates=self.uniform_starts or self.candidates,
             candidate_share=1.0 if self.uniform_starts else self.start_share,
         )
+
+    @property
+    def sampling(self) -> DrawSettings:
+        """How samples are drawn, once it is known what a texel holds."""
+        is_wide = self.is_crowded and self.crowded_width
+        return replace(self.draw, finest_width=self.crowded_width) if is_wide else self.draw
+
+    @property
+    def errors_drawn_at(self) -> tuple[float, ...]:
+        """When places begin to be drawn by their errors."""
+        return () if self.is_crowded and self.crowded_width else self.draw_errors_at
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(

@@ -153,6 +153,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
             now["encode_from"] = 0
     if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
         now["draw"]["finest_places"] = before["draw"].get("finest_places")
+        now["is_crowded"] = before.get("is_crowded")
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
 
 

@@ -275,7 +275,7 @@ def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
     settings = run.stage.settings
     repairs: list[tuple[float, Callable[[Run], object]]]
     repairs = [(share, mend) for share in settings.mend_at]
-    repairs += [(share, draw_by_errors) for share in settings.draw_errors_at]
+    repairs += [(share, draw_by_errors) for share in settings.errors_drawn_at]
     if settings.average_at:
         repairs.append((settings.average_at, average_levels))
     for share, repair in () if run.is_limited else sorted(repairs, key=itemgetter(0)):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Mean log difference inside a texel -> places that are averaged.
 _PLACES_FOR_DETAIL = ((3e-4, 1), (1e-3, 2), (float("inf"), 8))
+# The same of a texture that is everywhere finer than its texels.
+_CROWDED = 6e-3
 
 
 def with_texels(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSettings:
@@ -30,7 +32,7 @@ def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSett
     """Averages more places of a texel where the material has detail that is smaller."""
     if settings.draw.finest_places:
         return settings
-    detail = max(detail_below_texels(teacher, settings.resolution) for teacher in teachers)
-    wanted = next(places for limit, places in _PLACES_FOR_DETAIL if detail < limit)
-    places = min(wanted, settings.most_places)
-    return replace(settings, draw=replace(settings.draw, finest_places=places))
+    details = [detail_below_texels(teacher, settings.resolution) for teacher in teachers]
+    wanted = next(places for limit, places in _PLACES_FOR_DETAIL if max(details) < limit)
+    draw = replace(settings.draw, finest_places=min(wanted, settings.most_places))
+    return replace(settings, draw=draw, is_crowded=min(details) > _CROWDED)

@@ -215,7 +215,8 @@ def _require_same(
     by itself: that is taken over."""
     if not wanted.draw.finest_places:
         places = stored.draw.finest_places
-        wanted = replace(wanted, draw=replace(wanted.draw, finest_places=places))
+        draw = replace(wanted.draw, finest_places=places)
+        wanted = replace(wanted, draw=draw, is_crowded=stored.is_crowded)
     if wanted.resolution == stored.resolution:
         # however many were asked for
         wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)

@@ -51,7 +51,7 @@ def open_trained(
         teachers,
         layout,
         settings.seed,
-        settings.draw,
+        settings.sampling,
         options.importance,
         settings.horizon_step,
     )

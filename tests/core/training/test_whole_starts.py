@@ -179,6 +179,12 @@ def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for(
     assert standard.changed({"batch": 4_096}).with_few_texels(4).batch == 4_096
 
 
+def test_wide_decoders_have_as_many():
+    few = require_settings("final", "tensor").with_few_texels(4)
+    assert few.has_whole_candidates
+    assert (few.candidates, few.iterations, few.batch) == (12, 9_000, 8_192)
+
+
 def test_a_machine_is_no_slower_for_trying_them():
     settings = require_settings("standard", "tensor").with_few_texels(4)
     seconds, estimate = 7.0, Estimate()
