@@ -304,7 +304,8 @@ def _open_once(choice: str) -> Device:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
     tried = "; ".join(failures) or "none was found"
     if index and backend in BACKENDS and not failures and (count := len(_adapters(backend))):
-        tried = f"{backend} has {count}, counted from 0"
+        last = f" to {backend}:{count - 1}" if count > 1 else ""
+        raise DeviceError(f"{backend} has no device {index}: use {backend}:0{last}")
     raise DeviceError(f"no usable device for {choice!r} ({tried}): {_HOW_TO_GET_ONE}")
 
 
@@ -314,7 +315,7 @@ def _check_file_size() -> None:
     limit = file_size()
     if limit is not None and limit < LEAST_FILE_SIZE:
         raise DeviceError(
-            f"a file may have {limit / 1e6:.0f} MB here, and a device on the processor needs one "
+            f"a file may have {limit / 1e6:.3g} MB here, and a device on the processor needs one "
             f"of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f unlimited, or "
             "that of the batch system)"
         )

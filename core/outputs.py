@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import locale
 import os
@@ -55,6 +56,8 @@ def why_no_file_name(name: str) -> str:
         return (
             f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
         )
+    if _OF_A_DEVICE.match(name):
+        return f"the name {name!r} is what Windows calls a device: choose another"
     return (
         "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
     )
@@ -131,11 +134,24 @@ def check_no_bundle(folder: Path, path: Path | None = None) -> None:
     again takes all in it away."""
     found = resolved(folder)
     for each in (found, *found.parents):
-        if (kind_of(each / MANIFEST_FILE) or "").startswith("verdigris."):
+        if _is_bundle_or_scene(each):
             raise VerdigrisError(
                 f"{path or folder}: lies in the bundle {each}, whose files are its own: choose "
                 "another folder"
             )
+
+
+def _is_bundle_or_scene(folder: Path) -> bool:
+    """By its manifest; one that is damaged, or may not be read, by the weights beside it."""
+    manifest = folder / MANIFEST_FILE
+    kind = kind_of(manifest)
+    if kind is not None:
+        return kind.startswith("verdigris.")
+    try:
+        return manifest.is_file() and (folder / WEIGHTS_FILE).is_file()
+    except OSError:
+        # nothing is written where nothing can be looked at
+        return False
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -152,9 +168,10 @@ def write_file(path: Path, data: bytes) -> None:
         # a name that is too long cannot be looked for either
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
+        is_for_want_of_space = failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "free space, or choose" if is_for_want_of_space else "choose"
         raise VerdigrisError(
-            f"{path}: cannot be written ({reason(failure)}): free space, or choose another folder "
-            "or name"
+            f"{path}: cannot be written ({reason(failure)}): {remedy} another folder or name"
         ) from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from verdigris.core.batch.fields import SceneError
-from verdigris.core.bundle.read import SUFFIX
+from verdigris.core.bundle.manifest import SUFFIX
 from verdigris.core.outputs import LONGEST_NAME, why_no_file_name
 
 

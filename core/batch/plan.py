@@ -29,7 +29,8 @@ from verdigris.core.batch.hashes import Hashes
 from verdigris.core.batch.packs import require_packable
 from verdigris.core.batch.scene import Scene
 from verdigris.core.batch.task import Member, Task
-from verdigris.core.bundle.read import SUFFIX, open_bundle
+from verdigris.core.bundle.manifest import SUFFIX
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.settings import TRAINERS
 

@@ -18,7 +18,8 @@ from verdigris.core.batch.facts import find_differences
 from verdigris.core.batch.free_fields import find_number, table
 from verdigris.core.batch.plan import Choices, Plan, Planned, State, Work, bake_name, work_for
 from verdigris.core.batch.state_folder import ALONE, ALONE_FILE, write_json
-from verdigris.core.bundle.read import SUFFIX, open_bundle
+from verdigris.core.bundle.manifest import SUFFIX
+from verdigris.core.bundle.read import open_bundle
 from verdigris.core.errors import BundleError
 from verdigris.core.settings import TRAINERS
 from verdigris.core.training.checkpoint import STATE_SUFFIX, state_path

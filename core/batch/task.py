@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.batch.entry import Source
-from verdigris.core.bundle.read import SUFFIX
+from verdigris.core.bundle.manifest import SUFFIX
 from verdigris.core.training.checkpoint import state_path
 
 

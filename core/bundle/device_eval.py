@@ -17,7 +17,7 @@ from verdigris.core.bundle.device_materials import (
     stored_of,
 )
 from verdigris.core.bundle.runtime import ENTRY_POINT, fits_in_constants, other_modules
-from verdigris.core.device import Device, Source, open_device
+from verdigris.core.device import MOST_CONSTANT_BYTES, Device, Source, open_device
 from verdigris.core.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -99,6 +99,10 @@ def device_notes(bundle: Bundle, device: Device) -> list[str]:
     """What is left out of the ways to decode it, and why; and shaders of it that are not proven."""
     manifest = bundle.manifest
     notes = left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
+    if not fits_in_constants(bundle.spec):
+        notes.append(
+            f"a decoder in constants is not checked: it is above {MOST_CONSTANT_BYTES >> 10} KB"
+        )
     return notes + shader_notes(bundle.spec, manifest.runtime)
 
 

@@ -84,7 +84,7 @@ def parse_json(data: bytes, file: str) -> Fields:
             parse_int=whole,
             object_pairs_hook=pairs,
         )
-        if _is_deep(value):
+        if isinstance(value, dict) and _is_deep(value):
             raise RecursionError
         # a lone surrogate cannot be shown, nor be the name of anything
         json.dumps(value, ensure_ascii=False).encode()
@@ -97,14 +97,14 @@ def parse_json(data: bytes, file: str) -> Fields:
     return Fields(file, "", value)
 
 
-def _is_deep(value: Any) -> bool:
-    level = [value]
+def _is_deep(value: dict[str, Any]) -> bool:
+    level: list[dict[str, Any] | list[Any]] = [value]
     for _ in range(_DEEPEST):
         level = [
             inner
             for each in level
-            if isinstance(each, dict | list)
             for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, dict | list)
         ]
     return bool(level)
 

@@ -34,6 +34,8 @@ from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.outputs import MANIFEST_FILE
 
 FORMAT = "verdigris.material"
+# Of a bundle's folder.
+SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 MAJOR, MINOR = 4, 0
 LARGEST_MANIFEST = 4 << 20

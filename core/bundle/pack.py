@@ -20,7 +20,7 @@ from verdigris.core.bundle.manifest_parts import (
     LatentFacts,
     MapFacts,
 )
-from verdigris.core.bundle.replace import Content, place_of
+from verdigris.core.bundle.replace import Content, bundle_name
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene import Scene, SceneMaterial, open_scene, parse_scene
 from verdigris.core.bundle.weights import plan_tensors
@@ -143,8 +143,7 @@ def describe(spec: NetworkSpec) -> str:
 
 def require_names(folders: Sequence[Path]) -> list[str]:
     """A plain name for each bundle, which need not be there yet: that of its folder."""
-    places = [place_of(folder.resolve()) for folder in folders]
-    names = [_PLAIN.sub("_", place.stem).strip("._-") for place in places]
+    names = [_PLAIN.sub("_", bundle_name(folder)).strip("._-") for folder in folders]
     for index, name in enumerate(names):
         folder = folders[index]
         if len(name) > _LONGEST_NAME:
@@ -159,5 +158,8 @@ def require_names(folders: Sequence[Path]) -> list[str]:
             )
         same = [other.lower() for other in names].index(name.lower())
         if same != index:
-            raise BundleError(f"{folder} and {folders[same]} are both called {name}: rename one")
+            other = folders[same]
+            if folder.resolve() == other.resolve():
+                raise BundleError(f"{folder}: is named twice: leave one out")
+            raise BundleError(f"{folder} and {other} are both called {name}: rename one")
     return names

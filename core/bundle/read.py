@@ -16,7 +16,7 @@ from verdigris.core.bundle.files import (
 )
 from verdigris.core.bundle.ktx2 import RGBA8
 from verdigris.core.bundle.latents import LatentTexture
-from verdigris.core.bundle.manifest import LARGEST_MANIFEST, Manifest, parse_manifest
+from verdigris.core.bundle.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
 from verdigris.core.bundle.manifest_parts import MapFacts
 from verdigris.core.bundle.reference import Reference, parse_reference
 from verdigris.core.bundle.replace import set_aside_name
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.network.spec import LatentLayout, NetworkSpec
-
-SUFFIX = ".vdg"
 
 
 @dataclass(frozen=True)

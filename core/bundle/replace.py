@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from verdigris.core.bundle.manifest import FORMAT
+from verdigris.core.bundle.manifest import FORMAT, SUFFIX
 from verdigris.core.errors import BundleError
 from verdigris.core.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of
 
@@ -32,6 +32,11 @@ def place_of(folder: Path) -> Path:
     """Where a folder belongs that was set aside; of any other, where it is."""
     aside = re.fullmatch(r"\.(.+)\.old", folder.name)
     return folder.with_name(aside[1]) if aside else folder
+
+
+def bundle_name(folder: Path) -> str:
+    """What a bundle is called by where it lies: its folder, without .vdg."""
+    return place_of(folder.resolve()).name.removesuffix(SUFFIX)
 
 
 def clear_leftovers(target: Path) -> None:

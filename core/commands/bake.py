@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 def bake(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="MaterialX documents. Several share one decoder."),
+        typer.Argument(
+            metavar="FILE...",
+            help="MaterialX documents. Several share one decoder.",
+            readable=False,
+        ),
     ],
     preset: Annotated[str, typer.Option("--preset", "-p", help=PRESETS_IN_WORDS)] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),
@@ -87,7 +91,7 @@ def bake(
     """Trains a neural material. Ctrl-C ends it early and keeps what there is, with exit code 0.
     SIGTERM does so, too, with exit code 143, and a terminal that is closed, with 129: --resume then
     does the rest."""
-    from verdigris.core.bundle.read import SUFFIX
+    from verdigris.core.bundle.manifest import SUFFIX
     from verdigris.core.commands.ending import Ending
     from verdigris.core.device import open_device
     from verdigris.core.importance.maps import read_importance

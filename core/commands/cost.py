@@ -20,7 +20,10 @@ from verdigris.core.commands.options import (
 
 def cost(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A bundle (.vdg), or a document to forecast.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A bundle (.vdg), or a document to forecast.", readable=False
+        ),
     ],
     source: Annotated[
         Path | None, typer.Option("--source", help="The document that a bundle was baked from.")

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.commands.progress import LostOutputError
@@ -38,7 +39,7 @@ class Ending:
         self._signal: signal.Signals | None = None
         self._why_lost = ""
         self._finished: Finished | None = None
-        self._kept_step: int | None = None
+        self._kept: Checkpointed | None = None
         self._terminals: list[int] = []
 
     @contextmanager
@@ -73,7 +74,7 @@ class Ending:
     def _noting(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Checkpointed):
-                self._kept_step = event.step
+                self._kept = event
             elif isinstance(event, Finished):
                 self._finished = event
             yield event
@@ -107,7 +108,8 @@ class Ending:
             return f"{why}: {results} is written"
         by = f"{why} ended the bake" if self._signal else f"{why}: the bake was ended"
         text = f"{by} at step {finished.step}: {results} is what it had learnt by then"
-        if self._kept_step is None:
+        # somebody may have taken the folder away
+        if self._kept is None or not Path(self._kept.path).is_file():
             return text
-        where = "there" if self._kept_step == finished.step else f"step {self._kept_step}"
+        where = "there" if self._kept.step == finished.step else f"step {self._kept.step}"
         return f"{text}; start it again with --resume to go on from {where}"

@@ -23,6 +23,7 @@ def export(
     a sum of exponentials follows: docs/FORMAT.md says what an engine computes around them.
     """
     from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.bundle.replace import bundle_name
     from verdigris.core.bundle.rtxns import TARGETS
     from verdigris.core.outputs import check_output, write_file
 
@@ -33,7 +34,7 @@ def export(
     convert, suffix = TARGETS[target]
     opened = open_bundle(bundle)
     data = convert(opened.parameters(), str(bundle))
-    path = output or bundle.resolve().with_suffix(suffix)
+    path = output or bundle.resolve().with_name(bundle_name(bundle) + suffix)
     check_output(path, [suffix])
     write_file(path, data)
     print(f"{path}: {len(data)} bytes, {opened.spec.name} for {target}")

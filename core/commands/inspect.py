@@ -12,14 +12,14 @@ from verdigris.core.commands.options import (
     AllowOutside,
     AsJson,
     DeviceChoice,
-    File,
+    FileOrBundle,
     MaterialName,
     Search,
 )
 
 
 def inspect(
-    file: File,
+    file: FileOrBundle,
     material: MaterialName = None,
     search: Search = None,
     allow_outside: AllowOutside = False,

@@ -124,8 +124,12 @@ def measure(
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="REFERENCE", help="A document or a bundle.")],
-    second: Annotated[Path, typer.Argument(metavar="OTHER", help="A document or a bundle.")],
+    first: Annotated[
+        Path, typer.Argument(metavar="REFERENCE", help="A document or a bundle.", readable=False)
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="OTHER", help="A document or a bundle.", readable=False)
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     size: Annotated[
         int, typer.Option(help=f"Pixels a side of each part, 1 to {_LARGEST_PART}.")

@@ -21,8 +21,21 @@ def _folders(paths: list[Path] | None) -> list[Path] | None:
 
 
 PRESETS_IN_WORDS = "draft, standard or final; unless said, draft on a processor, standard on a GPU."
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).")]
-Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="What a bake has made (.vdg).")]
+# What may not be read is told by whoever reads it, and is no wrong use.
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).", readable=False)
+]
+FileOrBundle = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A MaterialX document (.mtlx), or what a bake has made (.vdg).",
+        readable=False,
+    ),
+]
+Bundle = Annotated[
+    Path, typer.Argument(metavar="BUNDLE", help="What a bake has made (.vdg).", readable=False)
+]
 MaterialName = Annotated[
     str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
 ]

@@ -9,7 +9,9 @@ import typer
 
 
 def pack(
-    bundles: Annotated[list[Path], typer.Argument(metavar="BUNDLE...", help="Baked bundles.")],
+    bundles: Annotated[
+        list[Path], typer.Argument(metavar="BUNDLE...", help="Baked bundles.", readable=False)
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The scene, NAME.vdg.")],
 ) -> None:
     """Joins bundles of one decoder architecture: one buffer of weights, equal ones stored once, and

@@ -23,7 +23,9 @@ from verdigris.core.pictures.limits import largest_size
 def render(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A MaterialX document, or a bundle (.vdg)."),
+        typer.Argument(
+            metavar="FILE", help="A MaterialX document, or a bundle (.vdg).", readable=False
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,

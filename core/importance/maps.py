@@ -69,6 +69,11 @@ def in_single_floats(found: ArrayLike, name: str) -> Floats:
             f"{name}: {too_large} of its weights are beyond {np.finfo(np.float32).max:.1e}: "
             "weights are relative, so scale them all down"
         )
+    if not weights.any() and given.any():
+        raise SettingsError(
+            f"{name}: its weights are below {np.finfo(np.float32).tiny:.1e}: weights are relative, "
+            "so scale them all up"
+        )
     return weights
 
 

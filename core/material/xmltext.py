@@ -9,6 +9,7 @@ from xml.parsers import expat
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.paths import SearchPath
+from verdigris.core.outputs import MANIFEST_FILE
 from verdigris.core.working_folder import require_for
 
 LARGEST_BYTES = 64 << 20
@@ -63,6 +64,11 @@ def read_text(path: Path) -> str:
     """The text of a document file."""
     try:
         if path.is_dir():
+            # of a bundle or a scene, which have one
+            if (path / MANIFEST_FILE).exists():
+                raise DocumentError(
+                    f"{path}: is a bundle: name the document that it was baked from"
+                )
             raise DocumentError(f"{path}: is a folder: name a MaterialX document (.mtlx) in it")
         with path.open("rb") as file:
             # of a device or a pipe there may be no end

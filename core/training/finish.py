@@ -14,10 +14,9 @@ import numpy as np
 
 from verdigris.core.bundle.arithmetic import Arithmetic, judge
 from verdigris.core.bundle.fields import is_material_name
-from verdigris.core.bundle.manifest import FORMAT
+from verdigris.core.bundle.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.manifest_parts import Bounds
 from verdigris.core.bundle.maps import emission_levels, opacity_levels
-from verdigris.core.bundle.read import SUFFIX
 from verdigris.core.bundle.reference import Reference, make_reference
 from verdigris.core.bundle.replace import check_replaceable
 from verdigris.core.bundle.runtime import runtime_files
@@ -30,7 +29,7 @@ from verdigris.core.bundle.write import (
     version,
     write_bundle,
 )
-from verdigris.core.errors import DocumentError, SettingsError
+from verdigris.core.errors import BundleError, DocumentError, SettingsError
 from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.provenance import files_read, source_facts
 from verdigris.core.material.report import describe_teacher
@@ -51,6 +50,7 @@ from verdigris.core.training.measure import (
 )
 from verdigris.core.training.notices import coarse_halves, cut_glow, lost_light, unique_names
 from verdigris.core.training.options import make_folder
+from verdigris.core.training.resume import kept_in
 from verdigris.core.training.rounding import facts_by_material
 
 if TYPE_CHECKING:
@@ -210,13 +210,24 @@ def _write(
     )
     # what was trained for so long is not lost with a folder that somebody took away meanwhile
     make_folder(run.options.folder)
-    write_bundle(path, exported, contents)
+    try:
+        write_bundle(path, exported, contents)
+    except BundleError as failure:
+        raise BundleError(f"{failure}; {_kept(run)}") from None
     textures: Mapping[str, str] | None = None
     if run.options.viewport_textures:
         from verdigris.core.flatten.viewport import viewport_textures
 
         textures = yield from viewport_textures(teacher, run.settings, path, unlit)
     return _Written(samples, picture, textures)
+
+
+def _kept(run: Run) -> str:
+    """What there is of a bake whose bundle could not be written."""
+    path = kept_in(run)
+    if path is None:
+        return "nothing of the bake is kept"
+    return f"{path} has what was learnt by step {run.checkpoint_step}: go on with --resume"
 
 
 def _forget_state(run: Run) -> None:

@@ -45,7 +45,7 @@ def check_limits(choice: str | None) -> None:
         fault = f"a process may map {mapped / 1e9:.1f} GB here"
         remedy = f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v"
     elif written is not None and written < LEAST_FILE_SIZE:
-        fault = f"a file may have {written / 1e6:.0f} MB here"
+        fault = f"a file may have {written / 1e6:.3g} MB here"
         remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
     else:
         return

@@ -70,7 +70,9 @@ class BakeOptions:
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
-                raise SettingsError(f"{name} is {value}: use more than 0, or leave it out")
+                raise SettingsError(
+                    f"{name} is {value}: use a finite number above 0, or leave it out"
+                )
         for name in ("checkpoint_seconds", "metrics_seconds", "run_seconds"):
             value = getattr(self, name)
             # no number is not above 0 either

@@ -122,7 +122,9 @@ class PaintedBakes:
         control: BakeControl,
     ) -> None:
         if options.importance is None:
-            raise SettingsError("there is no importance map to compare with a uniform bake")
+            raise SettingsError(
+                "there is no importance map to compare with a uniform bake: name one (--importance)"
+            )
         painted_area(options.importance)
         if options.time_limit or options.target_error:
             raise SettingsError(

@@ -79,8 +79,7 @@ def keep_state(run: Run) -> Iterator[Event]:
         written = _write_state(run)
     except CheckpointError as failure:
         if not run.is_unkept:
-            step = run.checkpoint_step
-            back = "begins anew" if step is None else f"goes on from step {step}"
+            back = f"goes on from step {run.checkpoint_step}" if kept_in(run) else "begins anew"
             yield Warning(f"{failure}; training goes on, and what is cut off now {back}")
         run.is_unkept = True
         return
@@ -97,6 +96,12 @@ def _write_state(run: Run) -> Checkpointed:
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
     run.checkpoint_step = run.step
     return Checkpointed(run.step, str(path))
+
+
+def kept_in(run: Run) -> Path | None:
+    """The checkpoint that this bake has written, if it is still there."""
+    path = checkpoint.state_path(run.options.folder, run.options.name)
+    return path if run.checkpoint_step is not None and path.is_file() else None
 
 
 def find_state(

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.read import SUFFIX
+from verdigris.core.bundle.manifest import SUFFIX
 from verdigris.core.presets import default_preset, require_settings
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE

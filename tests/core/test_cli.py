@@ -408,7 +408,7 @@ def test_no_command_crashes_where_files_are_too_small_for_the_memory_of_a_driver
     done = with_small_files(limit, *words, "--device", "software", cwd=tmp_path)
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert done.stderr == (
-        f"verdigris: a file may have {limit // 1_000_000} MB here, and a device on the processor "
+        f"verdigris: a file may have {limit / 1e6:.3g} MB here, and a device on the processor "
         "needs one of 134 MB at least: lift the limit (ulimit -f unlimited, or that of the batch "
         "system)\n"
     )
@@ -436,3 +436,21 @@ def test_files_too_small_for_the_memory_of_a_driver_are_told_in_one_line(tmp_pat
         "verdigris: a file may have 20 MB here, and a bake on the processor needs one of 134 MB at "
         "least: lift the limit (ulimit -f unlimited, or that of the batch system)\n"
     )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are other ones there")
+@pytest.mark.parametrize("word", ["verify", "inspect"])
+def test_what_may_not_be_read_is_a_failure_and_no_wrong_use(word, tmp_path):
+    folder = tmp_path / "a.vdg"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    folder.chmod(0)
+    try:
+        if os.access(folder, os.R_OK):
+            pytest.skip("whoever runs this may read everything")
+        words = [sys.executable, "-P", "-m", "verdigris.core", word, str(folder)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    finally:
+        folder.chmod(0o700)
+    assert done.returncode == 1
+    assert "cannot be opened (Permission denied)" in done.stderr

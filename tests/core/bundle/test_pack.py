@@ -89,8 +89,19 @@ def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
 
 
 def test_two_materials_of_one_name_are_refused(bundles, tmp_path):
+    other = shutil.copytree(bundles[0].folder, tmp_path / "other" / bundles[0].folder.name)
     with pytest.raises(VerdigrisError, match="are both called copper: rename one"):
+        pack([bundles[0], open_bundle(other)], tmp_path / "twice.vdg")
+    with pytest.raises(VerdigrisError, match=r"copper.vdg: is named twice: leave one out"):
         pack([bundles[0], bundles[0]], tmp_path / "twice.vdg")
+
+
+def test_names_keep_what_is_behind_a_point_but_vdg(bundles, tmp_path):
+    folders = [
+        shutil.copytree(bundles[0].folder, tmp_path / name) for name in ("rock.v1", "rock.v2.vdg")
+    ]
+    scene = pack([open_bundle(each) for each in folders], tmp_path / "rocks.vdg")
+    assert [material.name for material in scene.materials] == ["rock.v1", "rock.v2"]
 
 
 def test_a_bundle_that_a_killed_writer_has_set_aside_is_packed_by_its_own_name(bundles, tmp_path):

@@ -25,7 +25,7 @@ from verdigris.core.bundle.write import export_numbers
 from verdigris.core.material.document import load_document
 from verdigris.core.material.provenance import source_facts
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from .bundles import lively_parameters, make_bundle
 
@@ -271,6 +271,26 @@ def test_export_writes_beside_the_bundle_or_where_it_is_told(tmp_path, command):
     code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", tmp_path / "no" / "b")
     assert code == 1
     assert "cannot be written (No such file or directory)" in errors
+    folder.rename(tmp_path / "rock.v1")
+    command("export", tmp_path / "rock.v1", "-t", "rtxns-bin")
+    assert (tmp_path / "rock.v1.bin").read_bytes() == (tmp_path / "a.bin").read_bytes()
+
+
+def test_nothing_is_exported_into_a_bundle_that_is_damaged(tmp_path, command):
+    whole, damaged = (make_bundle(tmp_path / name).folder for name in ("a.vdg", "b.vdg"))
+    (damaged / "manifest.json").write_bytes((damaged / "manifest.json").read_bytes()[:100])
+    before = (damaged / "weights.bin").read_bytes()
+    code, _, errors = command("export", whole, "-t", "rtxns-bin", "-o", damaged / "weights.bin")
+    assert (code, (damaged / "weights.bin").read_bytes()) == (1, before)
+    assert f"lies in the bundle {damaged}, whose files are its own" in errors
+
+
+def test_constants_that_a_decoder_does_not_fit_into_are_told(software, tmp_path):
+    wide = make_bundle(tmp_path / "a.vdg", lively_parameters(NetworkSpec(192, 2)))
+    assert wide.manifest.weights.bytes > 1 << 16
+    assert "a decoder in constants is not checked: it is above 64 KB" in device_notes(
+        wide, software
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")

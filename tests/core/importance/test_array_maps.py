@@ -96,3 +96,11 @@ def test_what_is_transparent_weighs_what_its_colour_says(tmp_path, suffix, chann
     assert target.open(str(path), spec) and target.write_image(texels) and target.close()
     expected = texels[::-1, :, : channels - 1].mean(-1) / 255
     np.testing.assert_allclose(read_importance(path), expected, atol=1e-6)
+
+
+def test_weights_too_small_for_single_floats_are_to_be_scaled_and_not_called_zero(tmp_path):
+    np.save(tmp_path / "map.npy", np.full((8, 8), 1e-320))
+    with pytest.raises(SettingsError, match=r"below 1\.2e-38: .* so scale them all up"):
+        read_importance(tmp_path / "map.npy")
+    np.save(tmp_path / "map.npy", np.float64([[1e-320, 1.0]]))
+    assert read_importance(tmp_path / "map.npy").max() == 1.0

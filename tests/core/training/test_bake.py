@@ -391,7 +391,8 @@ def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay
 def test_a_disk_that_stays_full_is_told_once_and_then_by_the_result(clay, tmp_path, disk):
     heard = []
     settings = replace(TINY, candidates=2, candidate_share=0.5)
-    with pytest.raises(BundleError, match=r"out\.vdg: cannot be written \(the disk is full"):
+    told = r"out\.vdg: cannot be written \(the disk is full.*; nothing of the bake is kept$"
+    with pytest.raises(BundleError, match=told):
         for event in bake([clay], settings, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
             heard.append(event)
             disk.is_full = True
@@ -401,6 +402,21 @@ def test_a_disk_that_stays_full_is_told_once_and_then_by_the_result(clay, tmp_pa
     assert not [*tmp_path.iterdir()]
 
 
+def test_a_result_that_cannot_be_written_is_told_with_the_checkpoint_that_is_there(
+    clay, tmp_path, disk
+):
+    kept = -1
+    with pytest.raises(BundleError) as caught:
+        for event in bake([clay], TINY, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
+            if isinstance(event, Checkpointed):
+                kept = event.step
+            disk.is_full = isinstance(event, Phase) and event.name == "measuring"
+    assert str(caught.value).endswith(
+        f"; {tmp_path / 'out.bake.npz'} has what was learnt by step {kept}: go on with --resume"
+    )
+    assert checkpoint.load(tmp_path / "out.bake.npz").facts["step"] == kept
+
+
 def test_a_folder_that_goes_while_a_bake_runs_is_told_and_made_again_for_the_result(clay, tmp_path):
     folder, heard = tmp_path / "out", []
     for event in bake([clay], TINY, BakeOptions("out", folder, checkpoint_seconds=0.0)):
@@ -408,7 +424,8 @@ def test_a_folder_that_goes_while_a_bake_runs_is_told_and_made_again_for_the_res
         if folder.exists() and isinstance(event, Checkpointed):
             shutil.rmtree(folder)
     # of checkpoints that could not be written
-    assert len(of_kind(heard, Warning)) == 1
+    (told,) = of_kind(heard, Warning)
+    assert told.text.endswith("what is cut off now begins anew")
     assert verify(open_bundle(folder / "out.vdg")).holds
 
 
