@@ -56,8 +56,6 @@ def why_no_file_name(name: str) -> str:
         return (
             f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
         )
-    if _OF_A_DEVICE.match(name):
-        return f"the name {name!r} is what Windows calls a device: choose another"
     return (
         "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
     )

@@ -13,6 +13,7 @@ from verdigris.core.material.upstream import (
     is_connected,
     is_of_document,
     own_graph,
+    source_of,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ _BETWEEN = {
         for kind in (*_SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
     },
 }
+# What hands surface shaders on, for which the generator declares none that is unlit.
+_OF_LIT_SURFACES = ("mix", "dot")
 # Shaders of this kind are left out before code is generated.
 _LEFT_OUT = ("displacementshader", "volumeshader")
 
@@ -85,7 +88,25 @@ def find_fault(node: mx.Node) -> str | None:
 
 
 def _fault_of(port: mx.Input) -> str | None:
-    return _dangling(port) or _mistyped(port) or _unreadable(port) or _unknown_unit(port)
+    return (
+        _dangling(port)
+        or _mistyped(port)
+        or _unlit(port)
+        or _unreadable(port)
+        or _unknown_unit(port)
+    )
+
+
+def _unlit(port: mx.Input) -> str | None:
+    if port.getType() != "surfaceshader" or port.getParent().getCategory() not in _OF_LIT_SURFACES:
+        return None
+    source = source_of(port)
+    if source is None or source.getCategory() != "surface_unlit":
+        return None
+    return (
+        f"is connected to {source.getName()!r}, an unlit surface, which MaterialX cannot mix: use "
+        "a surface with an EDF and a BSDF of weight 0"
+    )
 
 
 def _fault_of_given(port: mx.Input) -> str | None:
@@ -172,9 +193,12 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
                 found.append(_CANNOT_BE_DISABLED)
             elif expected is None:
                 found.append(f"it has no input {port.getName()!r}{_suggestion(port, definition)}")
+            elif not port.getType():
+                found.append(f"its input {port.getName()!r} has no type: {expected.getType()}")
             elif expected.getType() != port.getType():
+                given = port.getType()
                 found.append(
-                    f"its input {port.getName()!r} takes {expected.getType()}, not {port.getType()}"
+                    f"its input {port.getName()!r} takes {expected.getType()}, not {given}"
                 )
         return found
 
@@ -185,6 +209,10 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
     if version and version not in known:
         given = ", ".join(sorted(filter(None, known)))
         return f"there is no version {version!r} of it{given and f': use {given}, or none'}"
+    named = node.getNodeDefString()
+    if named and named not in {each.getName() for each in definitions}:
+        given = ", ".join(sorted(each.getName() for each in definitions)[:4])
+        return f"its nodedef {named!r} is none of these: use {given}, or leave it out"
     return "check its version and target"
 
 

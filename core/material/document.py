@@ -80,7 +80,7 @@ class Document:
         looks = _looks_by_material(self.root)
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
         graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
-        fed = [*found, *graphs]
+        fed = [*self.root.getNodes(), *graphs]
         found += [
             output
             for graph in graphs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
@@ -36,6 +36,9 @@ class Feature:
 _TRANSMISSION = (
     "light that passes through is left out: a neural material reflects, and what lies behind "
     "the surface is the renderer's to add"
+)
+_UNLIT_TRANSMISSION = (
+    "as part of the map of opacity: what lies behind the surface shows through, without colour"
 )
 _TRANSPARENT = (
     "opacity of the mode 'transparent' lets light through, which is left out: for a surface with "
@@ -144,7 +147,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     "surfacematerial": (Feature("back", ("backsurfaceshader",), DROPPED, _BACK),),
     "surface_unlit": (
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
-        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
+        Feature("transmission", ("transmission",), APPROXIMATED, _UNLIT_TRANSMISSION),
         Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0),
     ),
 }
@@ -156,6 +159,12 @@ _PLACE = (
     "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
 )
 _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
+EMISSION_BY_VIEW = Part(
+    "emission by view",
+    APPROXIMATED,
+    "as a map of what is seen from straight ahead: how it changes with the view is left out",
+)
+OPACITY_BY_VIEW = replace(EMISSION_BY_VIEW, name="opacity by view")
 FACING = Part(
     "direction in space",
     APPROXIMATED,
@@ -171,6 +180,7 @@ NODE_FEATURES: dict[str, Part] = {
     "translucent_bsdf": Part("translucency", DROPPED, _TRANSMISSION),
     "subsurface_bsdf": Part("subsurface", APPROXIMATED, _SUBSURFACE),
     "uniform_edf": Part("emission", KEPT, _EMISSION),
+    "generalized_schlick_edf": EMISSION_BY_VIEW,
     "LamaTranslucent": Part("translucency", DROPPED, _TRANSMISSION),
     "LamaSSS": Part("subsurface", APPROXIMATED, _SUBSURFACE),
     "LamaEmission": Part("emission", KEPT, _EMISSION),

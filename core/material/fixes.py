@@ -21,6 +21,12 @@ _TRANSMISSION = re.compile(
     r"\n\1\w+\.color \+= \w+\.response;\n",
     re.DOTALL,
 )
+_DECODED_IMAGE = re.compile(
+    r"(?P<call>(?P<indent> *)mx_image_color[34]\((?P<arguments>[^\n]*, (?P<raw>\w+))\);\n)"
+    r"(?P<transform> *float[34] (?P<result>\w+)[^\n]*;\n"
+    r" *NG_\w+_to_\w+_color[34]\((?P=raw), (?P=result)\);\n)"
+)
+_IS_ZERO = re.compile(r"float[34]\((0\.0+(, )?)+\)")
 _FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]);"
 _HAIR_PATHS = "(1.0 / 2.0 * M_PI)"
 _HAIR_RESPONSE = "bsdf.response = F * closureData.occlusion"
@@ -114,6 +120,26 @@ def limit_opacity(code: str) -> str:
     return _OPACITY.sub(r"\1saturate(\2);", code)
 
 
+def keep_defaults_of_images(code: str) -> str:
+    """What an image gives where it has no texels is in a colour space of its own, and linear by
+    then.
+
+    The generator decodes what an image node gives by the file's colour space, whatever it is.
+    """
+
+    def with_default(found: re.Match[str]) -> str:
+        call, transform, result = found["call"], found["transform"], found["result"]
+        arguments = _split_arguments(found["arguments"])
+        image, _, default, uv, u_mode, v_mode, *_, scale, offset, _ = arguments
+        if _IS_ZERO.fullmatch(default):
+            return found[0]
+        place = f"{uv} * {scale} + {offset}"
+        where = f"readsFallback({image}, {place}, {u_mode}, {v_mode})"
+        return f"{call}{transform}{found['indent']}if ({where}) {result} = {default};\n"
+
+    return _DECODED_IMAGE.sub(with_default, code)
+
+
 def divide_inverses_by_determinants(code: str) -> str:
     """Makes the inverse of a 4 x 4 matrix one.
 
@@ -131,6 +157,18 @@ def normalise_hair(code: str) -> str:
     """
     code = code.replace(_HAIR_PATHS, "(1.0 / (2.0 * M_PI))")
     return code.replace(f"{_HAIR_RESPONSE} * M_PI_INV;", f"{_HAIR_RESPONSE};")
+
+
+def _split_arguments(text: str) -> list[str]:
+    """Those of a call, whose commas stand outside of brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [each.strip() for each in found]
 
 
 def _static(kind: str, name: str) -> str:

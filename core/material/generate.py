@@ -13,6 +13,7 @@ from verdigris.core.material.fixes import (
     declare_for_unlit_surfaces,
     divide_inverses_by_determinants,
     drop_unlit_passes,
+    keep_defaults_of_images,
     lift_private_uniforms,
     limit_opacity,
     normalise_hair,
@@ -133,7 +134,7 @@ def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> 
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
     code = normalise_hair(divide_inverses_by_determinants(code))
-    return declare_for_unlit_surfaces(code)
+    return declare_for_unlit_surfaces(keep_defaults_of_images(code))
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:

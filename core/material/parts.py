@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.coordinates import (
@@ -15,10 +15,12 @@ from verdigris.core.material.facing import directions_made_masks
 from verdigris.core.material.features import (
     APPROXIMATED,
     DROPPED,
+    EMISSION_BY_VIEW,
     FACING,
     KEPT,
     NODE_FEATURES,
     NOT_ON_A_SAMPLE,
+    OPACITY_BY_VIEW,
     SURFACE_FEATURES,
     Feature,
     Part,
@@ -26,7 +28,7 @@ from verdigris.core.material.features import (
 from verdigris.core.material.library import known_colour_spaces
 from verdigris.core.material.readers import UNIFORM_VALUE, VALUE
 from verdigris.core.material.smooth_lobes import widened_highlights
-from verdigris.core.material.upstream import is_connected, is_of_document, own_graph
+from verdigris.core.material.upstream import is_connected, is_of_document, nodes_behind, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -37,14 +39,22 @@ _IN_COLOUR_SPACES = ("filename", "color3", "color4")
 # The normal and the tangent of a flat surface.
 _FLAT = ((0, 0, 1), (1, 0, 0))
 _PLACES = ("texcoord", "position")
+_READS_VIEW = ("facingratio", "viewdirection")
+# By parts of the names that inputs of surfaces have.
+_MAPS = {
+    **dict.fromkeys(("emiss", "edf"), EMISSION_BY_VIEW),
+    **dict.fromkeys(("opacity", "alpha"), OPACITY_BY_VIEW),
+}
 
 
 def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
-    """The places that a node reads where nothing is connected."""
+    """The places that a node reads where nothing is connected, whatever value is written there."""
     definition = node.getNodeDef()
     ports = definition.getActiveInputs() if definition is not None else ()
     names = [
-        port.getDefaultGeomPropString() for port in ports if node.getInput(port.getName()) is None
+        port.getDefaultGeomPropString()
+        for port in ports
+        if (given := node.getInput(port.getName())) is None or not is_connected(given)
     ]
     read = [node.getDocument().getGeomPropDef(name) for name in names if name]
     return [each for each in read if each is not None and each.getGeomProp() in _PLACES]
@@ -77,12 +87,23 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
             elif place.getIndex() not in ("", "0"):
                 part = _further_coordinates(place.getIndex())
                 parts.setdefault(part.name, part)
-        for part in (*_gains(node), *_widened(node), *_odd_inputs(node)):
+        for part in (*_gains(node), *_widened(node), *_odd_inputs(node), *_by_view(node)):
             parts.setdefault(part.name, part)
     for part in _overruled(nodes):
         parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
     return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _by_view(node: mx.Node) -> Iterator[Part]:
+    """What of a surface's emission and opacity hangs on where it is seen from."""
+    if node.getType() != "surfaceshader":
+        return
+    for port in node.getInputs():
+        part = next((part for word, part in _MAPS.items() if word in port.getName()), None)
+        behind = nodes_behind(port, node.getDocument().getSourceUri()) if part else ()
+        if part and any(each.getCategory() in _READS_VIEW for each in behind):
+            yield part
 
 
 def _property(reader: mx.Node) -> list[Part]:

@@ -14,6 +14,8 @@ from verdigris.core.errors import VerdigrisError
 from verdigris.core.outputs import locale_told, resolved
 
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
+# What other programs put a name's parts in the place of.
+_UNKNOWN_TOKEN = re.compile(r"<(?!UDIM>|UVTILE>)\w+>|\$?\{\w+\}|\$\w+")
 
 
 def is_tiled(file: str) -> bool:
@@ -105,6 +107,9 @@ class SearchPath:
         """What to do where no file of this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
             return f"it has other letters in {locale_told()}"
+        token = _UNKNOWN_TOKEN.search(name)
+        if token:
+            return f"write out what {token[0]} stands for"
         # a whole path is not looked for in other folders
         elsewhere = "add its folder with --search" if self.has_options else "put the file there"
         where = "" if _is_absolute(name) else f" or {elsewhere}"

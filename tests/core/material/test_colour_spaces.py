@@ -123,3 +123,58 @@ def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colou
     document.root.setColorSpace("srgb_texture")
     expected = decoded_srgb(bilinear(colours, uv))
     np.testing.assert_allclose(glow(Teacher(document), uv), expected, atol=1e-4)
+
+
+def missing(given, attributes='colorspace="srgb_texture"', kind="color3"):
+    """An image without a file, and its default."""
+    return glow(Teacher(probe(image("", kind, attributes, default=given), "texels")), [[0.3, 0.7]])[
+        0
+    ]
+
+
+@pytest.mark.parametrize("space", ["srgb_texture", "g22_rec709", "acescg", "lin_rec709"])
+def test_the_default_of_an_image_is_not_of_the_colour_space_of_its_file(space):
+    found = missing(("color3", "0.1, 0.2, 0.3"), f'colorspace="{space}"')
+    np.testing.assert_allclose(found, [0.1, 0.2, 0.3], atol=1e-6)
+
+
+def test_a_default_of_a_colour_space_of_its_own_is_decoded_once():
+    body = image("", "color3", 'colorspace="srgb_texture"', default=("color3", "0.1, 0.2, 0.3"))
+    body = body.replace('name="default"', 'name="default" colorspace="srgb_texture"')
+    found = glow(Teacher(probe(body, "texels")), [[0.3, 0.7]])[0]
+    np.testing.assert_allclose(found, decoded_srgb(np.array([0.1, 0.2, 0.3])), atol=1e-6)
+
+
+def test_a_default_is_given_beside_a_constant_border_and_texels_are_decoded_within(tmp_path):
+    write_image(tmp_path / "image.exr", np.full((4, 4, 3), 0.5, np.float32))
+    modes = {f"{axis}addressmode": ("string", "constant") for axis in "uv"}
+    uv = np.float32([[0.5, 0.5], [1.5, 0.5], [0.5, -0.1]])
+    found = look(
+        tmp_path,
+        uv,
+        "image.exr",
+        attributes='colorspace="srgb_texture"',
+        default=("color3", "0.5, 0.25, 0.1"),
+        **modes,
+    )
+    inside = np.full(3, decoded_srgb(0.5))
+    np.testing.assert_allclose(found, [inside, [0.5, 0.25, 0.1], [0.5, 0.25, 0.1]], atol=1e-5)
+
+
+NO_FILE = '<input name="file" type="filename" value="" colorspace="srgb_texture"/>'
+TILED = (
+    f'<tiledimage name="colour" type="color3">{NO_FILE}'
+    '<input name="default" type="color3" value="0.5, 0.25, 0.1"/></tiledimage>'
+)
+OF_USD = (
+    f'<UsdUVTexture name="texels" type="multioutput">{NO_FILE}'
+    '<input name="fallback" type="color4" value="0.5, 0.25, 0.1, 1"/></UsdUVTexture>'
+    '<dot name="colour" type="color3">'
+    '<input name="in" type="color3" nodename="texels" output="rgb"/></dot>'
+)
+
+
+@pytest.mark.parametrize("body", [TILED, OF_USD], ids=["tiledimage", "UsdUVTexture"])
+def test_so_it_is_where_a_graph_reads_the_image(body):
+    found = glow(Teacher(probe(body, "colour")), [[0.3, 0.7]])[0]
+    np.testing.assert_allclose(found, [0.5, 0.25, 0.1], atol=1e-6)

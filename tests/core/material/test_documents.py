@@ -150,3 +150,16 @@ def test_a_document_of_version_1_38_is_upgraded():
     loaded.check(loaded.require_material())
     categories = {node.getCategory() for node in loaded.nodes_of(loaded.require_material())}
     assert "swizzle" not in categories
+
+
+def test_a_graph_whose_surface_goes_into_a_mix_is_no_material_of_its_own():
+    text = document(
+        '<nodegraph name="g"><standard_surface name="under" type="surfaceshader"/>'
+        '<output name="out" type="surfaceshader" nodename="under"/></nodegraph>',
+        '<standard_surface name="over" type="surfaceshader"/>',
+        '<mix name="shader" type="surfaceshader">'
+        '<input name="fg" type="surfaceshader" nodegraph="g" output="out"/>'
+        '<input name="bg" type="surfaceshader" nodename="over"/></mix>',
+        material(),
+    )
+    assert names(text) == ["material"]

@@ -240,3 +240,26 @@ def test_a_whole_number_given_to_a_graph_is_read_as_a_number():
 def test_a_fault_in_a_node_that_no_material_uses_harms_nobody():
     loaded = parse_document(with_surface("", '<snowfall name="alone" type="float"/>'))
     loaded.check(loaded.require_material())
+
+
+@pytest.mark.parametrize(("category", "port"), [("mix", "fg"), ("mix", "bg"), ("dot", "in")])
+def test_an_unlit_surface_that_is_mixed_is_refused_by_name(category, port):
+    text = document(
+        '<surface_unlit name="lamp" type="surfaceshader"/>',
+        f'<{category} name="shader" type="surfaceshader">'
+        f'<input name="{port}" type="surfaceshader" nodename="lamp"/></{category}>',
+        material(),
+    )
+    loaded = parse_document(text)
+    message = f"node 'shader', input '{port}': is connected to 'lamp', an unlit surface"
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
+
+
+def test_a_definition_that_is_named_and_is_not_there_is_refused_with_those_there_are():
+    text = document(
+        '<surface name="shader" type="surfaceshader" nodedef="ND_nothing"/>', material()
+    )
+    loaded = parse_document(text)
+    with pytest.raises(DocumentError, match="nodedef 'ND_nothing' is none of these: use ND_surfac"):
+        loaded.check(loaded.require_material())

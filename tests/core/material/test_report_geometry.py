@@ -151,3 +151,39 @@ def test_texture_coordinates_are_told_by_the_name_that_they_have():
     )
     found = fates(with_surface('<input name="base" type="float" nodename="far"/>', reader))
     assert found["texture coordinates 'UV Map.001'"] == "approximated"
+
+
+@pytest.mark.parametrize(
+    ("graph", "given"),
+    [
+        ('<input name="uv" type="vector2"/>', 'interfacename="uv"'),
+        ("", 'value="0, 0"'),
+    ],
+    ids=["an input of the graph that has no value", "a value that is passed over"],
+)
+def test_an_input_that_is_connected_to_nothing_reads_the_surface(graph, given):
+    noise = f'<noise2d name="n" type="float"><input name="texcoord" type="vector2" {given}/>'
+    nodes = (
+        f'<nodegraph name="g">{graph}{noise}</noise2d>'
+        '<output name="out" type="float" nodename="n"/></nodegraph>'
+    )
+    base = '<input name="base" type="float" nodegraph="g" output="out"/>'
+    assert report(with_surface(base, nodes)).varying_inputs == ("base",)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("emission_color", "color3", "emission by view"),
+        ("opacity", "color3", "opacity by view"),
+        ("base_color", "color3", None),
+    ],
+)
+def test_maps_of_what_hangs_on_the_view_are_told(name, kind, told):
+    facing = (
+        '<facingratio name="facing" type="float"/><convert name="seen" type="color3">'
+        '<input name="in" type="float" nodename="facing"/></convert>'
+    )
+    found = fates(with_surface(f'<input name="{name}" type="{kind}" nodename="seen"/>', facing))
+    assert [each for each in found if each.endswith("by view")] == ([told] if told else [])
+    assert told is None or found[told] == "approximated"

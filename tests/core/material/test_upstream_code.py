@@ -285,3 +285,16 @@ def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
     for implementation in replaced:
         used = implementation.getNodeDef().getImplementation("genslang")
         assert used.getName() == implementation.getName()
+
+
+def test_the_default_of_an_image_is_decoded_as_its_file_is():
+    """fixes.keep_defaults_of_images"""
+    made = probe(
+        node("image", "colour", "color3", {"default": ("color3", "0.5, 0.25, 0.1")}), "colour"
+    )
+    port = made.root.getNode("colour").addInput("file", "filename")
+    port.setValueString("one.png")
+    port.setColorSpace("srgb_texture")
+    code = raw(made)
+    assert "float3(0.500000, 0.250000, 0.100000)" in code
+    assert "NG_srgb_texture_to_lin_rec709_color3(colour_out," in code
