@@ -39,6 +39,8 @@ _IN_COLOUR_SPACES = ("filename", "color3", "color4")
 # The normal and the tangent of a flat surface.
 _FLAT = ((0, 0, 1), (1, 0, 0))
 _PLACES = ("texcoord", "position")
+# Of the fit by which MaterialX colours black bodies, in kelvins.
+_COLDEST = 1667
 _READS_VIEW = ("facingratio", "viewdirection")
 # By parts of the names that inputs of surfaces have.
 _MAPS = {
@@ -182,6 +184,9 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
         elif name == "scatter_mode" and "T" in text:
             found.append(Part("transmission", DROPPED, "light that passes through is left out"))
+        elif name == "temperature" and _is_cold(node, text):
+            how = f"MaterialX's colours begin at {_COLDEST} K: below they are too pale"
+            found.append(Part("blackbody", APPROXIMATED, how))
         elif name == "framerange" and text:
             found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
         elif name in _LAYERS and text:
@@ -197,6 +202,10 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
             how = f"{space!r} is not known to MaterialX's colour management: read as linear"
             found.append(Part(f"colour space {space}", APPROXIMATED, how))
     return found
+
+
+def _is_cold(node: mx.Node, text: str) -> bool:
+    return node.getCategory() == "blackbody" and any(k < _COLDEST for k in written_numbers(text))
 
 
 def _reads_files(node: mx.Node) -> bool:

@@ -246,3 +246,10 @@ def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_says
     assert "luminance" in how
     # by the weights of ACES, the default of MaterialX's node
     assert found.probe.opacity == pytest.approx([0.2722287 + 0.2 * (1 - 0.2722287)] * 2, abs=1e-3)
+
+
+@pytest.mark.parametrize(("kelvins", "is_told"), [(1000, True), (1666.5, True), (1667, False)])
+def test_a_black_body_that_is_colder_than_its_fit_is_told(kelvins, is_told):
+    body = node("blackbody", "glow", "color3", {"temperature": ("float", str(kelvins))})
+    lamp = '<input name="emission_color" type="color3" nodename="glow"/>'
+    assert ("blackbody" in fates(with_surface(lamp, body))) == is_told
