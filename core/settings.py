@@ -191,7 +191,10 @@ class BakeSettings:
         if self.seed < 0:
             raise SettingsError(f"seed is {self.seed}: use 0 or more")
         if self.seed.bit_length() > _SEED_BITS:
-            raise SettingsError(f"seed is {self.seed}: use 0 to {(1 << _SEED_BITS) - 1}")
+            # one of thousands of digits cannot be told
+            raise SettingsError(
+                f"seed has {self.seed.bit_length()} bits: use 0 to {(1 << _SEED_BITS) - 1}"
+            )
         if not 0 < self.uniform_share <= 1:
             raise SettingsError(
                 f"uniform_share is {self.uniform_share}: use more than 0, at most 1"

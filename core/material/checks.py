@@ -196,9 +196,8 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
             elif not port.getType():
                 found.append(f"its input {port.getName()!r} has no type: {expected.getType()}")
             elif expected.getType() != port.getType():
-                given = port.getType()
                 found.append(
-                    f"its input {port.getName()!r} takes {expected.getType()}, not {given}"
+                    f"its input {port.getName()!r} takes {expected.getType()}, not {port.getType()}"
                 )
         return found
 

@@ -30,7 +30,7 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"resolution": "64"}, "resolution is '64': use a whole number"),
         ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),
         ({"seed": None}, "seed is None: use a whole number"),
-        ({"seed": 1 << 53}, "seed is 9007199254740992: use 0 to 9007199254740991"),
+        ({"seed": 1 << 53}, "seed has 54 bits: use 0 to 9007199254740991"),
         ({"decoder_rate": 10**400}, "decoder_rate is beyond what floats hold: use less"),
         ({"mend_at": [10**400]}, "mend_at is .*: use numbers between 0 and 1"),
         ({"draw_errors_at": [1]}, "draw_errors_at is .1.: use numbers between 0 and 1"),
