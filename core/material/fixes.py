@@ -21,6 +21,7 @@ _TRANSMISSION = re.compile(
     r"\n\1\w+\.color \+= \w+\.response;\n",
     re.DOTALL,
 )
+_ALMOST_A_THIRD = "float3(0.3333)"
 _DECODED_IMAGE = re.compile(
     r"(?P<call>(?P<indent> *)mx_image_color[34]\((?P<arguments>[^\n]*, (?P<raw>\w+))\);\n)"
     r"(?P<transform> *float[34] (?P<result>\w+)[^\n]*;\n"
@@ -118,6 +119,14 @@ def limit_opacity(code: str) -> str:
     2, out of a texture or a noise, returns twice the light.
     """
     return _OPACITY.sub(r"\1saturate(\2);", code)
+
+
+def make_holes_of_no_opacity(code: str) -> str:
+    """Gives what has no opacity no coverage.
+
+    The generator's mean of a surface's transparency is .9999 of it, which leaves a hole .0001.
+    """
+    return code.replace(_ALMOST_A_THIRD, "float3(1.0 / 3.0)")
 
 
 def keep_defaults_of_images(code: str) -> str:

@@ -16,6 +16,7 @@ from verdigris.core.material.fixes import (
     keep_defaults_of_images,
     lift_private_uniforms,
     limit_opacity,
+    make_holes_of_no_opacity,
     normalise_hair,
     rename_mix_variables,
 )
@@ -133,7 +134,7 @@ def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> 
             f"other letters in {locale_told()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
-    code = normalise_hair(divide_inverses_by_determinants(code))
+    code = normalise_hair(divide_inverses_by_determinants(make_holes_of_no_opacity(code)))
     return declare_for_unlit_surfaces(keep_defaults_of_images(code))
 
 

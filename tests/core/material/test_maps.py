@@ -16,8 +16,7 @@ from verdigris.core.training.notices import varying_maps
 from .surfaces import UV, document, node, shader, surface_material, write_image
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-# MaterialX takes the mean of a transparency with 0.3333: a hole covers 1e-4.
-COVERAGE_ERROR = 2e-4
+COVERAGE_ERROR = 1e-6
 
 
 def teacher_of(category, inputs, before="", **options):

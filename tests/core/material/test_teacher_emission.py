@@ -10,7 +10,7 @@ from .surfaces import UV, document, hemisphere, node, respond, shader, surface_m
 
 COUNT = 500
 # MaterialX takes the mean of a transparency with 0.3333: a hole covers 1e-4.
-COVERAGE_ERROR = 2e-4
+COVERAGE_ERROR = 1e-6
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,13 @@ def test_the_opacity_of_a_surface_is_taken_as_it_is():
     assert "result.color = emission * emission_color * opacity;" in unlit
 
 
+def test_the_mean_of_a_transparency_is_not_all_of_it(lambert):
+    """fixes.make_holes_of_no_opacity"""
+    assert re.search(
+        r"outAlpha = clamp\(1\.0 - dot\(\w+\.transparency, float3\(0\.3333\)\)", lambert
+    )
+
+
 def test_the_function_of_a_surface_is_an_entry_point(lambert):
     """prelude.slang, `shader`: an entry point that is called as a function brings lavapipe down."""
     assert '[shader("fragment")]\nfloat4 fragmentMain(' in lambert
