@@ -67,6 +67,7 @@ def bake(
     importance: NDArray[np.float32] | None = None,
     time_limit: float | None = None,
     target_error: float | None = None,
+    viewport_textures: bool = False,
     **changes: Any,
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents and writes a bundle for each.
@@ -101,6 +102,7 @@ def bake(
         time_limit=time_limit,
         target_error=target_error,
         preview_seconds=1.0,
+        viewport_textures=viewport_textures,
     )
     return run(teachers, settings.changed(changes), options, control)
 

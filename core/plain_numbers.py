@@ -12,6 +12,7 @@ from verdigris.core.errors import SettingsError
 _KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
     "int": (operator.index, "a whole number"),
     "float": (float, "a number"),
+    "float | None": (lambda value: None if value is None else float(value), "a number"),
 }
 
 

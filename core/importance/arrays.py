@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Of arrays that hold real numbers.
+REAL_KINDS = "fiub"
+
 
 def open_array(path: Path) -> NDArray[Any]:
     """The array of a .npy file; nothing but its header is read."""

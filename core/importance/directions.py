@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.errors import SettingsError, reason
-from verdigris.core.importance.arrays import open_array
+from verdigris.core.importance.arrays import REAL_KINDS, open_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,10 @@ def checked_table(values: Any, name: str = "direction_table") -> Table:
     try:
         # before an array is read from its file
         _check_shape(np.shape(values), name)
-        table = np.array(values, np.float64)
+        given = np.asarray(values)
+        if given.dtype.kind not in REAL_KINDS:
+            raise TypeError(given.dtype)
+        table = given.astype(np.float64)
     except (ValueError, TypeError, OverflowError):
         raise SettingsError(f"{name}: rows must be numbers, and equally many each") from None
     if not np.isfinite(table).all() or (table < 0).any() or not table.any():

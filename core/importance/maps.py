@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.importance.arrays import open_array
+from verdigris.core.importance.arrays import REAL_KINDS, open_array
 from verdigris.core.material.windows import shown_size, shown_texels
 from verdigris.core.outputs import check_output, require_unicode, resolved, write_image
 from verdigris.core.working_folder import require_for
@@ -45,7 +45,7 @@ def read_importance(path: Path) -> Floats:
 
 def _read_array(path: Path) -> Floats:
     found = open_array(path)
-    if found.ndim != 2 or found.dtype.kind not in "fiub" or max(found.shape) > LARGEST_SIDE:
+    if found.ndim != 2 or found.dtype.kind not in REAL_KINDS or max(found.shape) > LARGEST_SIDE:
         raise SettingsError(
             f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
             f"at most {LARGEST_SIDE} a side"
@@ -58,11 +58,13 @@ def in_single_floats(found: ArrayLike, name: str) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         try:
             given = np.asarray(found)
-            weights = np.array(given, np.float32)
         except (TypeError, ValueError) as failure:
             raise SettingsError(
                 f"{name}: holds no numbers ({failure}): use rows of weights"
             ) from None
+        if given.dtype.kind not in REAL_KINDS:
+            raise SettingsError(f"{name}: holds {given.dtype}, no numbers: use rows of weights")
+        weights = np.array(given, np.float32)
     too_large = int(np.count_nonzero(np.isinf(weights) & np.isfinite(given)))
     if too_large:
         raise SettingsError(

@@ -64,10 +64,14 @@ class Step(Event):
 
     step: int
     steps: int
+    """In all; while starts are tried, those of all of them, which `step` then counts, too."""
     loss: float
     samples_per_second: float
+    """While a texture is encoded, its texels."""
     seconds: float
+    """Since the bake began."""
     seconds_left: float
+    """About; while a texture is encoded, of that alone."""
 
 
 @dataclass(frozen=True)

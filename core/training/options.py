@@ -13,6 +13,7 @@ import numpy as np
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.maps import check_importance, in_single_floats
 from verdigris.core.outputs import check_no_bundle, why_no_file_name
+from verdigris.core.plain_numbers import take_plain_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +60,7 @@ class BakeOptions:
     """What each bundle is to say of how it was asked for; one for each material, or none."""
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         weights = self.importance
         # one that is in single floats stays the array that it is, by which callers know it
         if weights is not None and getattr(weights, "dtype", None) != np.float32:

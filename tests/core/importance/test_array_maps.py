@@ -5,6 +5,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.errors import SettingsError
+from verdigris.core.importance.directions import checked_table
 from verdigris.core.importance.maps import read_importance, write_importance
 
 from .arrays import npy_claiming, npy_of
@@ -70,6 +71,12 @@ def test_nobody_is_told_to_unpickle_what_is_no_array(tmp_path):
     with pytest.raises(SettingsError) as refusal:
         read_importance(path)
     assert str(refusal.value) == (f"{path}: is no array of numpy: save the weights with numpy.save")
+
+
+@pytest.mark.parametrize("values", [[["a"]], np.ones((2, 2), complex), np.ones((2, 2), object)])
+def test_a_table_of_directions_holds_real_numbers(values):
+    with pytest.raises(SettingsError, match="rows must be numbers"):
+        checked_table(values)
 
 
 def test_a_folder_is_refused_as_one(tmp_path):

@@ -9,7 +9,6 @@ from verdigris.core.material.teacher import Teacher
 from .surfaces import UV, document, hemisphere, node, respond, shader, surface_material
 
 COUNT = 500
-# MaterialX takes the mean of a transparency with 0.3333: a hole covers 1e-4.
 COVERAGE_ERROR = 1e-6
 
 

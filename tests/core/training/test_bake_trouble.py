@@ -273,7 +273,9 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"name": "a\0b"}, "is no name of a file"),
         ({"name": "a\nb"}, "and what cannot be printed"),
         ({"importance": np.full((2, 2), 1e300)}, "map: 4 of its weights are beyond 3.4e+38: weig"),
-        ({"importance": [["much"]]}, "the importance map: holds no numbers"),
+        ({"importance": [["much"]]}, "the importance map: holds <U4, no numbers"),
+        ({"importance": np.ones((2, 2), object)}, "the importance map: holds object, no numbers"),
+        ({"importance": np.ones((2, 2), complex)}, "the importance map: holds complex128, no numb"),
         ({"time_limit": 0.0}, "time_limit is 0.0: use a finite number above 0"),
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"target_error": -1.0}, "target_error is -1.0: use a finite number above 0"),
@@ -284,6 +286,13 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
 def test_options_that_cannot_be_are_refused_by_name(options, message, tmp_path):
     with pytest.raises(SettingsError, match=re.escape(message)):
         BakeOptions(**{"name": "out", "folder": tmp_path, **options})
+
+
+def test_numbers_of_numpy_are_told_by_bundles_and_checkpoints(clay, tmp_path):
+    limits = {"time_limit": np.float32(60), "target_error": np.float32(1e-9)}
+    run([clay], tmp_path, replace(TINY, iterations=20), checkpoint_seconds=0.0, **limits)
+    source = open_bundle(tmp_path / "out.vdg").manifest.source
+    assert (source["time_limit"], source["target_error"]) == (60, pytest.approx(1e-9))
 
 
 def test_a_map_in_single_floats_stays_the_array_that_it_is(tmp_path):
