@@ -39,6 +39,15 @@ class Probe:
         return max(self.albedo) < NEARLY_NOTHING
 
     @property
+    def beside_black(self) -> str:
+        """What to add where that is told."""
+        if max(self.emission) > 0:
+            return " Its emission is kept."
+        if any(self.albedo):
+            return ""
+        return " What comes out as no number, as of a division by 0, counts as black."
+
+    @property
     def excess(self) -> str:
         return told_excess(max(self.albedo))
 

@@ -55,10 +55,9 @@ class MaterialReport:
         if self.probe is None:
             return "not evaluated"
         if self.probe.reflects_nearly_nothing:
-            glow = " Its emission is kept." if max(self.probe.emission) > 0 else ""
             return (
                 f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
-                f"there is nothing to learn, and a bake would be black.{glow}"
+                f"there is nothing to learn, and a bake would be black.{self.probe.beside_black}"
             )
         brightest = max(self.probe.albedo)
         return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"

@@ -86,3 +86,15 @@ def test_the_energy_of_a_sheen_that_is_off_is_not_told():
     assert "smooth sheen" not in fates(
         with_surface('<input name="sheen_roughness" type="float" value="0.02"/>')
     )
+
+
+def test_a_colour_that_is_no_number_is_told_to_count_as_black():
+    nothing = '<divide name="ratio" type="float"><input name="in1" type="float" value="0"/>'
+    nothing += '<input name="in2" type="float" value="0"/></divide>'
+    inputs = '<input name="base" type="float" nodename="ratio"/>'
+    inputs += '<input name="specular" type="float" nodename="ratio"/>'
+    found = report(with_surface(inputs, nothing), probe=True)
+    assert found.probe.albedo == (0, 0, 0)
+    assert found.verdict.endswith(
+        "What comes out as no number, as of a division by 0, counts as black."
+    )
