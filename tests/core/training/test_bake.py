@@ -268,7 +268,7 @@ def _endless(chalk, folder):
     command = [
         *(sys.executable, "-m", "verdigris.core", "bake", chalk),
         *("--device", "software", "--resolution", "16", "--batch", "512", "--out", folder),
-        *("--iterations", "1000000"),
+        *("--iterations", "1000000", "--checkpoint-seconds", "1"),
     ]
     return list(map(str, command))
 
@@ -295,6 +295,17 @@ def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chal
         f"verdigris: SIGTERM ended the bake at step {last['step']}: {tmp_path / 'chalk.vdg'} is "
         "what it had learnt by then; start it again with --resume to go on from there\n"
     )
+
+
+def test_nobody_is_sent_to_a_checkpoint_that_was_taken_away(chalk, tmp_path):
+    folder = tmp_path / "out"
+    process = _begun(chalk, folder, "checkpointed")
+    shutil.rmtree(folder)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert [path.name for path in folder.iterdir()] == ["chalk.vdg"]
+    assert told.endswith(f"{folder / 'chalk.vdg'} is what it had learnt by then\n")
 
 
 def test_a_reader_that_goes_away_ends_a_bake_which_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
