@@ -132,14 +132,14 @@ def check_no_bundle(folder: Path, path: Path | None = None) -> None:
     again takes all in it away."""
     found = resolved(folder)
     for each in (found, *found.parents):
-        if _is_bundle_or_scene(each):
+        if is_bundle_or_scene(each):
             raise VerdigrisError(
                 f"{path or folder}: lies in the bundle {each}, whose files are its own: choose "
                 "another folder"
             )
 
 
-def _is_bundle_or_scene(folder: Path) -> bool:
+def is_bundle_or_scene(folder: Path) -> bool:
     """By its manifest; one that is damaged, or may not be read, by the weights beside it."""
     manifest = folder / MANIFEST_FILE
     kind = kind_of(manifest)

@@ -292,13 +292,18 @@ class BakeSettings:
     @property
     def sampling(self) -> DrawSettings:
         """How samples are drawn, once it is known what a texel holds."""
-        is_wide = self.is_crowded and self.crowded_width
-        return replace(self.draw, finest_width=self.crowded_width) if is_wide else self.draw
+        if not self._draws_otherwise:
+            return self.draw
+        return replace(self.draw, finest_width=self.crowded_width)
 
     @property
     def errors_drawn_at(self) -> tuple[float, ...]:
         """When places begin to be drawn by their errors."""
-        return () if self.is_crowded and self.crowded_width else self.draw_errors_at
+        return () if self._draws_otherwise else self.draw_errors_at
+
+    @property
+    def _draws_otherwise(self) -> bool:
+        return self.is_crowded and self.crowded_width > 0
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(

@@ -16,6 +16,7 @@ from verdigris.core.commands.options import (
     DeviceChoice,
     MaterialNames,
     Search,
+    path_argument,
 )
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 def bake(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="MaterialX documents. Several share one decoder.",
-            readable=False,
-        ),
+        path_argument("FILE...", "MaterialX documents. Several share one decoder."),
     ],
     preset: Annotated[str, typer.Option("--preset", "-p", help=PRESETS_IN_WORDS)] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),

@@ -15,16 +15,12 @@ from verdigris.core.commands.options import (
     DeviceChoice,
     MaterialName,
     Search,
+    path_argument,
 )
 
 
 def cost(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A bundle (.vdg), or a document to forecast.", readable=False
-        ),
-    ],
+    file: Annotated[Path, path_argument("FILE", "A bundle (.vdg), or a document to forecast.")],
     source: Annotated[
         Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
     ] = None,

@@ -20,6 +20,7 @@ from verdigris.core.commands.options import (
     Search,
     at_least,
     in_range,
+    path_argument,
 )
 from verdigris.core.pictures.limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
 
@@ -124,12 +125,8 @@ def measure(
 
 
 def compare(
-    first: Annotated[
-        Path, typer.Argument(metavar="REFERENCE", help="A document or a bundle.", readable=False)
-    ],
-    second: Annotated[
-        Path, typer.Argument(metavar="OTHER", help="A document or a bundle.", readable=False)
-    ],
+    first: Annotated[Path, path_argument("REFERENCE", "A document or a bundle.")],
+    second: Annotated[Path, path_argument("OTHER", "A document or a bundle.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     size: Annotated[
         int, typer.Option(help=f"Pixels a side of each part, 1 to {_LARGEST_PART}.")

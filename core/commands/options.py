@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,22 +20,18 @@ def _folders(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
+def path_argument(metavar: str, text: str) -> Any:
+    """An argument that names a file or a bundle. That it may not be read is told by whoever reads
+    it, and is no wrong use."""
+    return typer.Argument(metavar=metavar, help=text, readable=False)
+
+
 PRESETS_IN_WORDS = "draft, standard or final; unless said, draft on a processor, standard on a GPU."
-# What may not be read is told by whoever reads it, and is no wrong use.
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A MaterialX document (.mtlx).", readable=False)
-]
+File = Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")]
 FileOrBundle = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A MaterialX document (.mtlx), or what a bake has made (.vdg).",
-        readable=False,
-    ),
+    Path, path_argument("FILE", "A MaterialX document (.mtlx), or what a bake has made (.vdg).")
 ]
-Bundle = Annotated[
-    Path, typer.Argument(metavar="BUNDLE", help="What a bake has made (.vdg).", readable=False)
-]
+Bundle = Annotated[Path, path_argument("BUNDLE", "What a bake has made (.vdg).")]
 MaterialName = Annotated[
     str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
 ]

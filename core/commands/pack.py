@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from verdigris.core.commands.options import path_argument
+
 
 def pack(
-    bundles: Annotated[
-        list[Path], typer.Argument(metavar="BUNDLE...", help="Baked bundles.", readable=False)
-    ],
+    bundles: Annotated[list[Path], path_argument("BUNDLE...", "Baked bundles.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The scene, NAME.vdg.")],
 ) -> None:
     """Joins bundles of one decoder architecture: one buffer of weights, equal ones stored once, and

@@ -16,17 +16,13 @@ from verdigris.core.commands.options import (
     at_least,
     chosen_view,
     in_range,
+    path_argument,
 )
 from verdigris.core.pictures.limits import largest_size
 
 
 def render(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A MaterialX document, or a bundle (.vdg).", readable=False
-        ),
-    ],
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document, or a bundle (.vdg).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
     mesh: Annotated[

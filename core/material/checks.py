@@ -194,7 +194,9 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
             elif expected is None:
                 found.append(f"it has no input {port.getName()!r}{_suggestion(port, definition)}")
             elif not port.getType():
-                found.append(f"its input {port.getName()!r} has no type: {expected.getType()}")
+                found.append(
+                    f"its input {port.getName()!r} has no type: give it {expected.getType()}"
+                )
             elif expected.getType() != port.getType():
                 found.append(
                     f"its input {port.getName()!r} takes {expected.getType()}, not {port.getType()}"

@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.paths import SearchPath
-from verdigris.core.outputs import MANIFEST_FILE
+from verdigris.core.outputs import is_bundle_or_scene
 from verdigris.core.working_folder import require_for
 
 LARGEST_BYTES = 64 << 20
@@ -64,8 +64,7 @@ def read_text(path: Path) -> str:
     """The text of a document file."""
     try:
         if path.is_dir():
-            # of a bundle or a scene, which have one
-            if (path / MANIFEST_FILE).exists():
+            if is_bundle_or_scene(path):
                 raise DocumentError(
                     f"{path}: is a bundle: name the document that it was baked from"
                 )

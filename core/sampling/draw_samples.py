@@ -201,24 +201,23 @@ class DrawnSamples:
             chunks = ((turn.drawn, count) for turn in turns)
             missing = next((chunk for chunk in chunks if chunk not in self._kept), None)
             if missing:
-                self._submit(missing)
+                self._pending = self._submit(missing)
         return mixed_batch(batches, place, turn)
 
     def _chunk(self, chunk: tuple[int, int], oldest: int) -> SampleArray:
         """The chunk's samples [steps, points, pairs], drawn now if they are neither kept nor on
         their way; forgets what is older than the oldest."""
         if chunk not in self._kept:
-            if self._pending is None or self._pending.chunk != chunk:
-                self._submit(chunk)
-            assert self._pending is not None
-            self._device.wait_for(self._pending.submission)
-            self._pending = None
+            pending, self._pending = self._pending, None
+            if pending is None or pending.chunk != chunk:
+                pending = self._submit(chunk)
+            self._device.wait_for(pending.submission)
             drawn = np.array(self._buffers[chunk[1]].to_numpy()).view(TRAINING_SAMPLE)
             kept = {key: value for key, value in self._kept.items() if key[0] >= oldest}
             self._kept = {**kept, chunk: drawn.reshape(NUMPY_CHUNK_STEPS, -1, self.pairs)}
         return self._kept[chunk]
 
-    def _submit(self, chunk: tuple[int, int]) -> None:
+    def _submit(self, chunk: tuple[int, int]) -> _Pending:
         number, count = chunk
         if count not in self._buffers:
             self._buffers = {
@@ -228,8 +227,7 @@ class DrawnSamples:
         self.record(
             encoder, self._buffers[count], number * NUMPY_CHUNK_STEPS, NUMPY_CHUNK_STEPS, count
         )
-        submission = self._device.gpu.submit_command_buffer(encoder.finish())
-        self._pending = _Pending(chunk, submission)
+        return _Pending(chunk, self._device.gpu.submit_command_buffer(encoder.finish()))
 
     def record(
         self,

@@ -14,6 +14,12 @@ GIVEN = (
 )
 
 
+def require_refusal(text, message):
+    loaded = parse_document(text)
+    with pytest.raises(DocumentError, match=message):
+        loaded.check(loaded.require_material())
+
+
 def test_a_material_of_a_kind_that_is_not_known_is_listed_and_refused():
     mixed = (
         '<mix name="both" type="material"><input name="fg" type="material" nodename="material"/>'
@@ -30,10 +36,8 @@ def test_a_material_of_a_kind_that_is_not_known_is_listed_and_refused():
 @pytest.mark.parametrize(("kind", "known"), [("standard_surface", "1.0.0, 1.0.1"), ("mix", None)])
 def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known):
     text = document(f'<{kind} name="shader" type="surfaceshader" version="9.1"/>', material())
-    loaded = parse_document(text)
     message = "there is no version '9.1' of it" + (f": use {known}, or none$" if known else "$")
-    with pytest.raises(DocumentError, match=message):
-        loaded.check(loaded.require_material())
+    require_refusal(text, message)
 
 
 @pytest.mark.parametrize(
@@ -205,9 +209,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
     ],
 )
 def test_a_faulty_node_is_refused_by_name(inputs, nodes, message):
-    loaded = parse_document(with_surface(inputs, nodes))
-    with pytest.raises(DocumentError, match=message):
-        loaded.check(loaded.require_material())
+    require_refusal(with_surface(inputs, nodes), message)
 
 
 @pytest.mark.parametrize("value", ["1.5f", " +1", "-.5", "2.", "1e-3", "1E+2"])
@@ -224,10 +226,8 @@ def test_a_node_that_there_is_no_code_of_is_refused_by_name(kind):
         '<input name="edf" type="EDF" nodename="lamp"/></surface>',
         material(),
     )
-    loaded = parse_document(text)
     message = f"node 'lamp' is of the kind '{kind}' and type 'EDF', for which MaterialX has no code"
-    with pytest.raises(DocumentError, match=message):
-        loaded.check(loaded.require_material())
+    require_refusal(text, message)
 
 
 def test_a_whole_number_given_to_a_graph_is_read_as_a_number():
@@ -250,16 +250,12 @@ def test_an_unlit_surface_that_is_mixed_is_refused_by_name(category, port):
         f'<input name="{port}" type="surfaceshader" nodename="lamp"/></{category}>',
         material(),
     )
-    loaded = parse_document(text)
     message = f"node 'shader', input '{port}': is connected to 'lamp', an unlit surface"
-    with pytest.raises(DocumentError, match=message):
-        loaded.check(loaded.require_material())
+    require_refusal(text, message)
 
 
 def test_a_definition_that_is_named_and_is_not_there_is_refused_with_those_there_are():
     text = document(
         '<surface name="shader" type="surfaceshader" nodedef="ND_nothing"/>', material()
     )
-    loaded = parse_document(text)
-    with pytest.raises(DocumentError, match="nodedef 'ND_nothing' is none of these: use ND_surfac"):
-        loaded.check(loaded.require_material())
+    require_refusal(text, "nodedef 'ND_nothing' is none of these: use ND_surfac")
