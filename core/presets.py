@@ -54,6 +54,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             decoder_rate=_STANDARD_RATE,
             smooth_rate=_SMOOTH_RATE,
             uniform_share=1 / 6,
+            uniform_starts=16,
             uniform_rate=_UNIFORM_RATE,
             candidates=4,
             candidate_share=0.2,

@@ -3,6 +3,7 @@ errors of samples hide a highlight that few of them meet."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,16 +19,23 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.training.run import Run
 
-# Lights from all around; that of the picture by which results are measured is not among them.
-_DIRECTIONS = (
-    (0.505, 0.303, 0.808),
-    (0.0, 0.8, 0.6),
-    (-0.803, -0.201, 0.562),
-    (0.1, -0.1, 0.99),
-    (0.722, -0.619, 0.309),
-)
+_LIGHTS = 16
+# From one to the next, in radians: twice that of the golden section.
+_TURN = 2 * math.pi * (1 + math.sqrt(5))
 # Pixels a side.
 _SIZE = 64
+
+
+def light_directions() -> list[tuple[float, float, float]]:
+    """Of lights evenly over the half of all directions that the viewer is in, from the rim inwards.
+    That of the picture by which results are measured is not among them."""
+    directions = []
+    for number in range(_LIGHTS):
+        place = number + 0.25
+        height, turn = place / _LIGHTS, _TURN * place
+        across = math.sqrt(1 - height**2)
+        directions.append((across * math.cos(turn), across * math.sin(turn), height))
+    return directions
 
 
 class PictureJudge:
@@ -49,5 +57,5 @@ class PictureJudge:
 
     def _pictures(self, material: DeviceMaterial) -> FloatArray:
         """As a display shows them, under each light."""
-        lights = (replace(PICTURE_LIGHTING, direction=each) for each in _DIRECTIONS)
+        lights = (replace(PICTURE_LIGHTING, direction=each) for each in light_directions())
         return display(np.stack([draw_sphere(material, self._view, each) for each in lights]))
