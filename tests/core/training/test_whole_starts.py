@@ -111,7 +111,7 @@ def test_its_lights_are_even_over_the_half_of_all_directions_that_is_seen():
     assert directions[:, 2].min() > 0
     cosines = directions @ directions.T - 2 * np.eye(len(directions))
     nearest = np.degrees(np.arccos(cosines.max(axis=1)))
-    assert 20 < nearest.min() and nearest.max() < 30
+    assert nearest.min() > 20 and nearest.max() < 30
     # and none is that of the picture by which results are measured
     measured = np.array(PICTURE_LIGHTING.direction) / np.linalg.norm(PICTURE_LIGHTING.direction)
     assert (directions @ measured).max() < np.cos(np.radians(10))
