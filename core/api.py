@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.document import Document, load_document, parse_document
+from verdigris.core.plain_arguments import path_from, require_text, require_text_if_any
 from verdigris.core.working_folder import told_when_gone
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def load(
     allow_outside: bool = False,
 ) -> Document:
     """Loads a MaterialX document from a file."""
-    return load_document(path, search_paths, allow_outside)
+    return load_document(path_from(path, "path"), _search_paths(search_paths), allow_outside)
 
 
 @told_when_gone()
@@ -51,7 +52,9 @@ def parse(
     allow_outside: bool = False,
 ) -> Document:
     """Loads a MaterialX document from its text, as an application hands it over."""
-    return parse_document(text, search_paths, name, allow_outside)
+    require_text(text, "text")
+    require_text(name, "name")
+    return parse_document(text, _search_paths(search_paths), name, allow_outside)
 
 
 @told_when_gone()
@@ -79,14 +82,19 @@ def bake(
     `BakeControl` of `verdigris.core.training.options`.
     """
     from verdigris.core.device import open_device
+    from verdigris.core.errors import SettingsError
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.presets import default_preset, require_settings
-    from verdigris.core.training.bake import BakeOptions
     from verdigris.core.training.bake import bake as run
     from verdigris.core.training.memory import check_limits
+    from verdigris.core.training.options import BakeControl, BakeOptions
     from verdigris.core.training.trainers import choose_trainer
 
-    documents = _require_documents(documents)
+    documents, folder = _require_documents(documents), path_from(folder, "folder")
+    for argument, value in (("name", name), ("preset", preset), ("material", material)):
+        require_text_if_any(value, argument)
+    if control is not None and not isinstance(control, BakeControl):
+        raise SettingsError(f"control is {control!r}: use a BakeControl")
     check_limits(device)
     opened = open_device(device)
     kind = choose_trainer(opened)
@@ -95,7 +103,7 @@ def bake(
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
         # whoever iterates may change the working folder meanwhile
-        folder=Path(folder).absolute(),
+        folder=folder.absolute(),
         trainer=kind,
         resume=resume,
         importance=importance,
@@ -112,7 +120,7 @@ def open_bundle(path: str | Path) -> Bundle:
     """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
     from verdigris.core.bundle.read import open_bundle as open_folder
 
-    return open_folder(Path(path))
+    return open_folder(path_from(path, "path"))
 
 
 @told_when_gone()
@@ -120,7 +128,7 @@ def open_scene(path: str | Path) -> Scene:
     """Opens what `verdigris pack` has made of several bundles."""
     from verdigris.core.bundle.scene import open_scene as open_folder
 
-    return open_folder(Path(path))
+    return open_folder(path_from(path, "path"))
 
 
 @told_when_gone()
@@ -139,17 +147,19 @@ def verify(
     import warnings
 
     from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.read import Bundle
     from verdigris.core.bundle.scene import Scene, is_scene
     from verdigris.core.bundle.verify import source_notes
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.bundle.verify_scene import verify_scene
-    from verdigris.core.errors import SettingsError
+    from verdigris.core.errors import DocumentError, SettingsError
     from verdigris.core.material.teacher import Teacher
 
-    if source is not None:
-        (source,) = _require_documents(source)
-    if isinstance(bundle, str | Path):
-        bundle = open_scene(bundle) if is_scene(Path(bundle)) else open_bundle(bundle)
+    if source is not None and not isinstance(source, Document):
+        raise DocumentError(f"{source}: is no document that is open: load() it first")
+    if not isinstance(bundle, Bundle | Scene):
+        folder = path_from(bundle, "bundle")
+        bundle = open_scene(folder) if is_scene(folder) else open_bundle(folder)
     if isinstance(bundle, Scene):
         if source or decoders:
             raise SettingsError(
@@ -173,20 +183,35 @@ def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     Set its `level` for another, which may lie between two: max(lod / 2, lod - 1) is what a lod is
     looked up at.
     """
+    from verdigris.core.bundle.read import Bundle
+    from verdigris.core.bundle.scene import Scene
     from verdigris.core.device import open_device
+    from verdigris.core.errors import SettingsError
     from verdigris.core.network.student import Student
 
-    if isinstance(bundle, str | Path):
-        bundle = open_bundle(bundle)
-    return Student(bundle.parameters(), open_device(device))
+    if isinstance(bundle, Scene):
+        raise SettingsError(
+            f"{bundle.folder}: is a scene, of several materials: open their bundles"
+        )
+    opened = bundle if isinstance(bundle, Bundle) else open_bundle(path_from(bundle, "bundle"))
+    return Student(opened.parameters(), open_device(device))
 
 
-def _require_documents(documents: Document | Iterable[Document]) -> list[Document]:
+def _search_paths(folders: Any) -> list[Path]:
+    return [path_from(each, "search_paths") for each in _one_or_several(folders, str)]
+
+
+def _require_documents(documents: Any) -> list[Document]:
     """One document, or several; a path of one is easily given in its place."""
     from verdigris.core.errors import DocumentError
 
-    some = [documents] if isinstance(documents, Document | str | Path) else list(documents)
+    some = _one_or_several(documents, Document | str)
     for each in some:
         if not isinstance(each, Document):
             raise DocumentError(f"{each}: is no document that is open: load() it first")
     return some
+
+
+def _one_or_several(values: Any, one: Any) -> list[Any]:
+    """A list, whichever was given; what is of the kind `one` is not looked into."""
+    return [values] if isinstance(values, one) or not isinstance(values, Iterable) else [*values]

@@ -240,7 +240,9 @@ def open_device(choice: str | None = None) -> Device:
             "this process was forked from one that has a device open, and would wait for it for "
             "ever: start it afresh, as with multiprocessing.get_context('spawn')"
         )
-    return _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+    choice = choice or os.environ.get(CHOICE_VARIABLE) or "auto"
+    check_choice(choice)
+    return _open_once(choice)
 
 
 def _note_fork() -> None:
@@ -284,7 +286,8 @@ def hardware_devices() -> tuple[str, ...]:
 
 def check_choice(choice: str) -> None:
     """Refuses what names no device, without opening any."""
-    backend, _, index = choice.partition(":")
+    # scripts hand over what is no text, too
+    backend, _, index = str(choice).partition(":")
     if backend not in ("auto", SOFTWARE, *BACKENDS) or (index and not index.isdecimal()):
         names = ", ".join(("auto", SOFTWARE, *BACKENDS))
         raise DeviceError(f"device {choice!r} is not known: choose one of {names}, or vulkan:1")
@@ -292,7 +295,6 @@ def check_choice(choice: str) -> None:
 
 @lru_cache(maxsize=8)
 def _open_once(choice: str) -> Device:
-    check_choice(choice)
     backend, _, index = choice.partition(":")
     failures: list[str] = []
     for candidate, adapter in _candidates(backend, int(index) if index else None):

@@ -329,6 +329,8 @@ class BakeSettings:
             _require_known("settings of draw", dict(draw), DrawSettings)
             changes = {**changes, "draw": replace(self.draw, **draw)}
             asked |= set(draw)
+        elif "draw" in changes and not isinstance(draw, DrawSettings):
+            raise SettingsError(f"draw is {draw!r}: use a table, such as {{'pairs': 2}}")
         given_up = {
             name: value
             for each, values in _GIVEN_UP_FOR.items()

@@ -102,6 +102,64 @@ def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
             api.bake(document, tmp_path, **wrong, device="software")
 
 
+A_PATH, A_TEXT = "use a path, as a text or a pathlib.Path", "use a text"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"folder": None}, f"folder is None: {A_PATH}"),
+        ({"name": Path("tray")}, f"name is {Path('tray')!r}: {A_TEXT}"),
+        ({"preset": ["draft"]}, f"preset is ['draft']: {A_TEXT}"),
+        ({"material": 3}, f"material is 3: {A_TEXT}"),
+        ({"device": 3}, "device 3 is not known: choose one of auto, "),
+        ({"control": "stop"}, "control is 'stop': use a BakeControl"),
+        ({"draw": "x"}, "draw is 'x': use a table, such as {'pairs': 2}"),
+        ({"documents": None}, "None: is no document that is open: load() it first"),
+        ({"documents": 3}, "3: is no document that is open: load() it first"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_by_name(wrong, told, tmp_path):
+    arguments = {
+        "documents": api.load(EXAMPLES / "brushed_steel.mtlx"),
+        "folder": tmp_path,
+        "device": "software",
+        "preset": "draft",
+        **wrong,
+    }
+    with pytest.raises(VerdigrisError, match=f"^{re.escape(told)}"):
+        list(api.bake(**arguments))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("called", "told"),
+    [
+        (lambda: api.load(3), f"path is 3: {A_PATH}"),
+        (lambda: api.load(b"tray.mtlx"), f"path is b'tray.mtlx': {A_PATH}"),
+        (lambda: api.load("tray.mtlx", [3]), f"search_paths is 3: {A_PATH}"),
+        (lambda: api.parse(b"<materialx/>"), f"text is b'<materialx/>': {A_TEXT}"),
+        (lambda: api.open_bundle(None), f"path is None: {A_PATH}"),
+        (lambda: api.open_scene(3), f"path is 3: {A_PATH}"),
+        (lambda: api.verify(3), f"bundle is 3: {A_PATH}"),
+        (lambda: api.verify("tray.vdg", source="tray.mtlx"), "tray.mtlx: is no document that is "),
+        (lambda: api.evaluate(None), f"bundle is None: {A_PATH}"),
+    ],
+)
+def test_so_it_is_in_the_other_calls(called, told):
+    with pytest.raises(VerdigrisError, match=f"^{re.escape(told)}"):
+        called()
+
+
+def test_a_path_may_be_of_any_class_that_says_it_is_one(tmp_path):
+    class Asset:
+        def __fspath__(self):
+            return str(EXAMPLES / "brushed_steel.mtlx")
+
+    assert api.load(Asset()).require_material().name == "brushed_steel"
+    assert api.load(Asset(), Path(EXAMPLES)).require_material().name == "brushed_steel"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
 def test_a_working_folder_that_is_gone_is_told_and_needed_by_nothing_else(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
