@@ -25,6 +25,12 @@ def reason(failure: Exception) -> str:
     return _IN_WORDS.get(failure.errno or 0) or failure.strerror or str(failure)
 
 
+def put_elsewhere(failure: OSError, wanted: str = "another folder") -> str:
+    """What helps against a file that cannot be written."""
+    is_for_want_of_space = failure.errno in _IN_WORDS
+    return f"{'free space or ' if is_for_want_of_space else ''}choose {wanted}"
+
+
 def why_no_folder(path: Path) -> str:
     """What is wrong with a path that must name a folder which is there; or nothing."""
     try:

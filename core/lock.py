@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from verdigris.core.errors import SettingsError, reason
+from verdigris.core.errors import SettingsError, put_elsewhere, reason
 
 # Beyond the text, which others must be able to read where locks keep readers out too.
 _LOCKED_BYTE = 1 << 30
@@ -69,8 +69,7 @@ def _sign(file: IO[bytes], path: Path) -> None:
         with contextlib.suppress(OSError):
             file.close()
         raise SettingsError(
-            f"{path.parent}: cannot be written to ({reason(failure)}): free space or choose "
-            "another folder"
+            f"{path.parent}: cannot be written to ({reason(failure)}): {put_elsewhere(failure)}"
         ) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import locale
 import os
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import VerdigrisError, reason
+from verdigris.core.errors import VerdigrisError, put_elsewhere, reason
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -166,11 +165,8 @@ def write_file(path: Path, data: bytes) -> None:
         # a name that is too long cannot be looked for either
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
-        is_for_want_of_space = failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        remedy = "free space, or choose" if is_for_want_of_space else "choose"
-        raise VerdigrisError(
-            f"{path}: cannot be written ({reason(failure)}): {remedy} another folder or name"
-        ) from None
+        remedy = put_elsewhere(failure, "another folder or name")
+        raise VerdigrisError(f"{path}: cannot be written ({reason(failure)}): {remedy}") from None
 
 
 def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from verdigris.core.batch.child import Outcome, bake_in_child
 from verdigris.core.batch.task import Task
-from verdigris.core.errors import VerdigrisError, reason
+from verdigris.core.errors import VerdigrisError, put_elsewhere, reason
 from verdigris.core.processor_memory import usable_bytes
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.memory import needed_bytes
@@ -122,7 +122,7 @@ class LocalEngine:
             except OSError as failure:
                 # no log can be written, or no process started
                 why = f"{failure.filename or task.folder}: {reason(failure)}"
-                outcome = Outcome("failed", f"{why}: free space, or choose another folder")
+                outcome = Outcome("failed", f"{why}: {put_elsewhere(failure)}")
             self._messages.put(Message(name, outcome=outcome))
 
 

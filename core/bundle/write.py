@@ -27,7 +27,7 @@ from verdigris.core.bundle.replace import (
     write_folder,
 )
 from verdigris.core.bundle.weights import pack_weights, round_decoder
-from verdigris.core.errors import BundleError, reason
+from verdigris.core.errors import BundleError, put_elsewhere, reason
 from verdigris.core.lock import locked
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.outputs import (
@@ -134,8 +134,7 @@ def put_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> 
             put_in_place(new, path)
         except OSError as failure:
             raise BundleError(
-                f"{path}: cannot be written ({reason(failure)}): "
-                "free space or choose another folder"
+                f"{path}: cannot be written ({reason(failure)}): {put_elsewhere(failure)}"
             ) from None
         finally:
             remove_folder(new)

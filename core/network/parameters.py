@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.errors import SettingsError, VerdigrisError, reason
+from verdigris.core.errors import SettingsError, VerdigrisError, put_elsewhere, reason
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
@@ -138,7 +138,7 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise CheckpointError(
-            f"{path}: cannot be written ({reason(error)}): free space or choose another folder"
+            f"{path}: cannot be written ({reason(error)}): {put_elsewhere(error)}"
         ) from error
 
 

@@ -177,7 +177,7 @@ def test_a_log_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
     engine.submit(work.task)
     outcome = engine.next(30).outcome
     engine.close()
-    assert outcome.text == f"{tmp_path}/logs: File exists: free space, or choose another folder"
+    assert outcome.text == f"{tmp_path}/logs: File exists: choose another folder"
 
 
 def test_what_is_wrong_with_a_document_is_not_tried_again(tmp_path):

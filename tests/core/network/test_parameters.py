@@ -1,3 +1,6 @@
+import errno
+import os
+import re
 import zipfile
 
 import numpy as np
@@ -74,19 +77,26 @@ def test_a_file_gives_back_what_was_saved(parameters, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
 
 
-def test_a_failed_save_leaves_the_previous_file_and_no_other(parameters, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.ENOSPC, "(the disk is full): free space or choose another folder"),
+        # space would not help
+        (errno.EROFS, "(Read-only file system): choose another folder"),
+    ],
+)
+def test_a_failed_save_leaves_the_previous_file_and_no_other(
+    number, told, parameters, tmp_path, monkeypatch
+):
     path = tmp_path / "a.npz"
     save(parameters, path)
     before = path.read_bytes()
 
     def fail(descriptor):
-        raise OSError(28, "No space left on device")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(
-        CheckpointError,
-        match=r"a\.npz: cannot be written \(the disk is full\): free space or choose",
-    ):
+    with pytest.raises(CheckpointError, match=re.escape(f"a.npz: cannot be written {told}")):
         save(parameters, path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
