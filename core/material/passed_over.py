@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.checks import CHANNELS
 from verdigris.core.material.disabled_nodes import DISABLE
-from verdigris.core.material.features import DROPPED, Part
+from verdigris.core.material.features import APPROXIMATED, DROPPED, Part
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -26,6 +26,7 @@ def passed_over(document: Document, material: Material, nodes: Sequence[mx.Node]
         *_first(_attributes(nodes)),
         *_first(_unknown_inputs(nodes)),
         *_first(_inheritance(nodes)),
+        *_first(_outputs_left_open(nodes)),
         *_variants(document, material),
         *_first(_overrides(document, material)),
         *_first(_twin(twin) for twin in document.twins),
@@ -95,6 +96,21 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                     DROPPED,
                     f"it is connected in {name!r}, from which a node in a graph inherits values "
                     "alone: give the node this input, connected in its graph",
+                )
+
+
+def _outputs_left_open(nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    for node in nodes:
+        for port in node.getActiveInputs():
+            graph = port.getDocument().getNodeGraph(port.getNodeGraphString())
+            outputs = [each.getName() for each in graph.getOutputs()] if graph else []
+            if len(outputs) > 1 and not port.getOutputString():
+                yield Part(
+                    f"input {port.getName()!r} of {node.getNamePath()!r}",
+                    APPROXIMATED,
+                    f"it is connected to {graph.getName()!r} and names none of its outputs, "
+                    f"{', '.join(outputs)}: the first of them is baked, so name the one that is "
+                    "meant",
                 )
 
 

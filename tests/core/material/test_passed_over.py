@@ -146,6 +146,30 @@ def test_overrides_of_included_documents_are_told_of_the_material_that_has_them(
     assert names == {"painted": ["override of 'tint'"], "other": []}
 
 
+def several_outputs(named):
+    """A glow of a graph with two outputs, of which one is named or none."""
+    green = COLOUR.replace("colour", "green").replace("0.2, 0.4, 0.6", "0, 1, 0")
+    graph = f'<nodegraph name="g">{COLOUR}{green}<output name="first" type="color3" '
+    graph += 'nodename="colour"/><output name="second" type="color3" nodename="green"/></nodegraph>'
+    reads = f'<input name="emission_color" type="color3" nodegraph="g"{named}/>'
+    reads += '<input name="emission" type="float" value="1"/>'
+    return parse_document(document(graph, standard_surface(reads), material()))
+
+
+def test_a_graph_of_several_outputs_of_which_none_is_named_is_told():
+    made = several_outputs("")
+    told_of = [part for part in describe(made, probe=False)[0].parts if part.fate == "approximated"]
+    assert [part.name for part in told_of] == ["input 'emission_color' of 'shader'"]
+    assert told_of[0].how == (
+        "it is connected to 'g' and names none of its outputs, first, second: the first of them is "
+        "baked, so name the one that is meant"
+    )
+    np.testing.assert_allclose(glow(Teacher(made), [[0.5, 0.5]])[0], [0.2, 0.4, 0.6], rtol=1e-6)
+    named = several_outputs(' output="second"')
+    assert all(part.fate == "kept" for part in describe(named, probe=False)[0].parts)
+    np.testing.assert_allclose(glow(Teacher(named), [[0.5, 0.5]])[0], [0, 1, 0], rtol=1e-6)
+
+
 @pytest.mark.parametrize("category", ["image", "tiledimage", "triplanarprojection"])
 @pytest.mark.parametrize("asked", ["closest", "linear", "cubic"])
 def test_cubic_filtering_is_told_where_an_image_asks_for_it(category, asked, tmp_path):
