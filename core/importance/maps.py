@@ -89,6 +89,13 @@ def _read_image(path: Path) -> Floats:
     if source is None:
         raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
     spec = source.spec()
+    # of other formats, the first is what is seen: a document's layers and pages follow it
+    parts = spec.getattribute("oiio:subimages") or 1
+    if source.format_name() == "openexr" and parts > 1:
+        source.close()
+        raise SettingsError(
+            f"{path}: holds {parts} parts, any of which may be the weights: save them alone"
+        )
     width, height = shown_size(source)
     if max(width, height) > LARGEST_SIDE:
         source.close()

@@ -111,3 +111,26 @@ def test_weights_too_small_for_single_floats_are_to_be_scaled_and_not_called_zer
         read_importance(tmp_path / "map.npy")
     np.save(tmp_path / "map.npy", np.float64([[1e-320, 1.0]]))
     assert read_importance(tmp_path / "map.npy").max() == 1.0
+
+
+def write_parts(path, count):
+    """An image of several parts of one channel: the first of ones, the others of zeros."""
+    spec = oiio.ImageSpec(3, 2, 1, "float")
+    file = oiio.ImageOutput.create(str(path))
+    assert file.open(str(path), (spec,) * count if path.suffix == ".exr" else spec), file.geterror()
+    for number in range(count):
+        if number:
+            assert file.open(str(path), spec, "AppendSubimage"), file.geterror()
+        assert file.write_image(np.full((2, 3, 1), float(not number), np.float32))
+    file.close()
+
+
+def test_of_several_parts_of_an_exr_none_is_taken_for_the_weights(tmp_path):
+    write_parts(tmp_path / "parts.exr", 2)
+    with pytest.raises(SettingsError, match=r"parts\.exr: holds 2 parts, .*: save them alone$"):
+        read_importance(tmp_path / "parts.exr")
+    write_parts(tmp_path / "one.exr", 1)
+    assert read_importance(tmp_path / "one.exr").all()
+    # pages of a document follow what is seen of it
+    write_parts(tmp_path / "pages.tif", 2)
+    assert read_importance(tmp_path / "pages.tif").all()
