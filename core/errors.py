@@ -16,6 +16,12 @@ _IN_WORDS = {
     errno.EFBIG: "no file may be as large there, by the file system or ulimit -f",
 }
 
+_ALSO_HELPS = {
+    errno.ENOSPC: "free space or ",
+    errno.EDQUOT: "free space or ",
+    errno.EFBIG: "lift the limit (ulimit -f unlimited) or ",
+}
+
 
 def reason(failure: Exception) -> str:
     """What the system says is wrong, without its number, and without the file, which the caller
@@ -27,8 +33,7 @@ def reason(failure: Exception) -> str:
 
 def put_elsewhere(failure: OSError, wanted: str = "another folder") -> str:
     """What helps against a file that cannot be written."""
-    is_for_want_of_space = failure.errno in _IN_WORDS
-    return f"{'free space or ' if is_for_want_of_space else ''}choose {wanted}"
+    return f"{_ALSO_HELPS.get(failure.errno or 0, '')}choose {wanted}"
 
 
 def why_no_folder(path: Path) -> str:

@@ -49,8 +49,8 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
             owner = file.read(80).decode(errors="replace").strip() or "not known"
             file.close()
             raise HeldError(
-                f"{path.parent}: another bake of {name!r} is running here (process {owner}): "
-                "wait for it, or choose another folder or name"
+                f"{path.parent}: {name!r} is being made here by another process ({owner}): wait "
+                "for it, or choose another folder or name"
             )
         if _is_still_there(file, path):
             _sign(file, path)

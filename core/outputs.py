@@ -100,9 +100,24 @@ def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) ->
         )
 
 
+def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Path:
+    """What is written: the path, or what it leads to as a link. Refuses one that goes round."""
+    try:
+        target = resolved(path) if path.is_symlink() else path
+        goes_round = target.is_symlink()
+    except OSError as failure:
+        raise error(
+            f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
+        ) from None
+    if goes_round:
+        raise error(f"{path}: is a link that goes round: choose another name")
+    return target
+
+
 def check_output(path: Path, suffixes: Sequence[str] = ()) -> None:
     """Refuses to replace what is no plain file, to write among the files of a bundle and, where
     suffixes are named, to replace a file that has none of them."""
+    target = behind_link(path)
     try:
         is_plain = path.is_file() or not path.exists()
     except OSError as failure:
@@ -111,7 +126,7 @@ def check_output(path: Path, suffixes: Sequence[str] = ()) -> None:
         ) from None
     if not is_plain:
         raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
-    check_no_bundle(path.parent, path)
+    check_no_bundle(target.parent, path)
     if suffixes and path.exists() and path.suffix.lower() not in suffixes:
         raise VerdigrisError(
             f"{path}: is there, and is no {' or '.join(suffixes)}: choose another name"
@@ -154,13 +169,14 @@ def is_bundle_or_scene(folder: Path) -> bool:
 def write_file(path: Path, data: bytes) -> None:
     """Writes one file under a temporary name, then renames it."""
     check_output(path)
-    new = temporary_name(path)
+    target = behind_link(path)
+    new = temporary_name(target)
     try:
         with new.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        new.replace(path)
+        new.replace(target)
     except OSError as failure:
         # a name that is too long cannot be looked for either
         with contextlib.suppress(OSError):
@@ -173,18 +189,17 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
     """Writes a picture or a map by its extension, whole or not at all."""
     import OpenImageIO as oiio
 
-    temporary = _temporary_file(path)
+    target = behind_link(path)
+    temporary = _temporary_file(target, path.suffix)
     try:
-        target = oiio.ImageOutput.create(str(temporary))
-        if target is None:
+        file = oiio.ImageOutput.create(str(temporary))
+        if file is None:
             raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = (
-            target.open(str(temporary), spec) and target.write_image(texels) and target.close()
-        )
+        written = file.open(str(temporary), spec) and file.write_image(texels) and file.close()
         if not written:
+            said = " ".join(file.geterror().split()).replace(str(temporary), str(path))
             raise VerdigrisError(
-                f"{path}: cannot be written ({' '.join(target.geterror().split())}): free space or "
-                "choose another folder"
+                f"{path}: cannot be written ({said}): free space or choose another folder"
             )
         if not _is_whole(temporary):
             size = temporary.stat().st_size
@@ -192,15 +207,15 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
                 f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
                 "folder"
             )
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _temporary_file(path: Path) -> Path:
-    """An empty file beside the path, with its suffix, for what is then renamed to it: of the rights
-    that any new file has, which those of `tempfile` have not."""
-    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{path.suffix}")
+def _temporary_file(path: Path, suffix: str) -> Path:
+    """An empty file beside the path, for what is then renamed to it: of the rights that any new
+    file has, which those of `tempfile` have not."""
+    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{suffix}")
     try:
         temporary.open("xb").close()
     except (OSError, ValueError) as failure:

@@ -28,6 +28,8 @@ _SEED_BITS = 53
 _SMOOTH_PLACES = 2
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
+# Days of any device, and far below what floats hold.
+_MOST_ITERATIONS = 1_000_000_000
 # What certain materials would have in the place of a setting, and have no more where that is asked
 # for by number.
 _GIVEN_UP_FOR: dict[str, dict[str, float]] = {
@@ -182,6 +184,10 @@ class BakeSettings:
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
+        if self.iterations > _MOST_ITERATIONS:
+            # one of hundreds of digits cannot be told
+            told = self.iterations if self.iterations < 10**18 else "beyond all bounds"
+            raise SettingsError(f"iterations is {told}: use at most {_MOST_ITERATIONS:,}")
         if self.candidates > MOST_CANDIDATES:
             raise SettingsError(f"candidates is {self.candidates}: use 1 to {MOST_CANDIDATES}")
         if not 0 <= self.uniform_starts <= MOST_CANDIDATES:

@@ -307,7 +307,8 @@ def print_cost(cost: Cost) -> None:
     print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
     if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
         print(
-            f"  textures  {_size(cost.textures_bytes)} in {cost.textures} images with mips, "
+            f"  textures  {_size(cost.textures_bytes)} in {cost.textures} "
+            f"image{'s' if cost.textures != 1 else ''} with mips, "
             f"{_size(cost.textures_compressed_bytes)} block-compressed"
         )
     print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")

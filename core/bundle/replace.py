@@ -14,7 +14,7 @@ from pathlib import Path
 
 from verdigris.core.bundle.manifest import FORMAT, SUFFIX
 from verdigris.core.errors import BundleError
-from verdigris.core.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of
+from verdigris.core.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of, resolved
 
 # What a file will hold, or what reads it when it is written: a large one is not kept until then.
 Content = bytes | Callable[[], bytes]
@@ -105,7 +105,11 @@ def put_in_place(new: Path, target: Path) -> None:
 def check_replaceable(target: Path, kind: str) -> None:
     """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
     folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged, if
-    it has weights beside it."""
+    it has weights beside it. What a link leads to need not be there, but the folder for it."""
+    if target.is_symlink() and not target.exists():
+        behind = resolved(target)
+        if behind.parent.is_dir() and not behind.is_symlink():
+            return
     try:
         if _is_empty_or_ours(target, kind):
             return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from verdigris.core.errors import why_no_folder
+
+Number = TypeVar("Number", int, float)
 
 
 def _folders(paths: list[Path] | None) -> list[Path] | None:
@@ -76,7 +78,7 @@ def finite(value: float, option: str) -> float:
     return value
 
 
-def in_range(value: int, low: int, high: int, option: str) -> int:
+def in_range(value: Number, low: Number, high: Number, option: str) -> Number:
     """The value, or an error of usage that names its option and both ends."""
     if not low <= value <= high:
         raise typer.BadParameter(f"{value} is not in the range {low} to {high}", param_hint=option)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +14,14 @@ from verdigris.core.commands.options import (
     DeviceChoice,
     MaterialName,
     Search,
-    at_least,
     chosen_view,
     in_range,
     path_argument,
 )
 from verdigris.core.pictures.limits import largest_size
+
+# Far from where sums in single floats end.
+_BRIGHTEST_STUDIO = 1e6
 
 
 def render(
@@ -71,7 +74,7 @@ def render(
     in_range(size, 1, largest_size(), "--size")
     lighting = Lighting(
         direction=_direction(light),
-        environment=at_least(environment, 0.0, "--environment"),
+        environment=in_range(environment, 0.0, _BRIGHTEST_STUDIO, "--environment"),
         samples=in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
     )
     chosen = chosen_view(view, mesh)
@@ -107,6 +110,8 @@ def _direction(text: str) -> tuple[float, float, float]:
         raise typer.BadParameter(
             f"{text!r} is not three numbers: x,y,z", param_hint="--light"
         ) from None
-    if not 1e-12 < x * x + y * y + z * z < 1e12:
+    largest = max(abs(x), abs(y), abs(z))
+    if not 0 < largest < math.inf:
         raise typer.BadParameter(f"{text!r} has no direction", param_hint="--light")
-    return x, y, z
+    # its length counts for nothing, and may be beyond what squares hold
+    return x / largest, y / largest, z / largest

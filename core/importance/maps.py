@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.errors import SettingsError
 from verdigris.core.importance.arrays import REAL_KINDS, open_array
 from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import check_output, require_unicode, resolved, write_image
+from verdigris.core.outputs import behind_link, check_output, require_unicode, write_image
 from verdigris.core.working_folder import require_for
 
 if TYPE_CHECKING:
@@ -117,18 +117,10 @@ def _read_image(path: Path) -> Floats:
 def check_map_path(path: Path) -> Path:
     """Where a map is written: the path, or what it leads to as a link. Refuses, before any work, a
     name that no map can be written to."""
-    try:
-        target = resolved(path) if path.is_symlink() else path
-        goes_round, has_folder = target.is_symlink(), target.parent.is_dir()
-    except OSError as failure:
-        raise SettingsError(
-            f"{path}: cannot be written ({failure.strerror}): choose another folder or name"
-        ) from None
-    if goes_round:
-        raise SettingsError(f"{path}: is a link that goes round: choose another name")
+    target = behind_link(path, SettingsError)
     if target.suffix.lower() != ".exr":
         raise SettingsError(f"{target}: importance maps are written as .exr")
-    if not has_folder:
+    if not target.parent.is_dir():
         raise SettingsError(f"{target}: the folder {target.parent} is not there: make it first")
     require_unicode(target, SettingsError)
     check_output(target)

@@ -68,7 +68,16 @@ def standard_library() -> mx.Document:
     # Outside of this group, MaterialX 1.39.5 writes the name of its file where the image goes.
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     mend_graphs(library)
+    _place_where_nothing_is_connected(library)
     return library
+
+
+def _place_where_nothing_is_connected(library: mx.Document) -> None:
+    """`place2d` places the texture coordinates of the surface where it is given none, says the
+    specification. The library gives it those of the origin."""
+    port = library.getNodeDef("ND_place2d_vector2").getInput("texcoord")
+    port.removeAttribute("value")
+    port.setDefaultGeomPropString("UV0")
 
 
 @lru_cache(maxsize=1)

@@ -66,10 +66,12 @@ def main() -> None:
 
 
 def _listen(inbox: Inbox, stream: BinaryIO, ending: Ending) -> None:
-    inbox.read(stream)
-    # The parent is gone. The session is told to quit; where it is in the middle of something
-    # long, there is nobody left to wait for it.
-    ending.call_off(_GRACE)
+    try:
+        inbox.read(stream)
+    finally:
+        # The parent is gone. The session is told to quit; where it is in the middle of something
+        # long, there is nobody left to wait for it.
+        ending.call_off(_GRACE)
 
 
 def _version() -> str:

@@ -27,6 +27,8 @@ LARGEST_LEVEL = 13
 PIXELATED_FROM = 8.0
 # Three corners of a place, a normal and a uv.
 BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
+# Of a number, in an error.
+_SHOWN_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -205,11 +207,12 @@ class GiveMesh(Command):
     payload: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
-        wanted = BYTES_A_TRIANGLE * self.triangles
-        if not self.name or self.triangles < 1 or wanted != len(self.payload):
+        fits = divmod(len(self.payload), BYTES_A_TRIANGLE) == (self.triangles, 0)
+        if not self.name or self.triangles < 1 or not fits:
+            count = str(self.triangles)[:_SHOWN_DIGITS]
             raise ProtocolError(
-                f"mesh: {self.name[:80]!r} of {self.triangles} triangles needs {wanted} bytes, and "
-                f"{len(self.payload)} came: give a name, and at least one triangle"
+                f"mesh: {self.name[:80]!r} of {count} triangles needs {BYTES_A_TRIANGLE} bytes for "
+                f"each, and {len(self.payload)} came: give a name, and at least one triangle"
             )
 
     def mesh(self) -> Mesh:

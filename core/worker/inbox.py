@@ -22,7 +22,14 @@ class Inbox:
         self._changed = threading.Condition()
 
     def read(self, stream: BinaryIO) -> None:
-        """Reads until the other side closes its end, which ends the worker."""
+        """Reads until the other side closes its end, which ends the worker, as does a fault of the
+        reader itself."""
+        try:
+            self._read(stream)
+        finally:
+            self.put(Quit())
+
+    def _read(self, stream: BinaryIO) -> None:
         decoder = Decoder()
         while not decoder.is_broken:
             try:
@@ -36,7 +43,6 @@ class Inbox:
         left = decoder.end()
         if left is not None:
             self.put(left)
-        self.put(Quit())
 
     def put(self, item: Command | Fault) -> None:
         with self._changed:

@@ -31,7 +31,7 @@ def test_a_second_bake_of_the_name_is_refused_naming_the_process(tmp_path):
     other = holder(tmp_path)
     try:
         with (
-            pytest.raises(SettingsError, match=rf"another bake of 'clay'.*process {other.pid}\)"),
+            pytest.raises(SettingsError, match=rf"'clay' is being made .*process \({other.pid}\)"),
             locked(tmp_path, "clay"),
         ):
             pass
@@ -97,7 +97,7 @@ def test_a_full_disk_is_told_and_leaves_no_lock(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
         with (
-            pytest.raises(SettingsError, match=r"cannot be written to \(.*free space or choose"),
+            pytest.raises(SettingsError, match=r"cannot be written to \(.*lift the limit"),
             locked(tmp_path, "clay"),
         ):
             pass

@@ -7,12 +7,13 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.errors import SettingsError, reason
+from verdigris.core.errors import SettingsError, VerdigrisError, put_elsewhere, reason
 from verdigris.core.outputs import (
     kind_of,
     resolved,
     unused_names,
     with_plain_letters,
+    write_file,
     write_image,
 )
 from verdigris.core.training.options import make_folder
@@ -79,3 +80,50 @@ def test_a_name_that_windows_keeps_for_a_device_is_given_another_letter(name):
 @pytest.mark.parametrize("name", ["concrete", "icon", "auxiliary", "com", "nullnull", "COM10"])
 def test_a_name_that_only_begins_like_a_device_is_left(name):
     assert with_plain_letters(name) == name
+
+
+@pytest.fixture
+def link(tmp_path):
+    """A link into a folder that holds nothing yet, and what it leads to."""
+    (tmp_path / "store").mkdir()
+    target = tmp_path / "store" / "kept.png"
+    link = tmp_path / "link.png"
+    try:
+        link.symlink_to(target)
+    except OSError:
+        pytest.skip("this system lets nobody link")
+    return link, target
+
+
+def test_what_a_link_leads_to_is_written_and_the_link_stays(link):
+    path, target = link
+    write_file(path, b"first")
+    assert target.read_bytes() == b"first"
+    spec = oiio.ImageSpec(2, 2, 1, "uint8")
+    write_image(path, spec, np.full((2, 2, 1), 7, np.uint8))
+    assert oiio.ImageBuf(str(target)).get_pixels(oiio.UINT8).ravel().tolist() == [7] * 4
+    assert path.is_symlink() and sorted(target.parent.iterdir()) == [target]
+
+
+def test_no_link_leads_a_file_into_a_bundle_or_round(link, tmp_path):
+    path, target = link
+    (target.parent / "manifest.json").write_text('{"format": "verdigris.material"}')
+    with pytest.raises(VerdigrisError, match=r"link\.png: lies in the bundle .*store, whose"):
+        write_file(path, b"")
+    ring = tmp_path / "ring.png"
+    ring.symlink_to("ring.png")
+    with pytest.raises(VerdigrisError, match=r"ring\.png: is a link that goes round"):
+        write_file(ring, b"")
+    assert not target.exists() and ring.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("number", "helps"),
+    [
+        (errno.ENOSPC, "free space or choose another folder"),
+        (errno.EFBIG, "lift the limit (ulimit -f unlimited) or choose another folder"),
+        (errno.EACCES, "choose another folder"),
+    ],
+)
+def test_what_helps_depends_on_what_is_wrong(number, helps):
+    assert put_elsewhere(OSError(number, os.strerror(number))) == helps

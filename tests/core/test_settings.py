@@ -26,6 +26,8 @@ def test_numbers_of_numpy_are_those_of_python():
     ("changes", "message"),
     [
         ({"iterations": 10.5}, "iterations is 10.5: use a whole number"),
+        ({"iterations": 1_000_000_001}, "iterations is 1000000001: use at most 1,000,000,000"),
+        ({"iterations": 10**400}, "iterations is beyond all bounds: use at most 1,000,000,000"),
         ({"resolution": 64.0}, "resolution is 64.0: use a whole number"),
         ({"resolution": "64"}, "resolution is '64': use a whole number"),
         ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),

@@ -134,6 +134,20 @@ def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
     assert open_bundle(tmp_path / "empty.vdg").manifest.name == "through the link"
 
 
+def test_a_link_to_a_bundle_that_is_not_there_yet_is_written_to(tmp_path):
+    (tmp_path / "store").mkdir()
+    link = tmp_path / "link.vdg"
+    link.symlink_to("store/new.vdg")
+    replacing.check_replaceable(link, "verdigris.material")
+    make_bundle(link, name="through the link")
+    assert link.is_symlink()
+    assert open_bundle(tmp_path / "store" / "new.vdg").manifest.name == "through the link"
+    astray = tmp_path / "astray.vdg"
+    astray.symlink_to("nowhere/new.vdg")
+    with pytest.raises(BundleError, match=r"astray\.vdg: is there, and is no bundle"):
+        replacing.check_replaceable(astray, "verdigris.material")
+
+
 def test_a_link_to_itself_is_refused_and_stays(tmp_path):
     ring = tmp_path / "ring.vdg"
     ring.symlink_to("ring.vdg")
@@ -144,7 +158,7 @@ def test_a_link_to_itself_is_refused_and_stays(tmp_path):
 
 
 def test_while_a_bundle_is_written_another_writer_is_refused(tmp_path):
-    with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is running"):
+    with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is being made"):
         write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents())
     assert list(tmp_path.iterdir()) == []
 

@@ -47,3 +47,24 @@ def test_a_bundle_has_no_other_picture(tmp_path):
     told = " ".join(errors.replace("\u2502", " ").split())
     assert code == 2 and "is a bundle, and is drawn so anyway: leave it out" in told
     assert not (tmp_path / "a.png").exists()
+
+
+def test_the_length_of_a_direction_to_the_light_counts_for_nothing(tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    pictures = []
+    for light in ("1,0,2", "1e30,0,2e30", "1e-30,0,2e-30"):
+        arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.exr", "--size", 8]
+        assert run_command([*arguments, "--device", "software", "--light", light])[0] == 0
+        pictures.append(np.asarray(oiio.ImageBuf(str(tmp_path / "a.exr")).get_pixels("float")))
+    assert pictures[0][..., :3].max() > 0
+    for other in pictures[1:]:
+        np.testing.assert_allclose(other, pictures[0], rtol=1e-4, atol=1e-6)
+    code, _, errors = run_command([*arguments, "--light", "0,0,0"])
+    assert code == 2 and "'0,0,0' has no direction" in errors
+
+
+def test_a_studio_brighter_than_sums_can_hold_is_refused(tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.exr", "--size", 8]
+    code, _, errors = run_command([*arguments, "--environment", "3e38"])
+    assert code == 2 and "is not in the range 0.0 to 1000000.0" in " ".join(errors.split())

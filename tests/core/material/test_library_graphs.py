@@ -143,3 +143,12 @@ def test_the_film_of_gltf_is_thicker_where_its_texture_is_brighter(tmp_path):
     column, row = np.floor(uv[0] * 8).astype(int).T
     np.testing.assert_allclose(textured[:, 0], 1 + 2 * texels[7 - row, column, 1], atol=2e-6)
     np.testing.assert_allclose(bare, 3, atol=2e-6)
+
+
+def test_place2d_places_the_surface_where_no_texture_coordinates_are_connected():
+    placed = {"scale": ("vector2", "0.5, 2"), "offset": ("vector2", "0.25, 0.1")}
+    by_hand = {**placed, "texcoord": ("vector2", "@given")}
+    cases = [("place2d", "vector2", placed), ("place2d", "vector2", by_hand)]
+    places, values = values_of(cases, node("texcoord", "given", "vector2", {}))
+    for got, uv in zip(values, places, strict=True):
+        np.testing.assert_allclose(got[:, :2], uv / (0.5, 2) - (0.25, 0.1), atol=1e-5)

@@ -256,7 +256,7 @@ def test_a_bake_does_not_hang_on_how_numpy_takes_errors(clay, tmp_path):
 def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
     first = bake([clay], TINY, BakeOptions("out", tmp_path))
     next(first)
-    with pytest.raises(SettingsError, match="another bake of 'out' is running here"):
+    with pytest.raises(SettingsError, match="'out' is being made here by another process"):
         run([clay], tmp_path)
     run([clay], tmp_path, name="other")
     first.close()

@@ -202,7 +202,7 @@ def test_a_bundle_that_may_not_be_looked_into_is_refused_by_name(lamp, tmp_path,
 def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
     with (
         locked(tmp_path, "both-lamp-2"),
-        pytest.raises(SettingsError, match="another bake of 'both-lamp-2' is running here"),
+        pytest.raises(SettingsError, match="'both-lamp-2' is being made here by another"),
     ):
         next(bake([lamp, lamp], TINY, BakeOptions("both", tmp_path)))
 

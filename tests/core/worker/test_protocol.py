@@ -9,6 +9,7 @@ import pytest
 from verdigris.core.training.events import Event, Step
 from verdigris.core.worker import commands as say
 from verdigris.core.worker.events import Alive, ErrorMap, Picture
+from verdigris.core.worker.inbox import Inbox
 from verdigris.core.worker.protocol import (
     LARGEST_PAYLOAD,
     LONGEST_LINE,
@@ -159,7 +160,11 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 came"),
         ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
         ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),
-        ({"command": "mesh", "name": "a", "triangles": 3}, "of 3 triangles needs 288 bytes"),
+        (
+            {"command": "mesh", "name": "a", "triangles": 3},
+            "3 triangles needs 96 bytes for each",
+        ),
+        ({"command": "mesh", "name": "a", "triangles": 10**4298}, "of 10000000000000000000 triang"),
         ({"command": "mesh", "name": "a", "triangles": 0}, "at least one triangle"),
         ({"command": "focus", "where": "away"}, "use one of everywhere, painted, view"),
     ],
@@ -207,3 +212,14 @@ def test_of_ten_thousand_random_lines_each_is_a_command_or_a_fault():
                 faults += 1
     assert commands > 500
     assert faults > 3000
+
+
+def test_a_reader_that_fails_is_the_end_of_all_commands():
+    class Torn:
+        def read(self, size):
+            raise RuntimeError("torn")
+
+    inbox = Inbox()
+    with pytest.raises(RuntimeError, match="torn"):
+        inbox.read(Torn())
+    assert isinstance(inbox.take(waits=False), say.Quit)
