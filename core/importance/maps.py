@@ -143,6 +143,11 @@ def check_importance(weights: Floats, name: str) -> None:
     """Refuses weights that are no distribution, saying how many are at fault."""
     if weights.ndim != 2 or not weights.size:
         raise SettingsError(f"{name}: has shape {weights.shape}: use rows and columns of weights")
+    height, width = weights.shape
+    if max(width, height) > LARGEST_SIDE:
+        raise SettingsError(
+            f"{name}: is {width} x {height}: use at most {LARGEST_SIDE} a side, so scale it down"
+        )
     odd = int(np.count_nonzero(~np.isfinite(weights)))
     if odd:
         raise SettingsError(f"{name}: no numbers in {odd} of its texels: paint them again")

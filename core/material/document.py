@@ -151,11 +151,22 @@ class Document:
         nodes = self.root.getNodes()
         kinds = sorted({node.getCategory() for node in nodes})
         if not kinds:
-            return "it has no nodes"
+            return self._what_graphs_hold() or "it has no nodes"
         if any(node.getType() == "volumeshader" for node in nodes):
             return "it has a volume, and only surfaces are baked: connect a surface shader, too"
         shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
         return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
+
+    def _what_graphs_hold(self) -> str:
+        """Materials that no graph hands on."""
+        for graph in own_graphs(self.root):
+            for node in graph.getMaterialNodes():
+                return (
+                    f"the material {node.getName()!r} stands in the graph {graph.getName()!r}, "
+                    "which hands it on by no output: give the graph an output of the type "
+                    "material, or put the nodes outside of it"
+                )
+        return ""
 
     def nodes_of(self, material: Material) -> Iterator[mx.Node]:
         """Every node upstream of a material, each once, through node graphs of the document."""

@@ -45,6 +45,8 @@ class Probe:
             return " Its emission is kept."
         if any(self.albedo):
             return ""
+        if max(self.opacity) == 0:
+            return " Its opacity is 0 everywhere in the unit square, so nothing of it is seen."
         return " What comes out as no number, as of a division by 0, counts as black."
 
     @property

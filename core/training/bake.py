@@ -124,7 +124,7 @@ def bake(
             held_out=[],
             stage=stage,
         )
-        run.is_limited = settings.iterations < wanted_steps
+        run.wanted_steps = wanted_steps
         run.note_sources()
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:

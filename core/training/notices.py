@@ -38,10 +38,11 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = max(mean_albedo(teacher))
     if albedo < NEARLY_NOTHING:
-        glows = max(probe(teacher).emission) > 0
+        found = probe(teacher)
+        beside = " but for its emission" if max(found.emission) > 0 else f".{found.beside_black}"
         yield Warning(
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
-            f"to learn, and the result is black{' but for its emission' if glows else ''}"
+            f"to learn, and the result is black{beside}"
         )
     elif excess := told_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")

@@ -66,6 +66,8 @@ class BakeOptions:
         if weights is not None and getattr(weights, "dtype", None) != np.float32:
             weights = in_single_floats(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
+        if weights is not None:
+            check_importance(weights, "the importance map")
         for each in (self.name, *self.names):
             if reason := why_no_file_name(each):
                 raise SettingsError(reason)

@@ -68,6 +68,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "seconds": run.seconds,
         "rounding": run.rounding,
         "time_limit": run.options.time_limit,
+        "wanted_steps": run.wanted_steps,
         **({"trial": run.trial.facts()} if run.trial else {}),
     }
 
@@ -233,7 +234,8 @@ def _require_same(
                 f"{path}: was begun with {begun}, which its steps were chosen for, not with "
                 f"{options.time_limit} s: use the same, or bake without --resume"
             )
-        wanted = replace(wanted, iterations=stored.iterations)
+        if facts.get("wanted_steps", wanted.iterations) == wanted.iterations:
+            wanted = replace(wanted, iterations=stored.iterations)
         if stored.encode_from == 0:
             wanted = replace(wanted, encode_from=0)
     differing = changed_settings(stored, wanted)

@@ -63,8 +63,8 @@ class Run:
     """Of the importance map alone."""
     documents: list[dict[str, Any]] = field(default_factory=list)
     stopped_by: str = ""
-    is_limited: bool = False
-    """A time limit has left it fewer steps than were asked for."""
+    wanted_steps: int = 0
+    """That were asked for, of which a time limit may have left fewer."""
     trial: Trial | None = None
     """While starts are tried."""
     has_untried_starts: bool = False
@@ -80,6 +80,11 @@ class Run:
 
     def __post_init__(self) -> None:
         self.watch = LossWatch(self.stage.settings.iterations)
+
+    @property
+    def is_limited(self) -> bool:
+        """A time limit has left it fewer steps than were asked for."""
+        return self.settings.iterations < self.wanted_steps
 
     @property
     def step(self) -> int:

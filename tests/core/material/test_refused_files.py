@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.document import load_document, parse_document
 
-from .documents import document, material, with_surface
+from .documents import document, material, standard_surface, with_surface
 from .surfaces import write_image
 
 
@@ -86,6 +86,10 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
         ('<!DOCTYPE m [<!ENTITY a "aa">]><materialx version="1.39">&a;</materialx>', "entity 'a'"),
         ("<materialx>" + "<a>" * 100 + "</a>" * 100 + "</materialx>", "nested deeper than 64"),
         (document(), "no material with a surface: it has no nodes"),
+        (
+            document(f'<nodegraph name="g">{standard_surface("")}{material()}</nodegraph>'),
+            "the material 'material' stands in the graph 'g', which hands it on by no output",
+        ),
         (document('<constant name="c" type="float"/>'), "nodes are of the kinds constant"),
         (document('<surfacematerial name="m" type="material"/>'), "connect a surface shader"),
         (

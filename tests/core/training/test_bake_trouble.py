@@ -95,7 +95,18 @@ def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
     told = warnings(run([clay, soot], tmp_path))
     assert len(told) == 1
     assert re.match(r"soot: reflects almost nothing \(0% of the light\)", told[0])
-    assert told[0].endswith("the result is black")
+    assert told[0].endswith(
+        "the result is black. What comes out as no number, as of a division by 0, counts as black."
+    )
+
+
+def test_what_is_cut_away_everywhere_is_told_so(tmp_path):
+    hole = make_teacher("hole", opacity="0, 0, 0")
+    told = warnings(run([hole], tmp_path, replace(TINY, iterations=20)))
+    assert any(
+        "nothing to learn" in text and "Its opacity is 0 everywhere in the unit square" in text
+        for text in told
+    )
 
 
 def test_a_lamp_that_reflects_nothing_is_not_called_black(tmp_path):
@@ -273,6 +284,10 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"name": "a\0b"}, "is no name of a file"),
         ({"name": "a\nb"}, "and what cannot be printed"),
         ({"importance": np.full((2, 2), 1e300)}, "map: 4 of its weights are beyond 3.4e+38: weig"),
+        ({"importance": np.ones(3)}, "map: has shape (3,): use rows and columns of weights"),
+        ({"importance": -np.ones((2, 2))}, "importance map: negative in 4 of its texels"),
+        ({"importance": np.full((2, 2), np.nan)}, "map: no numbers in 4 of its texels"),
+        ({"importance": np.ones((9000, 2))}, "map: is 2 x 9000: use at most 8192 a side"),
         ({"importance": [["much"]]}, "the importance map: holds <U4, no numbers"),
         ({"importance": np.ones((2, 2), object)}, "the importance map: holds object, no numbers"),
         ({"importance": np.ones((2, 2), complex)}, "the importance map: holds complex128, no numb"),

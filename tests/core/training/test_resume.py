@@ -15,7 +15,7 @@ from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.files import encode_png
 from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Step, Warning
+from verdigris.core.training.events import Checkpointed, Started, Step, Warning
 
 from .bakes import TINY, plain_teacher, run
 
@@ -249,6 +249,18 @@ def test_steps_that_a_time_limit_has_chosen_are_told_with_it(clay, tmp_path):
     assert re.fullmatch(
         r"was begun with a time limit of 100\.0 s, not none; iterations \d+, not 10000000", told
     )
+
+
+def test_other_steps_than_were_asked_for_are_refused_within_a_time_limit_too(clay, tmp_path):
+    wanted = replace(TINY, iterations=10**6)
+    cut_off([clay], tmp_path, wanted, time_limit=100.0)
+    told = refusal([clay], tmp_path, replace(wanted, iterations=2 * 10**6), time_limit=100.0)
+    assert re.fullmatch(r"was begun with iterations \d+, not 2000000", told)
+    options = BakeOptions("clay", tmp_path, "numpy", resume=True, time_limit=100.0)
+    events = bake([clay], wanted, options)
+    started = next(each for each in events if isinstance(each, Started))
+    assert started.step > 0
+    events.close()
 
 
 def test_a_material_that_has_changed_is_refused_by_its_document(clay, tmp_path):
