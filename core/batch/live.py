@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from verdigris.core.batch.child import BAKED, FAILED, Outcome
 from verdigris.core.batch.drive import Result
-from verdigris.core.batch.plan import Work
+from verdigris.core.batch.plan import Planned, Work
 from verdigris.core.batch.words import clock, count
 
 if TYPE_CHECKING:
@@ -136,8 +136,16 @@ class JsonLines(Lines):
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for each in results:
-            name, text = each.material.entry.name, each.text
-            self._print({"event": "ended", "material": name, "status": each.status, "text": text})
+            self._tell_end(each.material, each.status, each.text)
+
+    def refused(self, materials: Sequence[Planned]) -> None:
+        """Those that cannot be baked, of which no bake begins."""
+        for each in materials:
+            self._tell_end(each, FAILED, "; ".join(each.reasons))
+
+    def _tell_end(self, material: Planned, status: str, text: str) -> None:
+        name = material.entry.name
+        self._print({"event": "ended", "material": name, "status": status, "text": text})
 
     def retried(self, work: Work, outcome: Outcome) -> None:
         self._print({"event": "retried", "task": work.task.name, "text": outcome.text})

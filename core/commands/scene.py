@@ -140,10 +140,10 @@ def run(
     import sys
 
     from verdigris.core.batch.drive import Manner
-    from verdigris.core.batch.live import open_view
+    from verdigris.core.batch.live import JsonLines, open_view
     from verdigris.core.batch.names import require_pack_names
     from verdigris.core.batch.packs import require_packable
-    from verdigris.core.batch.plan import bundle_of
+    from verdigris.core.batch.plan import State, bundle_of
     from verdigris.core.batch.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.state_folder import run_lock
     from verdigris.core.batch.tell import summary_lines
@@ -166,6 +166,8 @@ def run(
         for each in found.materials:
             if each.is_to_do and each.entry.links:
                 say(f"{each.entry.name}: {each.entry.told_links}")
+        if as_json:
+            JsonLines(0).refused(found.of(State.BROKEN))
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
 
         def engine(works: int) -> Engine:

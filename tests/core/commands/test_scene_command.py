@@ -88,3 +88,15 @@ def test_nothing_is_baked_into_a_bundle(command, docs, tmp_path):
     assert code == 1
     assert f"lies in the bundle {bundle}, whose files are its own: choose another" in errors
     assert sorted(bundle.rglob("*")) == before
+
+
+def test_a_run_tells_its_events_of_what_cannot_be_baked_too(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "bad.mtlx").write_text("<materialx")
+    out = ("--out", tmp_path / "out", "--device", "software")
+    code, text, _ = run_command(("scene", "run", tmp_path / "docs", *out, "--json"))
+    ended, summary = map(json.loads, text.splitlines())
+    assert code == 3
+    assert (ended["event"], ended["material"], ended["status"]) == ("ended", "bad", "failed")
+    assert "bad.mtlx: not valid XML" in ended["text"]
+    assert (summary["event"], summary["failed"]) == ("summary", 1)
