@@ -164,6 +164,8 @@ EMISSION_BY_VIEW = Part(
     APPROXIMATED,
     "as a map of what is seen from straight ahead: how it changes with the view is left out",
 )
+# Surfaces whose coat lies over what glows, and lets less of it through the flatter it is seen.
+GLOW_BELOW_COATS = ("standard_surface", "open_pbr_surface")
 OPACITY_BY_VIEW = replace(EMISSION_BY_VIEW, name="opacity by view")
 FACING = Part(
     "direction in space",

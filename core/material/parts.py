@@ -17,6 +17,7 @@ from verdigris.core.material.features import (
     DROPPED,
     EMISSION_BY_VIEW,
     FACING,
+    GLOW_BELOW_COATS,
     KEPT,
     NODE_FEATURES,
     NOT_ON_A_SAMPLE,
@@ -101,6 +102,10 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
     """What of a surface's emission and opacity hangs on where it is seen from."""
     if node.getType() != "surfaceshader":
         return
+    if node.getCategory() in GLOW_BELOW_COATS:
+        features = SURFACE_FEATURES[node.getCategory()]
+        if {"coat", "emission"} <= {each.name for each in features if _is_on(node, each)}:
+            yield EMISSION_BY_VIEW
     for port in node.getInputs():
         part = next((part for word, part in _MAPS.items() if word in port.getName()), None)
         behind = nodes_behind(port, node.getDocument().getSourceUri()) if part else ()

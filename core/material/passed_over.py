@@ -27,6 +27,8 @@ def passed_over(document: Document, material: Material, nodes: Sequence[mx.Node]
         *_first(_unknown_inputs(nodes)),
         *_first(_inheritance(nodes)),
         *_first(_outputs_left_open(nodes)),
+        *_first(_units_of_files(nodes)),
+        *_first(_tokens_of_nodes(nodes)),
         *_variants(document, material),
         *_first(_overrides(document, material)),
         *_first(_twin(twin) for twin in document.twins),
@@ -112,6 +114,34 @@ def _outputs_left_open(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                     f"{', '.join(outputs)}: the first of them is baked, so name the one that is "
                     "meant",
                 )
+
+
+def _units_of_files(nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    for node in nodes:
+        for port in node.getActiveInputs():
+            source = port.getInterfaceInput() or port
+            if port.getType() == "filename" and source.getUnit():
+                yield Part(
+                    f"unit {source.getUnit()!r} of {source.getNamePath()!r}",
+                    DROPPED,
+                    "numbers are taken from a file as they are: multiply them where they are read",
+                )
+
+
+def _tokens_of_nodes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    """Names of files are made of what the graph of a definition says of its tokens."""
+    for node in nodes:
+        definition = node.getNodeDef() if node.getTokens() else None
+        for token in node.getTokens():
+            said = definition.getToken(token.getName()) if definition else None
+            if said is not None and said.getValueString() == token.getValueString():
+                continue
+            yield Part(
+                f"token {token.getName()!r} of {node.getNamePath()!r}",
+                DROPPED,
+                f"{token.getValueString()!r} counts for nothing: names of files are made of what "
+                "the definition says, so give it an input of the type filename",
+            )
 
 
 def _variants(document: Document, material: Material) -> list[Part]:

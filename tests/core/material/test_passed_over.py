@@ -146,6 +146,34 @@ def test_overrides_of_included_documents_are_told_of_the_material_that_has_them(
     assert names == {"painted": ["override of 'tint'"], "other": []}
 
 
+def test_units_of_files_are_told(tmp_path):
+    write_image(tmp_path / "grey.png", np.full((2, 2, 1), 128, np.uint8))
+    read = '<image name="read" type="float"><input name="file" type="filename" value="grey.png"{}/>'
+    read += "</image>"
+    base = '<input name="base" type="float" nodename="read"/>'
+    path = tmp_path / "main.mtlx"
+    path.write_text(with_surface(base, read.format(' unittype="distance" unit="centimeter"')))
+    (part,) = dropped(load_document(path), probe=False)
+    assert part.name == "unit 'centimeter' of 'read/file'"
+    path.write_text(with_surface(base, read.format("")))
+    assert dropped(load_document(path), probe=False) == []
+
+
+@pytest.mark.parametrize(("value", "told_of"), [("red", ["token 'which' of 'z'"]), ("grey", [])])
+def test_tokens_of_nodes_are_told_where_they_say_something_else(value, told_of, tmp_path):
+    write_image(tmp_path / "grey.png", np.full((2, 2, 3), 128, np.uint8))
+    token = '<token name="which" type="string" value="{}"/>'
+    nodes = (
+        f'<nodedef name="ND_z" node="zz">{token.format("grey")}<output name="out" type="color3"/>'
+        '</nodedef><nodegraph name="NG_z" nodedef="ND_z"><image name="i" type="color3"><input '
+        'name="file" type="filename" value="[which].png"/></image><output name="out" type="color3" '
+        f'nodename="i"/></nodegraph><zz name="z" type="color3">{token.format(value)}</zz>'
+    )
+    path = tmp_path / "main.mtlx"
+    path.write_text(with_surface('<input name="base_color" type="color3" nodename="z"/>', nodes))
+    assert [part.name for part in dropped(load_document(path), probe=False)] == told_of
+
+
 def several_outputs(named):
     """A glow of a graph with two outputs, of which one is named or none."""
     green = COLOUR.replace("colour", "green").replace("0.2, 0.4, 0.6", "0, 1, 0")

@@ -1,8 +1,13 @@
 """The report tells what a material reads from the geometry, of which a sample has little."""
 
+import numpy as np
 import pytest
 
-from .documents import with_surface
+from verdigris.core.device import open_device
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
+
+from .documents import document, material, with_surface
 from .reports import fates, report
 from .surfaces import node
 
@@ -169,6 +174,25 @@ def test_an_input_that_is_connected_to_nothing_reads_the_surface(graph, given):
     )
     base = '<input name="base" type="float" nodegraph="g" output="out"/>'
     assert report(with_surface(base, nodes)).varying_inputs == ("base",)
+
+
+@pytest.mark.parametrize("coat", ["0", "1"])
+@pytest.mark.parametrize(
+    ("model", "glow", "layer"),
+    [
+        ("standard_surface", "emission", "coat"),
+        ("open_pbr_surface", "emission_luminance", "coat_weight"),
+    ],
+)
+def test_what_glows_below_a_coat_hangs_on_the_view(model, glow, layer, coat):
+    values = {glow: ("float", "1"), layer: ("float", coat)}
+    made = document(node(model, "shader", "surfaceshader", values), material())
+    teacher = Teacher(parse_document(made), device=open_device("software"))
+    ahead, flat = teacher.unlit(
+        np.full((2, 2), 0.5, np.float32), np.float32([[0, 0, 1], [0.995, 0, 0.1]])
+    )[:, 0]
+    assert ahead > 0.9 and (flat < 0.6 * ahead) == (coat == "1")
+    assert ("emission by view" in fates(made)) == (coat == "1")
 
 
 @pytest.mark.parametrize(
