@@ -26,7 +26,11 @@ from verdigris.core.material.left_out import materials_left_out
 from verdigris.core.material.library import TARGET, standard_library
 from verdigris.core.material.material_definitions import define_surfaces_of_materials
 from verdigris.core.material.named_files import name_files_where_they_are_read
-from verdigris.core.material.names import follow_into_namespace, rename_what_the_library_hides
+from verdigris.core.material.names import (
+    find_definitions_by_plain_names,
+    follow_into_namespace,
+    rename_what_the_library_hides,
+)
 from verdigris.core.material.paths import SearchPath
 from verdigris.core.material.readers import read_properties_directly
 from verdigris.core.material.units import give_lengths_as_nodes_take_them
@@ -236,6 +240,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             follow_into_namespace(inner)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
+        find_definitions_by_plain_names(root)
         former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
         _looks_by_material(root)  # refuses looks that inherit each other

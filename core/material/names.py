@@ -60,6 +60,20 @@ def follow_into_namespace(included: mx.Document) -> None:
         follow(included, {name: f"{included.getNamespace()}:{name}" for name in names})
 
 
+def find_definitions_by_plain_names(root: mx.Document) -> None:
+    """Leads what implements a definition of the document with a namespace of its own there: it
+    names it with the namespace, and MaterialX looks for it without."""
+    import MaterialX as mx
+
+    for child in root.getChildren():
+        if not isinstance(child, mx.NodeGraph | mx.Implementation):
+            continue
+        space, _, plain = child.getNodeDefString().rpartition(":")
+        definition = root.getChild(plain) if space else None
+        if isinstance(definition, mx.NodeDef) and definition.getNamespace() == space:
+            child.setNodeDefString(plain)
+
+
 def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
     return numbered(name, lambda each: root.getChild(each) or library.getChild(each))
 

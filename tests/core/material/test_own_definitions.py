@@ -152,6 +152,24 @@ def test_nodes_of_an_included_document_with_a_namespace_may_have_values(tmp_path
     np.testing.assert_allclose(glow(Teacher(loaded), AT)[0], [0.6, 0.35, 0.75], atol=1e-6)
 
 
+@pytest.mark.parametrize("named", ["kit:ND_z", "ND_z"])
+def test_a_definition_may_have_a_namespace_of_its_own(named):
+    made = parse_document(
+        document(
+            '<nodedef name="ND_z" node="zz" namespace="kit"><input name="a" type="color3" '
+            'value="1, 1, 1"/><output name="out" type="color3"/></nodedef>'
+            f'<nodegraph name="NG_z" nodedef="{named}" namespace="kit"><dot name="i" type="color3">'
+            '<input name="in" type="color3" interfacename="a"/></dot><output name="out" '
+            'type="color3" nodename="i"/></nodegraph><kit:zz name="z" type="color3"><input '
+            'name="a" type="color3" value="0.1, 0.9, 0.6"/></kit:zz>',
+            '<surface_unlit name="shader" type="surfaceshader">'
+            '<input name="emission_color" type="color3" nodename="z"/></surface_unlit>',
+            material(),
+        )
+    )
+    np.testing.assert_allclose(glow(Teacher(made), AT)[0], [0.1, 0.9, 0.6], atol=1e-6)
+
+
 def test_a_volume_below_a_surface_is_dropped_whatever_makes_it():
     def layered(volume):
         return document(
