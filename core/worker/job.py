@@ -88,7 +88,9 @@ class Job:
             begun = max(begun, last)
 
         first, is_whole = stages[0].settings, settings.has_whole_candidates
-        if not started.step and first.candidates > 1 and not is_whole:
+        # a bake that goes on may be among its starts still
+        is_trying = not started.step or (self.run is not None and self.run.trial is not None)
+        if is_trying and first.candidates > 1 and not is_whole:
             tried = first.candidate_steps
             parts.append({"name": "candidates", "first": 0, "last": tried * first.candidates})
             begun = tried

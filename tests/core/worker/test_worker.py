@@ -13,7 +13,11 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.read import open_bundle
+from verdigris.core.device import open_device
+from verdigris.core.material.document import parse_document
+from verdigris.core.material.teacher import Teacher
 from verdigris.core.pictures.mesh import load_mesh
+from verdigris.core.training.events import Started, Step
 from verdigris.core.worker import commands as say
 from verdigris.core.worker import job
 from verdigris.core.worker.client import GONE, SILENT, pixels_of
@@ -114,6 +118,27 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
     learning = next(k for k, header in enumerate(told) if header.get("name") == "training")
     assert {"picture", "errors", "errormap"} <= {*kinds[learning:]}
     assert open_bundle(finished["results"][0]).layout.width == 32
+
+
+def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "RUN_SECONDS", 1e-6)
+    teacher = Teacher(parse_document(CLAY), device=open_device("software"))
+    changes = {**QUICK, "iterations": 2_000, "candidates": 4, "candidate_share": 0.1}
+    start = say.Start(str(tmp_path), preset="draft", changes=changes)
+    first, plans = job.Job(teacher, start, None), []
+    while (event := first.next()) is not None:
+        if isinstance(event, Step) and event.step > 250:
+            first.control.stop()
+    again = job.Job(teacher, replace(start, resume=True), None)
+    while not plans:
+        event = again.next()
+        if isinstance(event, Started):
+            plans.append(again.plan(event).parts)
+    tried = {"name": "candidates", "first": 0, "last": 800}
+    assert event.step > 0 and plans[0][0] == tried
+    *_, step = (event for event in (again.next() for _ in range(9)) if isinstance(event, Step))
+    assert 250 < step.step < 800
+    again.close()
 
 
 def test_whole_bakes_are_one_part_and_told_as_each_ends(talk, tmp_path):
