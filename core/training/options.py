@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -118,27 +120,33 @@ class BakeControl:
 
 @contextlib.contextmanager
 def made_for_result(folder: Path) -> Iterator[None]:
-    """Makes the folder of the result; one that was not there and gets nothing goes again."""
-    is_new = make_folder(folder)
+    """Makes the folder of the result; it and those above that were not there go again where they
+    get nothing."""
+    new = missing_folders(folder)
+    make_folder(folder)
     try:
         yield
     finally:
-        if is_new:
-            # what is not empty cannot be removed
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        # what is not empty cannot be removed
+        with contextlib.suppress(OSError):
+            for each in new:
+                each.rmdir()
 
 
-def make_folder(folder: Path) -> bool:
-    """Makes the folder of the result, or says why it cannot be; whether it was not there."""
+def missing_folders(folder: Path) -> list[Path]:
+    """The folder and those above it, as far as they are not there."""
+    return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder of the result, or says why it cannot be."""
     try:
         check_no_bundle(folder)
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
-            if folder.is_dir():
-                return False
-            raise
+            if not folder.is_dir():
+                raise
     except FileExistsError:
         what = "is a link that leads nowhere" if folder.is_symlink() else "is a file"
         raise SettingsError(f"{folder}: {what}: choose a folder for the result") from None
@@ -146,4 +154,3 @@ def make_folder(folder: Path) -> bool:
         raise SettingsError(
             f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
         ) from None
-    return True

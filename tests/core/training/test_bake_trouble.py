@@ -520,6 +520,17 @@ def test_a_device_that_is_lost_before_a_checkpoint_is_told_so(clay, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_folders_that_were_made_for_a_bake_that_leaves_nothing_go_again(clay, tmp_path):
+    (tmp_path / "there").mkdir()
+    events = bake([clay], TINY, BakeOptions("out", tmp_path / "there" / "new" / "deep", "numpy"))
+    assert isinstance(next(events), Started)
+    assert (tmp_path / "there" / "new" / "deep").is_dir()
+    events.close()
+    assert list(tmp_path.rglob("*")) == [tmp_path / "there"]
+    run([clay], tmp_path / "there" / "new" / "deep")
+    assert (tmp_path / "there" / "new" / "deep" / "out.vdg").is_dir()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
 def test_a_folder_that_has_vanished_under_the_command_is_told(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
