@@ -122,7 +122,7 @@ class BakeControl:
 def made_for_result(folder: Path) -> Iterator[None]:
     """Makes the folder of the result; it and those above that were not there go again where they
     get nothing."""
-    new = missing_folders(folder)
+    new = _missing_folders(folder)
     make_folder(folder)
     try:
         yield
@@ -133,7 +133,7 @@ def made_for_result(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
-def missing_folders(folder: Path) -> list[Path]:
+def _missing_folders(folder: Path) -> list[Path]:
     """The folder and those above it, as far as they are not there."""
     return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
 
