@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -106,6 +107,13 @@ def test_a_sequence_is_refused_with_what_stands_for_its_frame(whole, name, frame
         TextureError, match=f"; {frame} stands for the frames .*: name the file of one frame$"
     ):
         load(whole.parent, name)
+
+
+@pytest.mark.parametrize("token", ["[kind]", "$FOLDER", "{kind}", "<kind>"])
+def test_a_token_that_nothing_says_is_refused_as_such(whole, token):
+    escaped = token.replace("<", "&lt;")
+    with pytest.raises(TextureError, match=f"write out what {re.escape(token)} stands for$"):
+        load(whole.parent, f"{escaped}/oak.png")
 
 
 @pytest.mark.parametrize("name", ["$FOLDER/wood.png", "wood#2.png", "wood%20d.png"])
