@@ -12,7 +12,7 @@ from verdigris.core.errors import SettingsError
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.presets import require_settings
 from verdigris.core.settings import BakeSettings
-from verdigris.core.training import candidates, checkpoint
+from verdigris.core.training import candidates, checkpoint, picture_error
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import (
     Checkpointed,
@@ -32,6 +32,15 @@ SETTINGS = replace(
     TINY, resolution=256, uniform_resolution=4, uniform_starts=STARTS, uniform_share=0.5
 )
 STEPS = TINY.iterations // 2
+
+
+# Pixels a side of the pictures that a start is judged by.
+SIZE = 16
+
+
+@pytest.fixture(autouse=True)
+def _small_judge(monkeypatch):
+    monkeypatch.setattr(picture_error, "_SIZE", SIZE)
 
 
 @pytest.fixture
@@ -92,7 +101,7 @@ def test_progress_counts_all_of_their_steps(clay, tmp_path):
 
 def test_the_error_is_that_of_pictures_of_what_a_bundle_would_hold(clay, watched):
     student = watched.current_student(watched.stored_parameters())
-    view, errors = make_view("sphere", 64 * 4), []
+    view, errors = make_view("sphere", SIZE * 4), []
     for direction in light_directions():
         # a white surface that faces the light returns 1; x / (1 + x), then sRGB
         light = Lighting(direction, (np.pi,) * 3, environment=0.0, emission=0.0)
