@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.document import Document, load_document, parse_document
-from verdigris.core.plain_arguments import path_from, require_text, require_text_if_any
+from verdigris.core.plain_arguments import path_from, require_text
 from verdigris.core.working_folder import told_when_gone
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def bake(
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
-        require_text_if_any(value, argument)
+        if value is not None:
+            require_text(value, argument)
     if control is not None and not isinstance(control, BakeControl):
         raise SettingsError(f"control is {control!r}: use a BakeControl")
     check_limits(device)
@@ -152,11 +153,11 @@ def verify(
     from verdigris.core.bundle.verify import source_notes
     from verdigris.core.bundle.verify import verify as prove
     from verdigris.core.bundle.verify_scene import verify_scene
-    from verdigris.core.errors import DocumentError, SettingsError
+    from verdigris.core.errors import SettingsError
     from verdigris.core.material.teacher import Teacher
 
-    if source is not None and not isinstance(source, Document):
-        raise DocumentError(f"{source}: is no document that is open: load() it first")
+    if source is not None:
+        _require_document(source)
     if not isinstance(bundle, Bundle | Scene):
         folder = path_from(bundle, "bundle")
         bundle = open_scene(folder) if is_scene(folder) else open_bundle(folder)
@@ -202,14 +203,19 @@ def _search_paths(folders: Any) -> list[Path]:
 
 
 def _require_documents(documents: Any) -> list[Document]:
-    """One document, or several; a path of one is easily given in its place."""
-    from verdigris.core.errors import DocumentError
-
+    """One document, or several."""
     some = _one_or_several(documents, Document | str)
     for each in some:
-        if not isinstance(each, Document):
-            raise DocumentError(f"{each}: is no document that is open: load() it first")
+        _require_document(each)
     return some
+
+
+def _require_document(document: Any) -> None:
+    """A path of one is easily given in its place."""
+    from verdigris.core.errors import DocumentError
+
+    if not isinstance(document, Document):
+        raise DocumentError(f"{document}: is no document that is open: load() it first")
 
 
 def _one_or_several(values: Any, one: Any) -> list[Any]:

@@ -114,9 +114,9 @@ def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Pat
     return target
 
 
-def check_output(path: Path, suffixes: Sequence[str] = ()) -> None:
-    """Refuses to replace what is no plain file, to write among the files of a bundle and, where
-    suffixes are named, to replace a file that has none of them."""
+def check_output(path: Path, suffixes: Sequence[str] = ()) -> Path:
+    """What is written there. Refuses to replace what is no plain file, to write among the files of
+    a bundle and, where suffixes are named, to replace a file that has none of them."""
     target = behind_link(path)
     try:
         is_plain = path.is_file() or not path.exists()
@@ -131,6 +131,7 @@ def check_output(path: Path, suffixes: Sequence[str] = ()) -> None:
         raise VerdigrisError(
             f"{path}: is there, and is no {' or '.join(suffixes)}: choose another name"
         )
+    return target
 
 
 def check_apart(path: Path, read: Iterable[Path]) -> None:
@@ -168,8 +169,7 @@ def is_bundle_or_scene(folder: Path) -> bool:
 
 def write_file(path: Path, data: bytes) -> None:
     """Writes one file under a temporary name, then renames it."""
-    check_output(path)
-    target = behind_link(path)
+    target = check_output(path)
     new = temporary_name(target)
     try:
         with new.open("wb") as file:

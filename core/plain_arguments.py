@@ -22,8 +22,3 @@ def path_from(value: Any, name: str) -> Path:
 def require_text(value: Any, name: str) -> None:
     if not isinstance(value, str):
         raise SettingsError(f"{name} is {value!r}: use a text")
-
-
-def require_text_if_any(value: Any, name: str) -> None:
-    if value is not None:
-        require_text(value, name)

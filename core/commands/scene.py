@@ -166,8 +166,6 @@ def run(
         for each in found.materials:
             if each.is_to_do and each.entry.links:
                 say(f"{each.entry.name}: {each.entry.told_links}")
-        if as_json:
-            JsonLines(0).refused(found.of(State.BROKEN))
         options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
 
         def engine(works: int) -> Engine:
@@ -179,6 +177,8 @@ def run(
         )
         files = write_summary(summary)
     if as_json:
+        # whoever has stopped reading loses them, and not the report
+        JsonLines(0).refused(found.of(State.BROKEN))
         print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
     else:
         print("\n".join(summary_lines(summary, files)))
