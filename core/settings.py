@@ -10,7 +10,7 @@ from typing import Any
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.quantise import BITS
-from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
+from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_loss, require_preset
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.draw_samples import DrawSettings
 from verdigris.core.training.schedule import (
@@ -86,6 +86,9 @@ class BakeSettings:
     batch: int = 16_384
     """Samples a step."""
 
+    loss: str = "cbrt_log"
+    """What training makes small, a key of LOSSES."""
+
     seed: int = 0
     """Where the random numbers start."""
 
@@ -160,6 +163,7 @@ class BakeSettings:
     def __post_init__(self) -> None:
         take_plain_numbers(self)
         require_preset(self.network)
+        require_loss(self.loss)
         for name in ("resolution", "small_resolution", "uniform_resolution"):
             size = getattr(self, name)
             if name == "uniform_resolution" and size == 0:
@@ -316,7 +320,10 @@ class BakeSettings:
             steps=self.iterations, decoder_rate=self.peak_rate, latent_rate=self.latent_rate
         )
         return TrainingSettings(
-            batch=self.batch, schedule=schedule, quantisation=self._quantisation()
+            batch=self.batch,
+            loss=self.loss,
+            schedule=schedule,
+            quantisation=self._quantisation(),
         )
 
     def _quantisation(self) -> Quantisation | None:

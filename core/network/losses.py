@@ -6,15 +6,18 @@ the cube root of exp(e) is exp(e / 3), with no division by a vanishing response.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT
+from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT, STEEPEST_ROOT
 
 # Below it logarithms are of no use, and the cube root that one is multiplied with is next to none.
 _LEAST_RESPONSE = 1e-30
+# The exponent whose cube root is the steepest.
+_BENT = 3 * math.log(STEEPEST_ROOT)
 
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
 Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -31,6 +34,25 @@ def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, Fl
     too_dark = target * (np.log(np.maximum(response, _LEAST_RESPONSE)) - exponent)
     loss = np.maximum(3 * too_bright, too_dark).mean(0)
     return loss, np.sign(too_bright) * np.maximum(root, target) / CHANNELS
+
+
+def cbrt_bounded(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """cbrt_log, but beyond a root of STEEPEST_ROOT, of prediction or response, it goes on as a
+    straight line in e and log r: otherwise few highlights have half of all gradients."""
+    logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
+    root, target = np.minimum(exponent, _BENT), np.minimum(logarithm, _BENT)
+    difference = np.subtract(exponent, logarithm, out=logarithm)
+    too_bright = (difference - root + target) * STEEPEST_ROOT
+    for each in (root, target):
+        each /= 3
+        np.exp(each, out=each)
+    too_bright += 3 * (root - target)
+    too_dark = -target * difference
+    loss = np.maximum(too_bright, too_dark, out=too_dark).mean(0)
+    gradient = np.sign(difference, out=difference)
+    gradient *= np.maximum(root, target, out=root)
+    gradient /= CHANNELS
+    return loss, gradient
 
 
 def cbrt_l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -57,6 +79,7 @@ def l1(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArr
 
 # Keys as in spec.LOSSES.
 FUNCTIONS: dict[str, Loss] = {
+    "cbrt_bounded": cbrt_bounded,
     "cbrt_log": cbrt_log,
     "cbrt_l1": cbrt_l1,
     "log_l1": log_l1,

@@ -24,6 +24,7 @@ ACTIVATIONS = {
     "relu": "Relu",
 }
 LOSSES = {
+    "cbrt_bounded": "CbrtBounded",
     "cbrt_log": "CbrtLog",
     "cbrt_l1": "CbrtL1",
     "log_l1": "LogL1",
@@ -35,6 +36,8 @@ LEAKY_SLOPE = 0.01
 SMELU_WIDTH = 1.0
 # Response values above this are clamped before any loss sees them.
 RESPONSE_LIMIT = 3e4
+# A bounded loss is as steep, by a prediction's logarithm, as its cube root, and as this at most.
+STEEPEST_ROOT = 3.0
 # Lengths below this do not divide.
 LENGTH_EPSILON = 1e-6
 # Smallest 1 + h.z in the rotation that takes h to z.
@@ -236,6 +239,7 @@ class NetworkSpec:
             "kLeakySlope": LEAKY_SLOPE,
             "kSmeluWidth": SMELU_WIDTH,
             "kResponseLimit": RESPONSE_LIMIT,
+            "kSteepestRoot": STEEPEST_ROOT,
             "kLengthEpsilon": LENGTH_EPSILON,
             "kHalfZMinimum": HALF_Z_MINIMUM,
             "kStretchLimit": STRETCH_LIMIT,
@@ -323,3 +327,8 @@ def require_preset(name: str) -> NetworkSpec:
     """The decoder of that name; raises SettingsError naming those that exist."""
     _require(name in PRESETS, "network", name, f"use one of {', '.join(PRESETS)}")
     return PRESETS[name]
+
+
+def require_loss(name: str) -> None:
+    """Refuses a loss that does not exist, naming those that do."""
+    _require(name in LOSSES, "loss", name, f"use one of {', '.join(LOSSES)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.quantise import codes_of
-from verdigris.core.network.spec import LOSSES
+from verdigris.core.network.spec import require_loss
 
 # Sharp enough that rounding is hard, for all that fp32 tells.
 _HARD = 1e3
@@ -142,8 +142,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise SettingsError(f"batch is {self.batch}: use at least 1")
-        if self.loss not in LOSSES:
-            raise SettingsError(f"loss is {self.loss!r}: use one of {', '.join(LOSSES)}")
+        require_loss(self.loss)
 
     def rounding(self, step: int) -> Rounding | None:
         """How latents are rounded in this step, or None where they are not."""

@@ -1,7 +1,7 @@
 """Error and seconds of bakes.
 
-    python docs/benchmarks/bench_bake.py --preset standard [FILE ...] [--seeds N] [--corpus DIR]
-        [--device D] [--set resolution=256 ...] [--keep DIR]
+    python docs/benchmarks/bench_bake.py --preset standard [FILE ...] [--seeds N]
+        [--first-seed K] [--corpus DIR] [--device D] [--set resolution=256 ...] [--keep DIR]
 
 Without FILE: the six examples that are measured, and six documents of MaterialX's own below
 --corpus. With --keep their bundles are left there. Seconds are those of training, with the kernels
@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("--corpus")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
     add_settings(parser)
     options = parser.parse_args()
@@ -93,7 +94,7 @@ def main() -> None:
     print(f"{device}: {options.preset}, {settings.text()}")
     rows: list[dict[str, float]] = []
     for path in files(options):
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
             name = f"{path.stem}_{seed}" if options.seeds > 1 else path.stem
             chosen = replace(settings, seed=seed)
             row = run(path, chosen, options.device, name, options.keep)

@@ -96,7 +96,13 @@ def test_an_activation_has_its_closed_form(name, x, expected):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("cbrt_log", 3.0), ("cbrt_l1", 3.0), ("log_l1", np.log(4.5)), ("l1", 7.0)],
+    [
+        ("cbrt_bounded", 3.0),
+        ("cbrt_log", 3.0),
+        ("cbrt_l1", 3.0),
+        ("log_l1", np.log(4.5)),
+        ("l1", 7.0),
+    ],
 )
 def test_a_loss_has_its_closed_form(name, expected):
     """Output 8 against response 1 in every channel: cube roots 2 and 1, logarithms of 9 and 2."""
@@ -104,12 +110,29 @@ def test_a_loss_has_its_closed_form(name, expected):
     np.testing.assert_allclose(loss, [expected], rtol=1e-12)
 
 
-def test_what_is_too_dark_is_pulled_up_with_the_cube_root_of_the_response_however_dark_it_is():
+@pytest.mark.parametrize("name", ["cbrt_bounded", "cbrt_log"])
+def test_what_is_too_dark_is_pulled_up_with_the_cube_root_of_the_response_however_dark_it_is(name):
     """Response 8 and outputs of 1 and of e^-50: the tangent 2 (log 8 - e), and its slope of 2."""
     response = np.full((CHANNELS, 2), 8.0)
-    loss, gradient = losses.FUNCTIONS["cbrt_log"](np.array([[0.0, -50.0]] * CHANNELS), response)
+    loss, gradient = losses.FUNCTIONS[name](np.array([[0.0, -50.0]] * CHANNELS), response)
     np.testing.assert_allclose(loss, [2 * np.log(8), 2 * (np.log(8) + 50)], rtol=1e-12)
     np.testing.assert_allclose(gradient, np.full((CHANNELS, 2), -2 / CHANNELS), rtol=1e-12)
+
+
+def test_what_is_brighter_than_the_steepest_root_is_told_apart_by_logarithms():
+    """Roots of 10 and 20 against each other, and one of 2 against one of 10 and the other way
+    round: the cube roots' difference ends at 3, whose cube is 27."""
+    exponent = np.array(
+        [[3 * np.log(10), 3 * np.log(20), 3 * np.log(10), 3 * np.log(2)]] * CHANNELS
+    )
+    response = np.array([[20.0**3, 10.0**3, 2.0**3, 10.0**3]] * CHANNELS)
+    loss, gradient = losses.FUNCTIONS["cbrt_bounded"](exponent, response)
+    double = 3 * 3 * np.log(2)
+    wanted = [double, double, 3 * (3 - 2) + 3 * 3 * np.log(10 / 3), 3 * 3 * np.log(10 / 2)]
+    np.testing.assert_allclose(loss, wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        gradient, [np.array([-3, 3, 3, -3]) / CHANNELS] * CHANNELS, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -118,6 +141,7 @@ def test_the_gradient_of_a_loss_is_its_slope(name):
     exponent = random.normal(-1, 2, (CHANNELS, 20))
     response = random.exponential(1, (CHANNELS, 20))
     response[:, 0] = 0
+    exponent[:, 1:4], response[:, 1:3] = 4.5, 200
     function = losses.FUNCTIONS[name]
     _, gradient = function(exponent, response)
     for channel in range(CHANNELS):
@@ -245,17 +269,20 @@ def test_without_weights_the_response_is_the_sum_of_the_exponentials_of_the_bias
     np.testing.assert_allclose(response, [[2.0, np.exp(-1) + np.exp(-2), np.exp(10.3)]], rtol=1e-12)
 
 
-def test_beyond_the_limit_of_the_exponent_the_gradient_leads_back():
+@pytest.mark.parametrize(
+    ("loss", "steepest"), [("cbrt_log", np.cbrt(2 * np.exp(10.3))), ("cbrt_bounded", 3.0)]
+)
+def test_beyond_the_limit_of_the_exponent_the_gradient_leads_back(loss, steepest):
     spec, layout = PRESETS["2x16"], LatentLayout(4, 4)
     parameters = random_parameters(spec, layout)
     last = spec.layers[-1]
     parameters.bias(last)[:] = 99.0
     batch = random_batch(8, layout)
-    gradients = loss_and_gradients(spec, parameters, batch)
+    gradients = loss_and_gradients(spec, parameters, batch, loss)
     bias = gradients.decoder[last.bias_offset : last.end]
-    # the slope of the cube root's loss at the limit, by the mean over three channels, of which
-    # two equal lobes have half each
-    expected = np.cbrt(2 * np.exp(10.3)) / 3 * batch["weight"].mean() / 2
+    # the slope of the loss at the limit, by the mean over three channels, of which two equal lobes
+    # have half each
+    expected = steepest / 3 * batch["weight"].mean() / 2
     np.testing.assert_allclose(bias, expected, rtol=1e-6)
 
 

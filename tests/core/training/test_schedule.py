@@ -38,7 +38,7 @@ def test_a_schedule_that_makes_no_sense_is_refused(values, message):
 
 
 def test_an_unknown_loss_is_refused_with_those_that_exist():
-    wanted = "loss is 'l2': use one of cbrt_log, cbrt_l1, log_l1, l1"
+    wanted = "loss is 'l2': use one of cbrt_bounded, cbrt_log, cbrt_l1, log_l1, l1"
     with pytest.raises(SettingsError, match=wanted):
         TrainingSettings(loss="l2")
 

@@ -127,9 +127,14 @@ def relative_error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
-def assert_gradients(device, uses_tensor, spec, loss="cbrt_log"):
+def assert_gradients(device, uses_tensor, spec, loss="cbrt_log", brighter=1.0):
     parameters = random_parameters(spec)
-    change = without_kinks(spec, parameters) if uses_tensor else lambda batch: None
+    leave_out = without_kinks(spec, parameters) if uses_tensor else lambda batch: None
+
+    def change(batch):
+        batch["response"] *= brighter
+        leave_out(batch)
+
     source = Samples(change)
     trainer = open_trainer(device, parameters, source, frozen(loss=loss), uses_tensor)
     report = trainer.step_many(1)
@@ -165,6 +170,12 @@ def test_given_a_network_and_loss_when_a_step_is_done_then_gradients_are_the_ora
 ):
     spec, loss = CASES[case]
     assert_gradients(device, uses_tensor, spec, loss)
+
+
+def test_given_highlights_when_a_step_is_done_then_gradients_are_the_oracles(device, uses_tensor):
+    """Predictions and responses around the steepest root's cube, 27, on either side of it."""
+    spec = replace(SMALL, output_shift=-2.3)
+    assert_gradients(device, uses_tensor, spec, "cbrt_bounded", brighter=100.0)
 
 
 @pytest.mark.gpu
