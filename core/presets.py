@@ -27,15 +27,17 @@ _STANDARD_RATE = 1.4e-2
 _SMOOTH_RATE = 7e-3
 # Of many short bakes at this rate the best are more alike than at that one.
 _UNIFORM_RATE = 1e-2
-# By then rates are low enough.
-_HORIZON_AT = 0.3
-# Of the decoder of final: at the rate of narrow ones it ends worse.
-_WIDE_RATE = 1e-2
+# By then rates are low enough for narrow decoders; wide ones are driven astray for longer.
+_HORIZON_AT, _WIDE_HORIZON_AT = 0.3, 0.7
+# Of the decoder of final: at the rate of narrow ones it ends worse, and where a texture takes many
+# steps at this one, too, it goes astray in some seeds.
+_WIDE_RATE, _LONG_WIDE_RATE = 1e-2, 7e-3
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
 _ON_PROCESSOR = BakeSettings(
     resolution=256,
     batch=4_096,
+    loss="cbrt_bounded",
     most_places=4,
     encode_from=512,
     small_resolution=128,
@@ -69,13 +71,15 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             network="3x64",
             resolution=1024,
             iterations=90_000,
-            decoder_rate=_WIDE_RATE,
+            decoder_rate=_LONG_WIDE_RATE,
             draw=DrawSettings(finest_width=0.7),
             uniform_share=1 / 10,
+            uniform_rate=_WIDE_RATE,
+            uniform_horizon=0.0,
             candidates=4,
             candidate_share=0.1,
             draw_errors_at=(0.2, 0.5),
-            horizon_at=_HORIZON_AT,
+            horizon_at=_WIDE_HORIZON_AT,
         ),
     },
     "numpy": {

@@ -37,6 +37,7 @@ _GIVEN_UP_FOR: dict[str, dict[str, float]] = {
     "candidates": {"uniform_starts": 0},
     "batch": {"uniform_batch": 0},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
+    "horizon_at": {"uniform_horizon": 1.0},
     "finest_places": {"smooth_rate": 0.0},
     "finest_width": {"crowded_width": 0.0},
     "draw_errors_at": {"crowded_width": 0.0},
@@ -79,6 +80,10 @@ class BakeSettings:
     uniform_rate: float = 0.0
     """Peak learning rate of such a material's decoder; 0 takes that of others, and so does a
     `decoder_rate` that is asked for."""
+
+    uniform_horizon: float = 1.0
+    """The part of `horizon_at` that such whole bakes get, whose rates do not stay high for long; a
+    `horizon_at` that is asked for is taken as it is."""
 
     iterations: int = 20_000
     """Steps of training."""
@@ -221,10 +226,9 @@ class BakeSettings:
         for name in ("mend_at", "draw_errors_at"):
             # JSON has lists, and frozen settings hold none
             object.__setattr__(self, name, _require_shares(self, name))
-        if not 0 <= self.horizon_at <= 1:
-            raise SettingsError(f"horizon_at is {self.horizon_at}: use 0 to 1")
-        if not 0 <= self.crowded_width <= 1:
-            raise SettingsError(f"crowded_width is {self.crowded_width}: use 0 to 1")
+        for name in ("horizon_at", "uniform_horizon", "crowded_width"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: use 0 to 1")
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         for name in ("batch", "uniform_batch"):
@@ -288,6 +292,7 @@ class BakeSettings:
     def with_few_texels(self, few: int) -> BakeSettings:
         """These for a material that is the same everywhere. A start is tried to its end, or for the
         part of all steps that it would be with the small texture of an encoder."""
+        has_short_bakes = self.uniform_starts > 0
         return replace(
             self,
             resolution=few,
@@ -296,7 +301,8 @@ class BakeSettings:
             batch=self.uniform_batch or self.batch,
             decoder_rate=self.uniform_rate or self.decoder_rate,
             candidates=self.uniform_starts or self.candidates,
-            candidate_share=1.0 if self.uniform_starts else self.start_share,
+            candidate_share=1.0 if has_short_bakes else self.start_share,
+            horizon_at=(self.uniform_horizon if has_short_bakes else 1.0) * self.horizon_at,
         )
 
     @property

@@ -205,6 +205,17 @@ def test_wide_decoders_have_fewer():
     assert (few.candidates, few.iterations, few.batch) == (12, 9_000, 8_192)
 
 
+def test_short_bakes_of_wide_decoders_see_the_horizon_from_the_start():
+    final = require_settings("final", "tensor")
+    assert final.with_few_texels(4).horizon_step == 0 < final.horizon_step
+    long = final.changed({"iterations": 500})
+    assert long.with_few_texels(4).horizon_step == long.horizon_step == 350
+    asked = final.changed({"horizon_at": 0.5}).with_few_texels(4)
+    assert asked.horizon_step == asked.iterations // 2
+    standard = require_settings("standard", "tensor").with_few_texels(4)
+    assert standard.horizon_step == 0.3 * standard.iterations
+
+
 def test_a_machine_is_no_slower_for_trying_them():
     settings = require_settings("standard", "tensor").with_few_texels(4)
     seconds, estimate = 7.0, Estimate()
@@ -222,6 +233,7 @@ def test_a_machine_is_no_slower_for_trying_them():
         ({"uniform_starts": 65}, "uniform_starts is 65: use 0 to 64"),
         ({"uniform_rate": 2.0}, "uniform_rate is 2.0: use 0 to 1"),
         ({"uniform_batch": -2}, "uniform_batch is -2: use a multiple of 1"),
+        ({"uniform_horizon": -0.1}, "uniform_horizon is -0.1: use 0 to 1"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong, told):
