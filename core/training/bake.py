@@ -199,7 +199,7 @@ def _device_failed(run: Run, failure: BaseException) -> DeviceError:
         else f"the checkpoint at step {step} is whole: start again with --resume to go on from it"
     )
     return DeviceError(
-        f"{run.teachers[0].device}: was lost or failed at step {run.step} ({failure}); "
+        f"{run.teachers[0].device}: was lost or failed at step {run.told_step} ({failure}); "
         f"{remedy}, or choose another --device"
     )
 
@@ -213,7 +213,7 @@ def _started(run: Run) -> Started:
         network=settings.network,
         resolution=settings.resolution,
         steps=settings.iterations,
-        step=run.step,
+        step=run.told_step,
     )
 
 
@@ -329,6 +329,6 @@ def _train_to(run: Run, end: int) -> Iterator[Event]:
                 "was written"
             )
         # what was kept while starts were tried goes on with the others
-        if run.checkpoint_step != run.step and not run.has_untried_starts:
+        if run.kept_step != run.step and not run.has_untried_starts:
             yield from keep_state(run)
         run.stopped_by = "request"

@@ -95,8 +95,14 @@ def _write_state(run: Run) -> Checkpointed:
     if run.source.error_weights is not None:
         state[_ERROR_WEIGHTS] = run.source.error_weights
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
-    run.checkpoint_step = run.step
-    return Checkpointed(run.step, str(path))
+    _note_step(run)
+    return Checkpointed(run.told_step, str(path))
+
+
+def _note_step(run: Run) -> None:
+    """There is a checkpoint of the run as it is."""
+    run.checkpoint_step = run.told_step
+    run.kept_step = None if run.trial else run.step
 
 
 def kept_in(run: Run) -> Path | None:
@@ -260,7 +266,8 @@ def restore(run: Run, saved: SavedState) -> None:
     except CheckpointError as failure:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
     run.seconds_before, run.rounding = saved.seconds, saved.rounding
-    run.checkpoint_step, run.trial = run.step, saved.trial
+    run.trial = saved.trial
+    _note_step(run)
 
 
 def _checked_weights(weights: NDArray[Any], materials: int) -> NDArray[np.float32]:

@@ -49,6 +49,9 @@ class Run:
     skipped: int = 0
     """Steps since the start, or since it went on, that were not taken."""
     checkpoint_step: int | None = None
+    """At which the last checkpoint was written, as events count."""
+    kept_step: int | None = None
+    """The same as trainers count; None while starts are tried."""
     is_unkept: bool = False
     """The last checkpoint that was due could not be written."""
     seconds_before: float = 0.0
@@ -90,6 +93,12 @@ class Run:
     def step(self) -> int:
         """Steps done, over all stages."""
         return self.stage.first_step + self.trainer.step
+
+    @property
+    def told_step(self) -> int:
+        """Steps done, as events count them: while starts are tried, those of all of them."""
+        before = self.trial.number * self.stage.settings.candidate_steps if self.trial else 0
+        return before + self.step
 
     def begin_stage(self, stage: Stage) -> None:
         """The trainer holds textures of another size from now on."""

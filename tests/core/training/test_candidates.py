@@ -37,13 +37,16 @@ def whole(clay, tmp_path_factory):
     return open_bundle(folder / "out.vdg").parameters()
 
 
-@pytest.mark.parametrize("checkpoints", [1, RUNS, RUNS + 1, 2 * RUNS])
+@pytest.mark.parametrize(
+    ("checkpoints", "step"), [(1, 20), (RUNS, 60), (RUNS + 1, 80), (2 * RUNS, 120)]
+)
 def test_a_bake_cut_off_while_it_tries_starts_ends_as_an_uninterrupted_one(
-    clay, whole, tmp_path, checkpoints
+    clay, whole, tmp_path, checkpoints, step
 ):
     last = cut_off(clay, tmp_path, checkpoints)
     facts = checkpoint.load(tmp_path / "out.bake.npz").facts
     assert facts["trial"]["number"] == (checkpoints - 1) // RUNS
+    assert last.step == step
     events = run([clay], tmp_path, SETTINGS, resume=True)
     assert events[0].step == last.step
     assert next(event.name for event in events if isinstance(event, Phase)) == "candidates"
