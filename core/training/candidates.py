@@ -31,7 +31,7 @@ def choose_candidate(run: Run) -> Iterator[Event]:
     judge = PictureJudge(run.teachers) if settings.has_whole_candidates else None
     while trial.number < settings.candidates and not run.control.stop_requested:
         yield from _try(run, trial)
-        done = trial.number * share + run.trainer.step
+        done = run.told_step
         has_ended = run.trainer.step == share
         if trial.best is not None and not has_ended:
             break
@@ -75,7 +75,7 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
     for steps, report, took in chain(warm_up, judged):
         if run.trainer.step > unjudged:
             trial.loss += report.loss * steps if np.isfinite(report.loss) else float("inf")
-        done = trial.number * share + run.trainer.step
+        done = run.told_step
         rate, rest = report.samples / took, (total - done) * took / steps
         yield Step(done, total, report.loss, rate, run.seconds, rest)
         if checkpoints.is_due:
