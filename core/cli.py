@@ -47,10 +47,23 @@ class Commands(TyperGroup):
         with _while_it_is_read():
             return super().invoke(ctx)
 
-    def make_context(self, *given: Any, **named: Any) -> Any:
+    def make_context(self, info_name: Any, args: list[str], *given: Any, **named: Any) -> Any:
         """Prints its own help and version."""
         with _while_it_is_read():
-            return super().make_context(*given, **named)
+            _refuse_empty(args)
+            return super().make_context(info_name, args, *given, **named)
+
+
+def _refuse_empty(words: list[str]) -> None:
+    """An empty word is a variable that a shell does not have; as a path it is the folder in which
+    the command runs."""
+    for place, word in enumerate(words):
+        if not word or (word.startswith("--") and word.endswith("=")):
+            before = f" after {words[place - 1]}" if place and not word else ""
+            raise typer.BadParameter(
+                f"{repr(word) if word else 'an empty word'}{before} says nothing: leave it out, or "
+                "give a value (a variable of the shell that is not set gives none)"
+            )
 
 
 @contextmanager

@@ -45,8 +45,6 @@ def average_levels(run: Run) -> list[int]:
             boxes[material] = box_halved(finer)
         if _error(run, parameters, level, held_out) < before:
             replaced.append(level)
-            offsets = parameters.layout.level_offsets
-            state["latents_m"][offsets[level] : offsets[level + 1]] = 0
         else:
             parameters.level(level)[:] = learnt
     if replaced:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
     from verdigris.core.settings import BakeSettings
 
-# On a card fp32 value and two moments, gradient, and a copy that is drawn. On the processor value,
-# moments, and the copies of them that checkpoints, measures and bundles are made of: the growth of
-# a process from 1024 to 2048 was 344 bytes a texel.
-_BYTES_A_CHANNEL = {"tensor": 4 * 5, "numpy": 4 * 11}
+# On a card fp32 value, mean square, gradient, and a copy that is drawn. On the processor value,
+# mean square, and the copies of them that checkpoints, measures and bundles are made of: the growth
+# of a process from 1024 to 2048 was 344 bytes a texel.
+_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 11}
 _USABLE = 0.8
 _SMALLEST = 4
 # A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and

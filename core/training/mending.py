@@ -52,7 +52,7 @@ def mend(run: Run) -> int:
             found.append(first + _strays(judge))
     student.material, student.level = 0, 0.0
     texels, donors = np.concatenate(found, axis=1)
-    for values in (parameters.latents, state["latents_m"], state["latents_v"]):
+    for values in (parameters.latents, state["latents_v"]):
         values[texels] = values[donors]
     if len(texels):
         run.trainer.restore(parameters, state)

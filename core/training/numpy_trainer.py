@@ -25,7 +25,7 @@ from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
-from verdigris.core.training.optimiser import DECODER_BETA_2, LazyAdam, adam_rate
+from verdigris.core.training.optimiser import DECODER_BETA_2, LazyRmsProp, adam_rate, scaled_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.prepared_batch import (
     Preparation,
@@ -162,7 +162,7 @@ class NumpyTrainer:
         latents = self._latents.values
         if grid and rounding:
             by_texel *= grid.derivative(latents[rows], rows, rounding)
-        self._latents.update(rows, by_texel, adam_rate(factor * schedule.latent_rate, step))
+        self._latents.update(rows, by_texel, scaled_rate(factor * schedule.latent_rate, step))
         if grid:
             moved = latents[rows]
             grid.limit(moved, rows)
@@ -198,7 +198,6 @@ class NumpyTrainer:
             "decoder_m": self._adam.m.copy(),
             "decoder_v": self._adam.v.copy(),
             "decoder_bases": self._adam.bases.copy(),
-            "latents_m": self._latents.m.copy(),
             "latents_v": self._latents.v.copy(),
             **state_of(self._grid),
         }
@@ -208,7 +207,6 @@ class NumpyTrainer:
             "decoder_m": self._adam.m,
             "decoder_v": self._adam.v,
             "decoder_bases": self._adam.bases,
-            "latents_m": self._latents.m,
             "latents_v": self._latents.v,
         }
         step = int(require_array(state, "step", ()))
@@ -230,7 +228,7 @@ class NumpyTrainer:
         self._start = parameters.astype(np.float32)
         self._decoder.pack(self._start)
         self._adam = RotatedAdam(self._decoder)
-        self._latents = LazyAdam(self._start.latents)
+        self._latents = LazyRmsProp(self._start.latents)
         self._step, self._grid = 0, None
 
     def close(self) -> None:

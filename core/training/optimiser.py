@@ -1,7 +1,11 @@
-"""Adam, lazy for the latents; the decoder's is in rotated_adam.py.
+"""Adam, for the decoder (rotated_adam.py), and what latents have in its place.
 
-Lazy means that texels without a sample in a step keep their moments. At 4,096 samples a step most
-texels are untouched, so this is what makes a step cheap; it trains as well as the dense form.
+Latents are lazy: texels without a sample in a step stay as they are. At 4,096 samples a step most
+are untouched, so this is what makes a step cheap; it trains as well as the dense form.
+
+Nor have they a running mean of gradients. A texel of a large texture is met once in a hundred
+steps, so such a mean is of what decoders said that have long been left behind, and moving by it
+leads both astray (docs/tried/texels.md, "Momentum").
 """
 
 from __future__ import annotations
@@ -25,7 +29,12 @@ EPSILON = 1e-15
 
 def adam_rate(rate: float, step: int, beta_2: float = BETA_2) -> float:
     """The rate with both bias corrections folded in; the first step is 0."""
-    return rate * math.sqrt(1 - beta_2 ** (step + 1)) / (1 - BETA_1 ** (step + 1))
+    return scaled_rate(rate, step, beta_2) / (1 - BETA_1 ** (step + 1))
+
+
+def scaled_rate(rate: float, step: int, beta_2: float = BETA_2) -> float:
+    """The same without the correction of a mean of gradients."""
+    return rate * math.sqrt(1 - beta_2 ** (step + 1))
 
 
 def adam(
@@ -41,33 +50,43 @@ def adam_change(
 ) -> None:
     """Replaces the gradient by what is to be taken off the values."""
     dtype = gradient.dtype.type
+    root = _follow_root(v, gradient, beta_2)
+    m *= dtype(BETA_1)
+    gradient *= dtype(1 - BETA_1)
+    m += gradient
+    np.divide(m, root, out=gradient)
+    gradient *= dtype(rate)
+
+
+def _follow_root(v: FloatArray, gradient: FloatArray, beta_2: float) -> FloatArray:
+    """Moves a running mean of squares on; its roots, none of them 0."""
+    dtype = gradient.dtype.type
     square = np.multiply(gradient, gradient)
     square *= dtype(1 - beta_2)
     v *= dtype(beta_2)
     v += square
-    m *= dtype(BETA_1)
-    gradient *= dtype(1 - BETA_1)
-    m += gradient
     np.sqrt(v, out=square)
     square += dtype(EPSILON)
-    np.divide(m, square, out=gradient)
-    gradient *= dtype(rate)
+    return square
 
 
-class LazyAdam:
-    """Adam on the rows of a [rows, channels] array, those that are touched."""
+class LazyRmsProp:
+    """Moves rows of a [rows, channels] array, those that are touched, against their gradients,
+    each number by what its gradient is of the root of their running mean square."""
 
     def __init__(self, values: FloatArray) -> None:
         self.values = values
-        self.m = np.zeros_like(values)
         self.v = np.zeros_like(values)
 
     def update(self, rows: IndexArray, gradient: FloatArray, rate: float) -> None:
-        """`rows` holds no row twice; the gradient is [rows, channels] and is used up."""
-        arrays = (self.values, self.m, self.v)
-        values, m, v = (np.take(array, rows, axis=0, mode="clip") for array in arrays)
-        adam(values, m, v, gradient, rate)
-        for array, new in zip(arrays, (values, m, v), strict=True):
+        """`rows` holds no row twice; `rate` comes from scaled_rate. The gradient is [rows,
+        channels] and is used up."""
+        arrays = (self.values, self.v)
+        values, v = (np.take(array, rows, axis=0, mode="clip") for array in arrays)
+        gradient /= _follow_root(v, gradient, BETA_2)
+        gradient *= gradient.dtype.type(rate)
+        values -= gradient
+        for array, new in zip(arrays, (values, v), strict=True):
             np.put(_as_items(array), rows, _as_items(new), mode="clip")
 
 

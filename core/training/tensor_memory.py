@@ -16,15 +16,13 @@ from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import slangpy
 
 # Samples of as many steps are drawn at once for this trainer: enough to fill a device, and
 # little memory.
 TENSOR_CHUNK_STEPS = 32
 # Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
-RECORD_PARTS = ("value", "m", "v", "gradient")
+RECORD_PARTS = ("value", "v", "gradient")
 # Numbers that change from step to step: StepRates in trainer_state.slang.
 STEP_RATES = 4
 # Indices into the state buffer; the order is that of trainer_state.slang.
@@ -33,8 +31,8 @@ TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """A texel's value, moments and gradient lie side by side, so that an update of a texel touches
-    few cache lines, and a bigger texture costs memory but no time."""
+    """A texel's value, mean square and gradient lie side by side, so that an update of a texel
+    touches few cache lines, and a bigger texture costs memory but no time."""
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
@@ -62,14 +60,14 @@ class TensorMemory:
         self,
         parameters: Parameters,
         moments: NDArray[Any],
-        latent_moments: Sequence[NDArray[Any]],
+        latent_squares: NDArray[Any],
         bases: NDArray[Any],
         step: int,
     ) -> None:
         """Sets everything that a run goes on from."""
         texels, channels = parameters.latents.shape
         records = np.zeros((texels, len(RECORD_PARTS), channels), np.float32)
-        for part, values in enumerate((parameters.latents, *latent_moments)):
+        for part, values in enumerate((parameters.latents, latent_squares)):
             records[:, part] = values
         state = np.zeros(8, np.uint32)
         state[[TRAIN_STEP, UPDATE_STEP]] = step

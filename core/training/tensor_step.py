@@ -89,8 +89,8 @@ class StepKernels:
                 **shared,
                 **texels,
                 **gradients,
-                "decoderAdam": _adam(DECODER_BETA_2),
-                "latentAdam": _adam(BETA_2),
+                "decoderAdam": _adam(),
+                "latentScale": _scale(BETA_2),
                 "visits": memory.visits,
                 "losses": memory.losses,
             },
@@ -142,12 +142,17 @@ def _arguments(
     }
 
 
-def _adam(beta_2: float) -> dict[str, float]:
+def _scale(beta_2: float) -> dict[str, float]:
+    """ScaleArguments of adam.slang."""
+    return {"beta2": beta_2, "epsilon": EPSILON}
+
+
+def _adam() -> dict[str, Any]:
     """AdamArguments of adam.slang."""
-    return {"beta1": BETA_1, "beta2": beta_2, "epsilon": EPSILON}
+    return {"beta1": BETA_1, "scale": _scale(DECODER_BETA_2)}
 
 
 def _bind_rotation(programs: StudentKernels, arguments: dict[str, Any]) -> Bound:
     rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
-    chosen = {"decoderAdam": _adam(DECODER_BETA_2), "rotation": rotation}
+    chosen = {"decoderAdam": _adam(), "rotation": rotation}
     return programs.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})

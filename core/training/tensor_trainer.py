@@ -16,7 +16,7 @@ from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import LentBuffers
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
-from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate
+from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
 from verdigris.core.training.tensor_kernels import read_buffer
@@ -33,8 +33,6 @@ from verdigris.core.training.tensor_step import StepKernels, step_programs
 from verdigris.core.training.trainer_state import require_array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import slangpy
 
 # A submission is this many steps, so that the device starts while Python records the next.
@@ -147,7 +145,7 @@ class TensorTrainer:
         factor = schedule.factor(step)
         rates = (
             adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2),
-            adam_rate(factor * schedule.latent_rate, step),
+            scaled_rate(factor * schedule.latent_rate, step),
         )
         return (*rates, *((rounding.sharpness, rounding.is_straight) if rounding else (0, 0)))
 
@@ -198,8 +196,7 @@ class TensorTrainer:
             "decoder_m": np.ascontiguousarray(moments[:, 0]),
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
-            "latents_m": np.ascontiguousarray(records[:, 1]),
-            "latents_v": np.ascontiguousarray(records[:, 2]),
+            "latents_v": np.ascontiguousarray(records[:, 1]),
             **state_of(self._grid),
         }
 
@@ -210,9 +207,7 @@ class TensorTrainer:
         decoder = [
             require_array(state, f"decoder_{name}", parameters.decoder.shape) for name in "mv"
         ]
-        latents = [
-            require_array(state, f"latents_{name}", parameters.latents.shape) for name in "mv"
-        ]
+        latents = require_array(state, "latents_v", parameters.latents.shape)
         bases = require_array(state, "decoder_bases", first_bases(self._spec).shape)
         self._set_grid(find_grid(state, self._layout, self._spec.latent_channels, self._settings))
         self._store(parameters, np.stack(decoder, 1), latents, bases, step)
@@ -221,17 +216,17 @@ class TensorTrainer:
         self._set_grid(None)
         nothing = np.zeros_like(parameters.latents)
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
-        self._store(parameters, moments, (nothing, nothing), first_bases(self._spec), 0)
+        self._store(parameters, moments, nothing, first_bases(self._spec), 0)
 
     def _store(
         self,
         parameters: Parameters,
         moments: NDArray[Any],
-        latent_moments: Sequence[NDArray[Any]],
+        latent_squares: NDArray[Any],
         bases: NDArray[Any],
         step: int,
     ) -> None:
-        self._memory.store(parameters, moments, latent_moments, bases, step)
+        self._memory.store(parameters, moments, latent_squares, bases, step)
         encoder = self._gpu.create_command_encoder()
         with encoder.begin_compute_pass() as compute:
             self._kernels.record_copies(compute)

@@ -55,7 +55,7 @@ def check_gradients(device, spec, plan):
     return {
         "loss_error": abs(report.loss / wanted.loss - 1),
         "decoder_error": relative(state["decoder_m"] / 0.1, wanted.decoder),
-        "latent_error": relative(state["latents_m"] / 0.1, wanted.latents),
+        "latent_error": relative(np.sqrt(1000 * state["latents_v"]), np.abs(wanted.latents)),
         "skipped": report.skipped,
     }
 

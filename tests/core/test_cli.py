@@ -50,6 +50,28 @@ def test_wrong_usage_exits_with_2():
     assert verdigris("render", PRISM, "-o", "x.png", "--light", "up").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["render", PRISM, "-o", ""], "an empty word after -o"),
+        (["render", ""], "an empty word after render"),
+        (["bake", PRISM, "--out="], "'--out='"),
+    ],
+)
+def test_a_word_that_is_empty_is_wrong_usage(words, named, tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-m", "verdigris.core", *map(str, words)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert f"{named} says nothing" in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_version_is_that_of_the_project_file():
     project = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text())["project"]
     ended = verdigris("--version")

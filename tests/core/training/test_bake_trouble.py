@@ -245,9 +245,9 @@ def test_resuming_from_a_checkpoint_of_another_version_is_refused_with_the_way_o
 
 def test_resuming_from_moments_of_another_network_is_refused_with_the_way_out(clay, tmp_path):
     def shorten(saved):
-        saved.state["latents_m"] = saved.state["latents_m"][:-1]
+        saved.state["latents_v"] = saved.state["latents_v"][:-1]
 
-    message = r"out\.bake\.npz: trainer state: latents_m is damaged .*: bake without --resume$"
+    message = r"out\.bake\.npz: trainer state: latents_v is damaged .*: bake without --resume$"
     with pytest.raises(CheckpointError, match=message):
         resume_changed(clay, tmp_path, shorten)
 

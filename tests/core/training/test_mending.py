@@ -67,7 +67,7 @@ def test_stray_texels_begin_again_as_a_neighbour_and_no_others_change(clay, tmp_
     texels = led_astray(held)
     rows, columns = np.divmod(texels, SIZE)
     assert texel_error(held)[rows, columns].min() > 8 * before.max()
-    astray, moments = held.trainer.parameters().latents, held.trainer.state()
+    astray, squares = held.trainer.parameters().latents, held.trainer.state()
 
     assert mend(held) == len(texels)
 
@@ -75,7 +75,7 @@ def test_stray_texels_begin_again_as_a_neighbour_and_no_others_change(clay, tmp_
     mended, state = held.trainer.parameters().latents, held.trainer.state()
     others = np.setdiff1d(np.arange(len(mended)), texels)
     np.testing.assert_array_equal(mended[others], astray[others])
-    np.testing.assert_array_equal(state["latents_m"][others], moments["latents_m"][others])
+    np.testing.assert_array_equal(state["latents_v"][others], squares["latents_v"][others])
     for texel, row, column in zip(texels, rows, columns, strict=True):
         around = [
             (row + y) % SIZE * SIZE + (column + x) % SIZE
@@ -85,7 +85,7 @@ def test_stray_texels_begin_again_as_a_neighbour_and_no_others_change(clay, tmp_
         ]
         donor = [one for one in around if np.array_equal(mended[texel], astray[one])]
         assert len(donor) == 1 and donor[0] not in texels
-        np.testing.assert_array_equal(state["latents_v"][texel], moments["latents_v"][donor[0]])
+        np.testing.assert_array_equal(state["latents_v"][texel], squares["latents_v"][donor[0]])
     events.close()
 
 

@@ -147,7 +147,7 @@ def test_a_step_with_a_gradient_that_is_not_finite_is_skipped_and_counted(
     assert (report.skipped, report.samples) == (1, 64)
     assert np.isnan(report.loss)
     assert_same(trainer.parameters(), before)
-    np.testing.assert_array_equal(trainer.state()["latents_m"], state["latents_m"])
+    np.testing.assert_array_equal(trainer.state()["latents_v"], state["latents_v"])
     assert trainer.step == 3
     assert trainer.step_many(4).skipped == 0
 

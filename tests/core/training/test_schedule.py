@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.training.optimiser import LazyAdam, adam, adam_rate
+from verdigris.core.training.optimiser import LazyRmsProp, adam, adam_rate, scaled_rate
 from verdigris.core.training.schedule import Schedule, TrainingSettings
 
 
@@ -70,16 +70,24 @@ def test_adam_leaves_what_never_had_a_gradient():
     assert values[1] < 1
 
 
-def test_lazy_adam_moves_the_rows_given_as_adam_does_and_no_others():
+def test_rows_that_are_touched_move_by_the_textbook_form_and_no_others():
     random = np.random.default_rng(1)
     start = random.standard_normal((6, 8)).astype(np.float32)
-    lazy = LazyAdam(start.copy())
-    rows, gradient = np.array([1, 4]), random.standard_normal((2, 8)).astype(np.float32)
-    lazy.update(rows, gradient.copy(), 0.1)
-    expected, m, v = start[rows], np.zeros((2, 8), np.float32), np.zeros((2, 8), np.float32)
-    adam(expected, m, v, gradient.copy(), 0.1)
-    np.testing.assert_array_equal(lazy.values[rows], expected)
-    np.testing.assert_array_equal(lazy.m[rows], m)
-    np.testing.assert_array_equal(lazy.v[rows], v)
+    lazy, rows = LazyRmsProp(start.copy()), np.array([1, 4])
+    expected, squares = start[rows].astype("f8"), np.zeros((2, 8))
+    for step in range(5):
+        gradient = random.standard_normal((2, 8)).astype(np.float32)
+        squares = 0.999 * squares + 0.001 * gradient.astype("f8") ** 2
+        expected -= 0.1 * gradient / np.sqrt(squares / (1 - 0.999 ** (step + 1)))
+        lazy.update(rows, gradient, scaled_rate(0.1, step))
+    np.testing.assert_allclose(lazy.values[rows], expected, rtol=1e-5)
+    np.testing.assert_allclose(lazy.v[rows], squares, rtol=1e-5)
     np.testing.assert_array_equal(lazy.values[[0, 2, 3, 5]], start[[0, 2, 3, 5]])
-    assert not lazy.m[[0, 2, 3, 5]].any()
+    assert not lazy.v[[0, 2, 3, 5]].any()
+
+
+def test_rows_that_never_had_a_gradient_stay():
+    lazy = LazyRmsProp(np.ones((2, 4), np.float32))
+    lazy.update(np.array([0, 1]), np.array([[0.0] * 4, [1.0] * 4], np.float32), 0.1)
+    assert (lazy.values[0] == 1).all()
+    assert (lazy.values[1] < 1).all()
