@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,8 @@ _COARSE_LEVELS, _COARSE_PLACES = 2, 8
 
 def grow(run: Run) -> Iterator[Event]:
     """Encodes the large texture and opens its trainer, in the place of the small one's."""
-    small, stage = run.trainer.parameters(), stages_of(run.settings)[-1]
+    small, state = run.trainer.parameters(), run.trainer.state()
+    stage = stages_of(run.settings)[-1]
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
         # the large texture is for the result: whoever resumes goes on with the small one, or with
@@ -50,6 +51,7 @@ def grow(run: Run) -> Iterator[Event]:
     run.trainer, run.source = open_trained(
         run.teachers, stage.settings, run.options, run.trainer_kind, grown
     )
+    run.trainer.restore(grown, handed_on(small, state, grown.layout))
     run.begin_stage(stage)
     # what took less time than may be lost anyway is not kept
     may_be_lost = run.checkpoint_step is None and run.seconds < run.options.checkpoint_seconds
@@ -66,6 +68,23 @@ def below_the_small_one(small: Parameters, layout: LatentLayout) -> Parameters:
     for level in range(small.layout.levels):
         grown.level(above + level)[:] = small.level(level)
     return grown
+
+
+def handed_on(
+    small: Parameters, state: dict[str, NDArray[Any]], layout: LatentLayout
+) -> dict[str, NDArray[Any]]:
+    """What the large texture's trainer begins with: how large gradients are, and how they lie.
+
+    Texels have it of those that they are made from. Without it their first steps would be many
+    times as long as they should, and most of what the small texture has learnt be lost.
+    """
+    squares = below_the_small_one(replace(small, latents=state["latents_v"]), layout)
+    above = layout.levels - small.layout.levels
+    for level in range(above):
+        times = 2 ** (above - level)
+        squares.level(level)[:] = squares.level(above).repeat(times, 1).repeat(times, 2)
+    decoder = {name: state[name] for name in ("decoder_m", "decoder_v", "decoder_bases")}
+    return {"step": np.array(0), **decoder, "latents_v": squares.latents}
 
 
 def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:

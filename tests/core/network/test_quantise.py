@@ -11,6 +11,7 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.quantise import (
     LatentRange,
     dequantise,
+    fit_narrow_ranges,
     fit_range,
     fit_ranges,
     on_grid,
@@ -106,6 +107,31 @@ def test_ranges_are_by_material_over_all_levels():
     restored = unpack_ranges(pack_ranges((first, second)))
     np.testing.assert_array_equal(restored[1].scale, second.scale)
     np.testing.assert_array_equal(restored[0].offset, first.offset)
+
+
+def test_narrow_ranges_leave_out_one_value_in_ten_thousand_at_either_end():
+    layout = LatentLayout(128, 128, levels=2, materials=2)
+    parameters = initialise(PRESETS["2x16"], layout, 0)
+    random = np.random.default_rng(0)
+    # two of 20,480 at either end
+    for material in range(2):
+        for level in range(2):
+            values = parameters.level(level)[material]
+            values[:] = (1 + material) * random.uniform(-1, 1, values.shape)
+    parameters.level(0)[0, 5, 7:9, 3] = 40
+    parameters.level(1)[0, 3, 4:6, 5] = -30
+    first, second = fit_narrow_ranges(parameters)
+    every = np.concatenate([parameters.level(level)[0].reshape(-1, 8) for level in range(2)])
+    wanted = np.sort(every, axis=0)[[2, -3]]
+    np.testing.assert_array_equal(first.offset, wanted[0])
+    np.testing.assert_allclose(first.offset + first.scale, wanted[1], rtol=1e-6)
+    assert first.scale.max() < 2 < second.scale.min()
+    # of few texels each counts
+    few = initialise(PRESETS["2x16"], LAYOUT, 0)
+    few.level(2)[1, 0, 0, 3] = 40
+    for narrow, whole in zip(fit_narrow_ranges(few), fit_ranges(few), strict=True):
+        np.testing.assert_array_equal(narrow.offset, whole.offset)
+        np.testing.assert_array_equal(narrow.scale, whole.scale)
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 4.0, 16.0])

@@ -20,7 +20,7 @@ from verdigris.core.training import checkpoint, growth
 from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
 from verdigris.core.training.events import Checkpointed, Finished, Phase, Step, Warning
-from verdigris.core.training.growth import below_the_small_one, seconds_to_encode
+from verdigris.core.training.growth import below_the_small_one, handed_on, seconds_to_encode
 from verdigris.core.training.options import BakeControl
 from verdigris.core.training.stages import stages_of
 from verdigris.core.training.stepping import open_start
@@ -123,6 +123,27 @@ def test_the_small_texture_becomes_the_coarse_levels_of_the_large_one():
     np.testing.assert_array_equal(grown.decoder, small.decoder)
     np.testing.assert_array_equal(grown.latents[2 * 32 * 32 :], small.latents)
     assert not grown.level(0).any()
+
+
+def test_the_large_texture_is_handed_how_large_gradients_are():
+    small = initialise(SETTINGS.spec, replace(SETTINGS, resolution=16).layout(2), 3)
+    random = np.random.default_rng(0)
+    state = {name: random.random(5) for name in ("decoder_m", "decoder_v", "decoder_bases")}
+    squares = random.random(small.latents.shape, np.float32)
+    layout = replace(SETTINGS, resolution=64).layout(2)
+    found = handed_on(small, {"step": np.array(60), "latents_v": squares, **state}, layout)
+    assert found.keys() == {"step", "latents_v", *state} and found["step"] == 0
+    assert all(found[name] is values for name, values in state.items())
+    large = replace(initialise(SETTINGS.spec, layout, 0), latents=found["latents_v"])
+    before = replace(small, latents=squares)
+    for level in range(small.layout.levels):
+        np.testing.assert_array_equal(large.level(2 + level), before.level(level))
+    for level, times in ((0, 4), (1, 2)):
+        for row, column in ((0, 0), (9, 30), (31, 31)):
+            np.testing.assert_array_equal(
+                large.level(level)[1, row, column],
+                before.level(0)[1, row // times, column // times],
+            )
 
 
 def test_stages_share_the_steps_and_round_in_the_last_tenth_as_a_single_one_does():
