@@ -23,15 +23,14 @@ _LONG = BakeSettings(
 )
 # Textures that glint ask for a lower rate than short bakes have time for.
 _STANDARD_RATE = 1.4e-2
-# With half of it five seeds of a smooth texture come out alike.
+# At this one five seeds of a smooth texture come out alike.
 _SMOOTH_RATE = 7e-3
 # Of many short bakes at this rate the best are more alike than at that one.
 _UNIFORM_RATE = 1e-2
 # By then rates are low enough for narrow decoders; wide ones are driven astray for longer.
 _HORIZON_AT, _WIDE_HORIZON_AT = 0.3, 0.7
-# Of the decoder of final: at the rate of narrow ones it ends worse, and where a texture takes many
-# steps at this one, too, it goes astray in some seeds.
-_WIDE_RATE, _LONG_WIDE_RATE = 1e-2, 7e-3
+# Of the decoder of final: at the rate of narrow ones it ends worse.
+_WIDE_RATE = 1e-2
 # Several pairs of directions a place make steps cheaper, and so does training samples twice. Two
 # pairs cost nothing in quality; more, and repeats, cost short bakes more than they save.
 _ON_PROCESSOR = BakeSettings(
@@ -71,10 +70,11 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             network="3x64",
             resolution=1024,
             iterations=90_000,
-            decoder_rate=_LONG_WIDE_RATE,
+            decoder_rate=_WIDE_RATE,
+            smooth_rate=_SMOOTH_RATE,
             draw=DrawSettings(finest_width=0.7),
             uniform_share=1 / 10,
-            uniform_rate=_WIDE_RATE,
+            uniform_rate=_UNIFORM_RATE,
             uniform_horizon=0.0,
             candidates=4,
             candidate_share=0.1,
