@@ -1,4 +1,4 @@
-"""Numbers of settings as Python has them: those of numpy cannot be written to JSON."""
+"""Numbers and truths of settings as Python has them: those of numpy cannot be written to JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from verdigris.core.errors import SettingsError
 
+
+def _truth(value: Any) -> bool:
+    """What is merely no zero is not meant."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError
+    return bool(value)
+
+
 _KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
+    "bool": (_truth, "true or false"),
     "int": (operator.index, "a whole number"),
     "float": (float, "a number"),
     "float | None": (lambda value: None if value is None else float(value), "a number"),
@@ -17,7 +28,8 @@ _KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
 
 
 def take_plain_numbers(settings: Any) -> None:
-    """Makes every field of a frozen dataclass that is said to be a number one of Python's."""
+    """Makes every field of a frozen dataclass that is said to be a number, or true or false, one of
+    Python's."""
     for entry in fields(settings):
         if entry.type in _KINDS:
             convert, wanted = _KINDS[entry.type]

@@ -72,6 +72,8 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=90_000,
             decoder_rate=_WIDE_RATE,
             smooth_rate=_SMOOTH_RATE,
+            carries_moments=True,
+            latent_outliers=1e-4,
             draw=DrawSettings(finest_width=0.7),
             uniform_share=1 / 10,
             uniform_rate=_UNIFORM_RATE,
@@ -83,7 +85,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
     "numpy": {
-        "draft": replace(_ON_PROCESSOR, iterations=2_500, encode_from=256),
+        "draft": replace(_ON_PROCESSOR, iterations=2_500, encode_from=256, carries_moments=True),
         "standard": replace(
             _ON_PROCESSOR,
             iterations=20_000,

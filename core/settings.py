@@ -122,6 +122,11 @@ class BakeSettings:
     quantise_share: float = 0.1
     """The part of all steps, at the end, in which latents are trained as they will be rounded."""
 
+    latent_outliers: float = 0.0
+    """The part of a latent channel's values, at either end, that its range leaves out. In a large
+    texture few would double the range, and with it what rounding costs all others; but a short
+    phase of rounding mends no texel that was one of these for a reason."""
+
     encode_from: int = 1024
     """From this resolution on a small texture is trained first, and an encoder makes the large one
     of it; 0 never."""
@@ -134,6 +139,11 @@ class BakeSettings:
 
     encoded_latent_rate: float = 3e-3
     """Peak learning rate of latents that were encoded."""
+
+    carries_moments: bool = False
+    """The large texture begins with how large gradients are, and how they lie, as the small one has
+    found out. Its first steps are then no longer than the rate says, and most of what was learnt
+    stays; without it latents move many times as fast for a while."""
 
     mend_at: tuple[float, ...] = ()
     """After which parts of the steps, or of those after an encoder, texels that have gone astray
@@ -221,6 +231,10 @@ class BakeSettings:
             raise SettingsError(f"latent_bits is {self.latent_bits}: use one of {known}")
         if not 0 < self.quantise_share <= 0.5:
             raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
+        if not 0 <= self.latent_outliers < 0.5:
+            raise SettingsError(
+                f"latent_outliers is {self.latent_outliers}: use 0 to less than 0.5"
+            )
         if not 0 < self.small_share < 1:
             raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
         for name in ("mend_at", "draw_errors_at"):
@@ -336,7 +350,9 @@ class BakeSettings:
         if not self.latent_bits:
             return None
         steps = max(1, round(self.quantise_share * self.iterations))
-        return Quantisation(self.iterations - steps, steps, self.latent_bits)
+        return Quantisation(
+            self.iterations - steps, steps, self.latent_bits, outliers=self.latent_outliers
+        )
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """These with other values; those of `draw` may come as a table of what changes there. What

@@ -25,9 +25,6 @@ BITS = (8, 4)
 # A channel that is the same everywhere still gets a range that fp32 tells apart from its offset.
 _LEAST_SCALE = 1e-6
 _LEAST_SHARE = 1e-3
-# Of a channel's values, at either end, what a range leaves out that training goes on within. In a
-# large texture so few would double it, and with it what rounding costs all others.
-_OUTLIERS = 1e-4
 # Rows that are changed at a time; what lies between then stays in caches.
 _PART = 1 << 15
 
@@ -124,33 +121,28 @@ def _gain(sharpness: float) -> float:
     return float(0.5 / np.tanh(0.5 * sharpness))
 
 
-def fit_ranges(parameters: Parameters) -> tuple[LatentRange, ...]:
-    """Of each material's latents, over all mip levels."""
+def fit_ranges(parameters: Parameters, outliers: float = 0.0) -> tuple[LatentRange, ...]:
+    """Of each material's latents, over all mip levels, but for so large a part of a channel's
+    values at either end."""
     ranges = []
     for material in range(parameters.layout.materials):
         levels = [parameters.level(level)[material] for level in range(parameters.layout.levels)]
-        ends = [end(axis=(0, 1)) for level in levels for end in (level.min, level.max)]
-        ranges.append(fit_range(np.stack(ends)))
+        if outliers:
+            ends = _inner_ends(levels, outliers)
+        else:
+            ends = np.stack([end((0, 1)) for level in levels for end in (level.min, level.max)])
+        ranges.append(fit_range(ends))
     return tuple(ranges)
 
 
-def fit_narrow_ranges(parameters: Parameters) -> tuple[LatentRange, ...]:
-    """The same but for outliers, which end at the border until training has moved on."""
-    return tuple(
-        fit_range(_inner_ends(parameters, material))
-        for material in range(parameters.layout.materials)
-    )
-
-
-def _inner_ends(parameters: Parameters, material: int) -> FloatArray:
+def _inner_ends(levels: Sequence[FloatArray], outliers: float) -> FloatArray:
     """[2, channels]"""
-    channels = parameters.spec.latent_channels
+    channels = levels[0].shape[-1]
     ends = np.empty((2, channels), np.float32)
-    levels = [parameters.level(level)[material] for level in range(parameters.layout.levels)]
     # one at a time: of a large texture all of them would take a gigabyte
     for channel in range(channels):
         values = np.concatenate([level[..., channel].ravel() for level in levels])
-        place = int(_OUTLIERS * len(values))
+        place = int(outliers * len(values))
         values.partition((place, len(values) - 1 - place))
         ends[:, channel] = values[place], values[-1 - place]
     return ends

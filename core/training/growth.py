@@ -36,8 +36,8 @@ _COARSE_LEVELS, _COARSE_PLACES = 2, 8
 
 def grow(run: Run) -> Iterator[Event]:
     """Encodes the large texture and opens its trainer, in the place of the small one's."""
-    small, state = run.trainer.parameters(), run.trainer.state()
-    stage = stages_of(run.settings)[-1]
+    small, stage = run.trainer.parameters(), stages_of(run.settings)[-1]
+    carried = run.trainer.state() if run.settings.carries_moments else {}
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
         # the large texture is for the result: whoever resumes goes on with the small one, or with
@@ -51,7 +51,8 @@ def grow(run: Run) -> Iterator[Event]:
     run.trainer, run.source = open_trained(
         run.teachers, stage.settings, run.options, run.trainer_kind, grown
     )
-    run.trainer.restore(grown, handed_on(small, state, grown.layout))
+    if carried:
+        run.trainer.restore(grown, handed_on(small, carried, grown.layout))
     run.begin_stage(stage)
     # what took less time than may be lost anyway is not kept
     may_be_lost = run.checkpoint_step is None and run.seconds < run.options.checkpoint_seconds
@@ -75,8 +76,7 @@ def handed_on(
 ) -> dict[str, NDArray[Any]]:
     """What the large texture's trainer begins with: how large gradients are, and how they lie.
 
-    Texels have it of those that they are made from. Without it their first steps would be many
-    times as long as they should, and most of what the small texture has learnt be lost.
+    Texels have it of those that they are made from.
     """
     squares = below_the_small_one(replace(small, latents=state["latents_v"]), layout)
     above = layout.levels - small.layout.levels

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.errors import SettingsError
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
-from verdigris.core.network.quantise import LatentRange, fit_narrow_ranges
+from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.blas import single_threaded_blas
@@ -175,7 +175,7 @@ class NumpyTrainer:
         if quantisation is None or step < quantisation.first_step:
             return None
         if self._grid is None:
-            ranges = fit_narrow_ranges(self._start)
+            ranges = fit_ranges(self._start, quantisation.outliers)
             self._grid = LatentGrid(self._start.layout, ranges, quantisation.bits)
         return self._grid
 

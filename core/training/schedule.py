@@ -95,6 +95,10 @@ class Quantisation:
     is_straight: bool = False
     """Hard rounding from the first step on, with straight-through gradients; for comparison."""
 
+    outliers: float = 0.0
+    """The part of a channel's values, at either end, that its range leaves out: they are brought to
+    its border, and train on from there."""
+
     def __post_init__(self) -> None:
         codes_of(self.bits)
         if self.first_step < 0 or self.steps < 1:
@@ -102,6 +106,8 @@ class Quantisation:
                 f"quantisation begins at step {self.first_step} and takes {self.steps}: "
                 "use 0 or more, and 1 or more"
             )
+        if not 0 <= self.outliers < 0.5:
+            raise SettingsError(f"outliers is {self.outliers}: use 0 to less than 0.5")
         if not 0 < self.softest <= self.hardest <= _HARD:
             raise SettingsError(
                 f"sharpness goes from {self.softest} to {self.hardest}: use more than 0, growing"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.device import Device
 from verdigris.core.network.parameters import CheckpointError, Parameters
-from verdigris.core.network.quantise import LatentRange, fit_narrow_ranges
+from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import LentBuffers
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
@@ -116,7 +116,7 @@ class TensorTrainer:
         quantisation = self._settings.quantisation
         if self._grid or quantisation is None or self._step < quantisation.first_step:
             return
-        ranges = fit_narrow_ranges(self.parameters())
+        ranges = fit_ranges(self.parameters(), quantisation.outliers)
         self._set_grid(LatentGrid(self._layout, ranges, quantisation.bits))
 
     def _set_grid(self, grid: LatentGrid | None) -> None:

@@ -15,10 +15,13 @@ def test_numbers_of_numpy_are_those_of_python():
         resolution=np.int64(64),
         iterations=np.uint16(30),
         decoder_rate=np.float32(0.5),
+        carries_moments=np.True_,
         draw=DrawSettings(pairs=np.int32(2), mirror_share=np.float64(0.25)),
     )
     draw = DrawSettings(pairs=2, mirror_share=0.25)
-    wanted = BakeSettings(resolution=64, iterations=30, decoder_rate=0.5, draw=draw)
+    wanted = BakeSettings(
+        resolution=64, iterations=30, decoder_rate=0.5, carries_moments=True, draw=draw
+    )
     assert given.text() == wanted.text()
 
 
@@ -31,6 +34,9 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"resolution": 64.0}, "resolution is 64.0: use a whole number"),
         ({"resolution": "64"}, "resolution is '64': use a whole number"),
         ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),
+        ({"carries_moments": "yes"}, "carries_moments is 'yes': use true or false"),
+        ({"carries_moments": 1}, "carries_moments is 1: use true or false"),
+        ({"latent_outliers": 0.5}, "latent_outliers is 0.5: use 0 to less than 0.5"),
         ({"seed": None}, "seed is None: use a whole number"),
         ({"seed": 1 << 53}, "seed has 54 bits: use 0 to 9007199254740991"),
         ({"decoder_rate": 10**400}, "decoder_rate is beyond what floats hold: use less"),

@@ -11,7 +11,6 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.quantise import (
     LatentRange,
     dequantise,
-    fit_narrow_ranges,
     fit_range,
     fit_ranges,
     on_grid,
@@ -120,7 +119,7 @@ def test_narrow_ranges_leave_out_one_value_in_ten_thousand_at_either_end():
             values[:] = (1 + material) * random.uniform(-1, 1, values.shape)
     parameters.level(0)[0, 5, 7:9, 3] = 40
     parameters.level(1)[0, 3, 4:6, 5] = -30
-    first, second = fit_narrow_ranges(parameters)
+    first, second = fit_ranges(parameters, 1e-4)
     every = np.concatenate([parameters.level(level)[0].reshape(-1, 8) for level in range(2)])
     wanted = np.sort(every, axis=0)[[2, -3]]
     np.testing.assert_array_equal(first.offset, wanted[0])
@@ -129,7 +128,7 @@ def test_narrow_ranges_leave_out_one_value_in_ten_thousand_at_either_end():
     # of few texels each counts
     few = initialise(PRESETS["2x16"], LAYOUT, 0)
     few.level(2)[1, 0, 0, 3] = 40
-    for narrow, whole in zip(fit_narrow_ranges(few), fit_ranges(few), strict=True):
+    for narrow, whole in zip(fit_ranges(few, 1e-4), fit_ranges(few), strict=True):
         np.testing.assert_array_equal(narrow.offset, whole.offset)
         np.testing.assert_array_equal(narrow.scale, whole.scale)
 

@@ -28,7 +28,15 @@ from verdigris.core.training.stepping import open_start
 from .bakes import TINY, run
 
 # a small texture of 16 x 16 for 60 steps, then 32 x 32 for 180
-SETTINGS = replace(TINY, resolution=32, iterations=240, encode_from=32, small_resolution=16)
+SETTINGS = replace(
+    TINY,
+    resolution=32,
+    iterations=240,
+    encode_from=32,
+    small_resolution=16,
+    carries_moments=True,
+    latent_outliers=1e-3,
+)
 # grey that grows with u and, less, with v: Lambert's law tells every answer
 RAMP = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
 <separate2 name="part" type="multioutput">
@@ -144,6 +152,24 @@ def test_the_large_texture_is_handed_how_large_gradients_are():
                 large.level(level)[1, row, column],
                 before.level(0)[1, row // times, column // times],
             )
+
+
+@pytest.mark.parametrize("carries", [True, False])
+def test_moments_are_carried_where_a_bake_is_to_carry_them(ramp, tmp_path, carries):
+    settings, held = replace(SETTINGS, carries_moments=carries), []
+    options, control = BakeOptions("out", tmp_path, "numpy"), BakeControl(watch=held.append)
+    events = bake([ramp], settings, options, control)
+    for event in events:
+        if isinstance(event, Phase) and event.name == "encoding":
+            small = held[0].trainer.state()
+        elif isinstance(event, Phase) and event.name == "training":
+            large = held[0].trainer.state()
+            break
+    events.close()
+    assert large["step"] == 0
+    for name in ("decoder_m", "decoder_v", "decoder_bases"):
+        assert np.array_equal(large[name], small[name]) == carries
+    assert large["latents_v"].any() == carries
 
 
 def test_stages_share_the_steps_and_round_in_the_last_tenth_as_a_single_one_does():

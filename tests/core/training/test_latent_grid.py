@@ -9,7 +9,7 @@ from verdigris.core.device import open_device
 from verdigris.core.errors import DeviceError, SettingsError
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.network.quantise import soft_round, soft_round_derivative
+from verdigris.core.network.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings import BakeSettings
@@ -190,6 +190,27 @@ def test_latents_stay_within_their_ranges(make):
         assert ((values >= low) & (values <= high)).all()
         left += ((others < low) | (others > high)).sum()
     assert left > 5
+
+
+def test_outliers_are_brought_to_the_border_and_train_on(make):
+    trainer = make(Quantisation(0, 50, outliers=0.05), rate=0)
+    trainer.step_many(20)
+    before, after = random_parameters(), trainer.parameters()
+    brought = 0
+    for (material, values), (_, others) in zip(
+        by_material(after), by_material(before), strict=True
+    ):
+        low, scale = (getattr(trainer.latent_ranges()[material], n) for n in ("offset", "scale"))
+        high = low + scale * (1 + 1e-6)
+        is_out = (others < low) | (others > high)
+        # but for the last bit at the border
+        np.testing.assert_allclose(values[~is_out], others[~is_out], rtol=1e-6)
+        brought += ((values >= low) & (values <= high))[is_out].sum()
+    # a tenth of the texels that samples meet
+    assert brought > 100
+    fitted = fit_ranges(before, 0.05)
+    for found, wanted in zip(trainer.latent_ranges(), fitted, strict=True):
+        np.testing.assert_array_equal(found.offset, wanted.offset)
 
 
 @pytest.mark.parametrize("cut", [13, 20, 37])
