@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # On a card fp32 value, mean square, gradient, and a copy that is drawn. On the processor value,
 # mean square, and the copies of them that checkpoints, measures and bundles are made of: the growth
-# of a process from 1024 to 2048 was 344 bytes a texel.
-_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 11}
+# of a process from 1024 to 2048 was 262 bytes a texel.
+_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 9}
 _USABLE = 0.8
 _SMALLEST = 4
 # A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and

@@ -155,7 +155,7 @@ def test_a_graphics_card_refuses_more_than_it_has_and_survives():
         while can_allocate(device, [spared, piece]):
             ballast.append(device.gpu.create_buffer(size=piece, usage=usage, label="ballast"))
             assert len(ballast) < 1000
-    # what the failed trials held was given back: 2 GB are left, where the bake below wants 3.7
+    # what the failed trials held was given back: 2 GB are left, where the bake below wants 3.0
     assert can_allocate(device, [spared])
     with pytest.raises(SettingsError, match="gives: the largest that fits is 2048"):
         check_memory(device, BakeSettings(resolution=4096), 1, "tensor")
