@@ -304,7 +304,7 @@ def test_exports_replace_plain_files_alone_and_none_of_a_bundle(tmp_path, comman
         (folder / "new.bin", f"lies in the bundle {folder}, whose files are its own"),
         (pipe, "is there, and is no plain file: choose another name"),
         (tmp_path, "is there, and is no plain file: choose another name"),
-        ("", "is there, and is no plain file: choose another name"),
+        (".", "is there, and is no plain file: choose another name"),
         (tmp_path / ("n" * 250), "cannot be written (File name too long)"),
         (tmp_path / ("n" * 300), "cannot be written (File name too long)"),
     ):

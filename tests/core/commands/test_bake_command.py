@@ -387,7 +387,7 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--target-error", "-1", 1, "target_error is -1.0: use a finite number above 0"),
         ("--candidates", "1000000", 1, "candidates is 1000000: use 1 to 64"),
         ("--name", ".vdg", 1, "'' is no name of a file"),
-        ("--name", "", 1, "'' is no name of a file"),
+        ("--name", "", 2, "an empty word after --name says nothing"),
         ("--name", "a/b", 1, "'a/b' is no name of a file"),
         ("--material", "slate", 1, "no material 'slate'; there are: clay, pane"),
         ("--device", "abacus", 1, "'abacus' is not known"),
