@@ -6,13 +6,14 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.bundle.arithmetic import Arithmetic, judge
+from verdigris.core.bundle.careful_rounding import round_carefully
 from verdigris.core.bundle.fields import is_material_name
 from verdigris.core.bundle.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.manifest_parts import Bounds
@@ -144,7 +145,9 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
-    trained = with_units_in_order(run.parameters())
+    trained = run.parameters()
+    rounded = replace(trained, decoder=round_carefully(trained))
+    trained = with_units_in_order(rounded)
     written: list[_Written] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)

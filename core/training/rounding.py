@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.weights import round_decoder
+from verdigris.core.bundle.careful_rounding import round_carefully
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges, on_grid
 from verdigris.core.training.events import Event, Warning
@@ -33,7 +33,7 @@ def as_stored(
         stored.latents[:] = parameters.latents.astype(np.float16)
     else:
         stored = on_grid(parameters, ranges or fit_ranges(parameters), quantisation.bits)
-    stored.decoder[:] = round_decoder(parameters.decoder)
+    stored.decoder[:] = round_carefully(parameters)
     return stored
 
 

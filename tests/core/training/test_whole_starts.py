@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.batch.estimate import Estimate, samples_of
+from verdigris.core.bundle.careful_rounding import round_carefully
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.weights import round_decoder
 from verdigris.core.errors import SettingsError
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.presets import require_settings
@@ -68,9 +68,9 @@ def watched(clay, tmp_path):
     return bake_of
 
 
-def sorted_bits(decoder):
-    """Units may stand in another order in a bundle."""
-    return np.sort(round_decoder(decoder))
+def sorted_bits(parameters):
+    """As a bundle holds them, where units may stand in another order."""
+    return np.sort(round_carefully(parameters))
 
 
 def test_the_best_of_them_is_kept(clay, ends, tmp_path):
@@ -79,7 +79,7 @@ def test_the_best_of_them_is_kept(clay, ends, tmp_path):
     assert len(set(errors)) == STARTS
     best = ends[int(np.argmin(errors))][1]
     result = baked(tmp_path)
-    np.testing.assert_array_equal(sorted_bits(result.decoder), sorted_bits(best.decoder))
+    np.testing.assert_array_equal(sorted_bits(result), sorted_bits(best))
     np.testing.assert_array_equal(result.latents, best.latents)
     assert [event.name for event in events if isinstance(event, Phase)] == ["training", "measuring"]
     assert (events[-1].step, events[-1].stopped_by) == (STARTS * STEPS, "steps")
