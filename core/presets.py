@@ -25,6 +25,8 @@ _LONG = BakeSettings(
 _STANDARD_RATE = 1.4e-2
 # At this one five seeds of a smooth texture come out alike.
 _SMOOTH_RATE = 7e-3
+# And those of a large one, once an encoder has made it.
+_SMOOTH_LATENT_RATE = 2e-3
 # Of many short bakes at this rate the best are more alike than at that one.
 _UNIFORM_RATE = 1e-2
 # By then rates are low enough for narrow decoders; wide ones are driven astray for longer.
@@ -72,6 +74,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=90_000,
             decoder_rate=_WIDE_RATE,
             smooth_rate=_SMOOTH_RATE,
+            smooth_latent_rate=_SMOOTH_LATENT_RATE,
             carries_moments=True,
             latent_outliers=1e-4,
             draw=DrawSettings(finest_width=0.7),

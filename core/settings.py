@@ -38,7 +38,8 @@ _GIVEN_UP_FOR: dict[str, dict[str, float]] = {
     "batch": {"uniform_batch": 0},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
     "horizon_at": {"uniform_horizon": 1.0},
-    "finest_places": {"smooth_rate": 0.0},
+    "encoded_latent_rate": {"smooth_latent_rate": 0.0},
+    "finest_places": {"smooth_rate": 0.0, "smooth_latent_rate": 0.0},
     "finest_width": {"crowded_width": 0.0},
     "draw_errors_at": {"crowded_width": 0.0},
 }
@@ -140,6 +141,11 @@ class BakeSettings:
     encoded_latent_rate: float = 3e-3
     """Peak learning rate of latents that were encoded."""
 
+    smooth_latent_rate: float = 0.0
+    """The same for a texture with hardly any detail inside of its texels, whose latents are mostly
+    what the decoder makes of them by then; 0 takes the other, and so does an `encoded_latent_rate`
+    that is asked for."""
+
     carries_moments: bool = False
     """The large texture begins with how large gradients are, and how they lie, as the small one has
     found out. Its first steps are then no longer than the rate says, and most of what was learnt
@@ -199,6 +205,7 @@ class BakeSettings:
             "uniform_rate",
             "latent_rate",
             "encoded_latent_rate",
+            "smooth_latent_rate",
         )
         for name in ("iterations", "batch", "candidates"):
             if getattr(self, name) < 1:
@@ -263,9 +270,18 @@ class BakeSettings:
     @property
     def peak_rate(self) -> float:
         """The learning rate of the decoder, once it is known how many places a texel needs."""
+        return self.smooth_rate if self._is_smooth and self.smooth_rate else self.decoder_rate
+
+    @property
+    def large_latent_rate(self) -> float:
+        """That of latents which were encoded, once the same is known."""
+        own = self.smooth_latent_rate if self._is_smooth else 0.0
+        return own or self.encoded_latent_rate
+
+    @property
+    def _is_smooth(self) -> bool:
         could_be_more = self.most_places > _SMOOTH_PLACES and not self.uniform_instead_of
-        is_smooth = could_be_more and 0 < self.draw.finest_places <= _SMOOTH_PLACES
-        return self.smooth_rate if is_smooth and self.smooth_rate else self.decoder_rate
+        return could_be_more and 0 < self.draw.finest_places <= _SMOOTH_PLACES
 
     @property
     def candidate_steps(self) -> int:

@@ -46,7 +46,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         encode_from=0,
         iterations=after,
         candidates=1,
-        latent_rate=settings.encoded_latent_rate,
+        latent_rate=settings.large_latent_rate,
         quantise_share=min(0.5, settings.quantise_share * settings.iterations / after),
     )
     return Stage(small, is_last=False), Stage(large, before)

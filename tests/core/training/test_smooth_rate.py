@@ -61,6 +61,23 @@ def test_the_small_texture_has_it_too():
     assert stages_of(settings)[0].settings.draw.finest_places == settings.most_places
 
 
+@pytest.mark.parametrize(
+    ("settings", "rate"),
+    [
+        (placed(2, smooth_latent_rate=0.001), 0.001),
+        (placed(4, smooth_latent_rate=0.001), 0.003),
+        (placed(2), 0.003),
+        (placed(2, smooth_latent_rate=0.001).changed({"encoded_latent_rate": 0.004}), 0.004),
+        (placed(4, smooth_latent_rate=0.001).changed({"draw": {"finest_places": 2}}), 0.003),
+    ],
+    ids=["smooth", "detailed", "no rate", "a rate asked for", "places asked for"],
+)
+def test_its_encoded_latents_have_one_too(settings, rate):
+    stages = stages_of(replace(settings, encode_from=512, small_resolution=128))
+    rates = [stage.settings.training().schedule.latent_rate for stage in stages]
+    assert rates == [0.01, rate]
+
+
 def test_a_rate_that_is_asked_for_is_for_any_material():
     assert require_settings("standard", "tensor").smooth_rate > 0
     assert placed(1).changed({"decoder_rate": 0.01}).peak_rate == 0.01
