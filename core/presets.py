@@ -18,7 +18,6 @@ _LONG = BakeSettings(
     encoded_latent_rate=5e-3,
     mend_at=(0.5, 0.8),
     uniform_resolution=4,
-    uniform_starts=12,
     uniform_batch=8_192,
 )
 # Textures that glint ask for a lower rate than short bakes have time for.
@@ -29,6 +28,8 @@ _SMOOTH_RATE = 7e-3
 _SMOOTH_LATENT_RATE = 2e-3
 # Of many short bakes at this rate the best are more alike than at that one.
 _UNIFORM_RATE = 1e-2
+# With all directions from the start, of a wide decoder: with the other most starts end far worse.
+_UNIFORM_LOSS = "cbrt_bounded"
 # By then rates are low enough for narrow decoders; wide ones are driven astray for longer.
 _HORIZON_AT, _WIDE_HORIZON_AT = 0.3, 0.7
 # Of the decoder of final: at the rate of narrow ones it ends worse.
@@ -79,7 +80,9 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             latent_outliers=1e-4,
             draw=DrawSettings(finest_width=0.7),
             uniform_share=1 / 10,
+            uniform_starts=24,
             uniform_rate=_UNIFORM_RATE,
+            uniform_loss=_UNIFORM_LOSS,
             uniform_horizon=0.0,
             candidates=4,
             candidate_share=0.1,

@@ -32,10 +32,11 @@ MOST_CANDIDATES = 64
 _MOST_ITERATIONS = 1_000_000_000
 # What certain materials would have in the place of a setting, and have no more where that is asked
 # for by number.
-_GIVEN_UP_FOR: dict[str, dict[str, float]] = {
+_GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "iterations": {"uniform_share": 1.0, "uniform_starts": 0},
     "candidates": {"uniform_starts": 0},
     "batch": {"uniform_batch": 0},
+    "loss": {"uniform_loss": ""},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
     "horizon_at": {"uniform_horizon": 1.0},
     "encoded_latent_rate": {"smooth_latent_rate": 0.0},
@@ -81,6 +82,10 @@ class BakeSettings:
     uniform_rate: float = 0.0
     """Peak learning rate of such a material's decoder; 0 takes that of others, and so does a
     `decoder_rate` that is asked for."""
+
+    uniform_loss: str = ""
+    """The loss of such a material; an empty word takes that of others, and so does a `loss` that is
+    asked for."""
 
     uniform_horizon: float = 1.0
     """The part of `horizon_at` that such whole bakes get, whose rates do not stay high for long; a
@@ -185,6 +190,8 @@ class BakeSettings:
         take_plain_numbers(self)
         require_preset(self.network)
         require_loss(self.loss)
+        if self.uniform_loss:
+            require_loss(self.uniform_loss, "uniform_loss")
         for name in ("resolution", "small_resolution", "uniform_resolution"):
             size = getattr(self, name)
             if name == "uniform_resolution" and size == 0:
@@ -329,6 +336,7 @@ class BakeSettings:
             uniform_instead_of=self.resolution,
             iterations=max(1, round(self.uniform_share * self.iterations)),
             batch=self.uniform_batch or self.batch,
+            loss=self.uniform_loss or self.loss,
             decoder_rate=self.uniform_rate or self.decoder_rate,
             candidates=self.uniform_starts or self.candidates,
             candidate_share=1.0 if has_short_bakes else self.start_share,

@@ -329,6 +329,6 @@ def require_preset(name: str) -> NetworkSpec:
     return PRESETS[name]
 
 
-def require_loss(name: str) -> None:
+def require_loss(name: str, setting: str = "loss") -> None:
     """Refuses a loss that does not exist, naming those that do."""
-    _require(name in LOSSES, "loss", name, f"use one of {', '.join(LOSSES)}")
+    _require(name in LOSSES, setting, name, f"use one of {', '.join(LOSSES)}")

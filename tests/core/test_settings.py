@@ -45,6 +45,7 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"horizon_at": 1.5}, "horizon_at is 1.5: use 0 to 1"),
         ({"horizon_at": float("nan")}, "horizon_at is nan: use 0 to 1"),
         ({"loss": "l2"}, "loss is 'l2': use one of cbrt_bounded, cbrt_log, "),
+        ({"uniform_loss": "l2"}, "uniform_loss is 'l2': use one of cbrt_bounded, cbrt_log, "),
         ({"encoded_latent_rate": -1.0}, "encoded_latent_rate is -1.0: use 0 to 1"),
         ({"encoded_latent_rate": float("nan")}, "encoded_latent_rate is nan: use 0 to 1"),
     ],

@@ -199,10 +199,14 @@ def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for(
     assert standard.changed({"batch": 4_096}).with_few_texels(4).batch == 4_096
 
 
-def test_wide_decoders_have_fewer():
-    few = require_settings("final", "tensor").with_few_texels(4)
+def test_wide_decoders_have_more_of_them_and_a_loss_of_their_own():
+    final = require_settings("final", "tensor")
+    few = final.with_few_texels(4)
     assert few.has_whole_candidates
-    assert (few.candidates, few.iterations, few.batch) == (12, 9_000, 8_192)
+    assert (few.candidates, few.iterations, few.batch) == (24, 9_000, 8_192)
+    assert (few.loss, final.loss) == ("cbrt_bounded", "cbrt_log")
+    assert final.changed({"loss": "cbrt_log"}).with_few_texels(4).loss == "cbrt_log"
+    assert require_settings("standard", "tensor").with_few_texels(4).loss == "cbrt_log"
 
 
 def test_short_bakes_of_wide_decoders_see_the_horizon_from_the_start():
