@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher import Teacher
+    from verdigris.core.network.student import Student
     from verdigris.core.training.run import Run
 
 _LIGHTS = 16
@@ -48,7 +49,11 @@ class PictureJudge:
     def error(self, run: Run) -> float:
         """The mean squared difference on a display, of what bundles would hold, under all lights
         and of all materials; infinite where a student is no number."""
-        student, errors = run.current_student(run.stored_parameters()), []
+        return self.error_of(run.current_student(run.stored_parameters()))
+
+    def error_of(self, student: Student) -> float:
+        """The same of what a student has."""
+        errors = []
         for student.material, wanted in enumerate(self._wanted):
             errors.append(np.mean((self._pictures(student) - wanted) ** 2))
         student.material = 0
