@@ -203,7 +203,7 @@ def test_wide_decoders_have_more_of_them_and_a_loss_of_their_own():
     final = require_settings("final", "tensor")
     few = final.with_few_texels(4)
     assert few.has_whole_candidates
-    assert (few.candidates, few.iterations, few.batch) == (24, 9_000, 8_192)
+    assert (few.candidates, few.iterations, few.batch) == (32, 6_000, 8_192)
     assert (few.loss, final.loss) == ("cbrt_bounded", "cbrt_log")
     assert final.changed({"loss": "cbrt_log"}).with_few_texels(4).loss == "cbrt_log"
     assert require_settings("standard", "tensor").with_few_texels(4).loss == "cbrt_log"
