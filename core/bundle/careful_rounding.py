@@ -42,9 +42,10 @@ def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
     exact = replace(parameters, decoder=parameters.decoder.astype(np.float64))
     rounded = replace(parameters, decoder=nearest.astype(np.float64))
     latent, wi, wo = _sample_inputs(parameters)
-    if not np.isfinite(latent).all():
+    squares = _products(latent, latent)
+    if not np.isfinite(squares).all():
         return nearest
-    rounded.frames()[:] = _round_rows(exact.frames(), _products(latent, latent))
+    rounded.frames()[:] = _round_rows(exact.frames(), squares)
     wanted = decoder_inputs(exact.spec, exact.frames() @ latent, latent, wi, wo)
     given = decoder_inputs(exact.spec, rounded.frames() @ latent, latent, wi, wo)
     bend = activations.FUNCTIONS[exact.spec.activation].value
@@ -52,14 +53,15 @@ def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
         wanted, given = _with_ones(wanted), _with_ones(given)
         rows = np.column_stack([exact.weights(layer), exact.bias(layer)])
         squares = _products(given, given)
-        fitted = np.linalg.solve(squares, _products(given, wanted) @ rows.T).T
-        found = _round_rows(fitted, squares)
-        if not np.isfinite(found).all():
+        if not np.isfinite(squares).all():
             # a fit can go beyond all halves where the nearest ones do not
             return nearest
+        fitted = np.linalg.solve(squares, _products(given, wanted) @ rows.T).T
+        found = _round_rows(fitted, squares)
         rounded.weights(layer)[:], rounded.bias(layer)[:] = found[:, :-1], found[:, -1]
         wanted, given = bend(rows @ wanted), bend(found @ given)
-    return rounded.decoder.astype(np.float32)
+    result = rounded.decoder.astype(np.float32)
+    return result if np.isfinite(result).all() else nearest
 
 
 def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -121,6 +121,15 @@ def test_numbers_next_to_the_largest_half_do_not_leave_it():
     assert np.isfinite(round_carefully(numbers)).all()
 
 
+@pytest.mark.parametrize("latents", [1e-30, 1e30])
+def test_latents_of_any_size_leave_halves(latents):
+    numbers = learnt()
+    numbers.latents *= np.float32(latents)
+    rounded = round_carefully(numbers)
+    np.testing.assert_array_equal(rounded, rounded.astype(np.float16).astype(np.float32))
+    np.testing.assert_allclose(rounded, numbers.decoder, atol=4e-3)
+
+
 @pytest.mark.parametrize("number", [70_000, np.nan])
 def test_numbers_beyond_half_floats_are_refused_with_a_remedy(number):
     numbers = learnt()
