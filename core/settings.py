@@ -147,9 +147,9 @@ class BakeSettings:
     """Peak learning rate of latents that were encoded."""
 
     smooth_latent_rate: float = 0.0
-    """The same for a texture with hardly any detail inside of its texels, whose latents are mostly
-    what the decoder makes of them by then; 0 takes the other, and so does an `encoded_latent_rate`
-    that is asked for."""
+    """The same for a texture with hardly any detail inside of its texels, which seeds learn more
+    alike at a lower one; 0 takes the other, and so does an `encoded_latent_rate` that is asked
+    for."""
 
     carries_moments: bool = False
     """The large texture begins with how large gradients are, and how they lie, as the small one has

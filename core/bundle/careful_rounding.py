@@ -9,11 +9,11 @@ from rounded ones, to answer as it did with those of before.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.bundle.halves import to_half
+from verdigris.core.bundle.reference import hemisphere
 from verdigris.core.bundle.weights import round_decoder
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import decoder_inputs
@@ -40,12 +40,19 @@ def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
     nearest = round_decoder(parameters.decoder)
     if np.array_equal(nearest, parameters.decoder):
         return nearest
-    exact = replace(parameters, decoder=parameters.decoder.astype(np.float64))
-    rounded = replace(parameters, decoder=nearest.astype(np.float64))
+    with np.errstate(over="ignore", under="ignore"):
+        found = _round_layers(parameters)
+    # a fit can go beyond all halves where the nearest ones do not
+    return nearest if found is None else found
+
+
+def _round_layers(parameters: Parameters) -> NDArray[np.float32] | None:
+    """None where numbers would be no halves, or latents are none that could be asked."""
+    exact, rounded = parameters.with_doubles(), parameters.with_doubles()
     latent, wi, wo = _sample_inputs(parameters)
     squares = _products(latent, latent)
     if not np.isfinite(squares).all():
-        return nearest
+        return None
     rounded.frames()[:] = _round_rows(exact.frames(), squares)
     wanted = decoder_inputs(exact.spec, exact.frames() @ latent, latent, wi, wo)
     given = decoder_inputs(exact.spec, rounded.frames() @ latent, latent, wi, wo)
@@ -55,14 +62,13 @@ def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
         rows = np.column_stack([exact.weights(layer), exact.bias(layer)])
         squares = _products(given, given)
         if not np.isfinite(squares).all():
-            # a fit can go beyond all halves where the nearest ones do not
-            return nearest
+            return None
         fitted = np.linalg.solve(squares, _products(given, wanted) @ rows.T).T
         found = _round_rows(fitted, squares)
         rounded.weights(layer)[:], rounded.bias(layer)[:] = found[:, :-1], found[:, -1]
         wanted, given = bend(rows @ wanted), bend(found @ given)
     result = rounded.decoder.astype(np.float32)
-    return result if np.isfinite(result).all() else nearest
+    return result if np.isfinite(result).all() else None
 
 
 def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -73,19 +79,13 @@ def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, Floa
     level = np.where(is_coarse, random.integers(0, layout.levels, _SAMPLES), 0)
     material = random.integers(0, layout.materials, _SAMPLES)
     indices, weights = corners(layout, random.random((2, _SAMPLES)), level, material)
-    wi, wo = _hemisphere(random), _hemisphere(random)
+    wi, wo = (hemisphere(random, _SAMPLES, _LEAST_COSINE).T for _ in range(2))
     mirrored = np.flatnonzero(random.random(_SAMPLES) < _MIRRORED)
     away = np.resize(_SPREADS, len(mirrored)) * random.standard_normal((3, len(mirrored)))
     wi[:, mirrored] = wo[:, mirrored] * [[-1], [-1], [1]] + away
     wi[2] = np.maximum(np.abs(wi[2]), _LEAST_COSINE)
     wi /= np.linalg.norm(wi, axis=0)
     return gather(parameters.latents, indices, weights).astype(np.float64), wi, wo
-
-
-def _hemisphere(random: np.random.Generator) -> FloatArray:
-    cosine, turn = random.uniform(_LEAST_COSINE, 1, _SAMPLES), 2 * np.pi * random.random(_SAMPLES)
-    sine = np.sqrt(1 - cosine**2)
-    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine])
 
 
 def _with_ones(x: FloatArray) -> FloatArray:
@@ -101,12 +101,6 @@ def _products(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(means)
 
 
-def _halves(values: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore", under="ignore"):
-        rounded: FloatArray = values.astype(np.float16).astype(np.float64)
-    return rounded
-
-
 def _round_rows(rows: FloatArray, squares: FloatArray) -> FloatArray:
     """Halves for which the mean square of (result - rows) @ inputs is small; `squares` are the
     means of products of inputs."""
@@ -117,7 +111,7 @@ def _round_rows(rows: FloatArray, squares: FloatArray) -> FloatArray:
     factor = np.linalg.cholesky((inverse + inverse.T) / 2).T
     left, result = rows[:, order], np.empty_like(rows)
     for column in range(rows.shape[1]):
-        result[:, column] = _halves(left[:, column])
+        result[:, column] = to_half(left[:, column])
         if not np.isfinite(result[:, column]).all():
             return result
         lost = (left[:, column] - result[:, column]) / factor[column, column]
@@ -131,7 +125,7 @@ def _settle(result: FloatArray, rows: FloatArray, squares: FloatArray) -> FloatA
     for _ in range(_ROUNDS):
         before = result.copy()
         for column in range(rows.shape[1]):
-            best = _halves(result[:, column] - pull[:, column] / squares[column, column])
+            best = to_half(result[:, column] - pull[:, column] / squares[column, column])
             pull += np.outer(best - result[:, column], squares[column])
             result[:, column] = best
         if np.array_equal(result, before):

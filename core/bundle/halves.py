@@ -138,7 +138,7 @@ def _sums(
     layer = numbers.spec.layers[index]
     weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
     if products:
-        return half_sums(weights, bias, _half(x), products)
+        return half_sums(weights, bias, to_half(x), products)
     sums: FloatArray = weights @ x + bias
     return sums
 
@@ -148,7 +148,7 @@ def _in_two(weights: FloatArray, bias: FloatArray, x: FloatArray, products: int)
     not rounded."""
     bits = x.astype(np.float32).view(np.uint32)
     high = (bits & _HEAD).view(np.float32).astype(np.float64)
-    remainder = half_sums(weights, 0.0, _half(x - high), products)
+    remainder = half_sums(weights, 0.0, to_half(x - high), products)
     return half_sums(weights, bias, high, products) + remainder
 
 
@@ -159,9 +159,10 @@ def half_sums(
     sums: FloatArray = np.zeros((len(weights), x.shape[1])) + bias
     for first in range(0, len(x), products):
         part = slice(first, first + products)
-        sums = _half(sums + weights[:, part] @ x[part])
+        sums = to_half(sums + weights[:, part] @ x[part])
     return sums
 
 
-def _half(x: FloatArray) -> FloatArray:
+def to_half(x: FloatArray) -> FloatArray:
+    """The nearest half floats, as doubles."""
     return x.astype(np.float16).astype(np.float64)

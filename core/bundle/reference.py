@@ -61,7 +61,7 @@ def choose_points(layout: LatentLayout) -> Points:
     begin = _UNIFORM + _AT_EDGES
     lod[begin : begin + _ON_LEVELS] = np.resize(choices, _ON_LEVELS)
     count = len(lod)
-    wi, wo = _hemisphere(random, count), _hemisphere(random, count)
+    wi, wo = hemisphere(random, count), hemisphere(random, count)
     begin += _ON_LEVELS
     grazing = slice(begin, begin + _GRAZING)
     for vectors in (wi[begin : begin + _GRAZING // 2], wo[grazing]):
@@ -98,8 +98,11 @@ def _edge_places(random: np.random.Generator, layout: LatentLayout) -> NDArray[n
     return np.asarray(uv)
 
 
-def _hemisphere(random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    cosine, turn = random.uniform(0.05, 1, count), 2 * np.pi * random.random(count)
+def hemisphere(
+    random: np.random.Generator, count: int, least_cosine: float = 0.05
+) -> NDArray[np.float64]:
+    """Directions [count, 3], uniform but for those nearer to the horizon."""
+    cosine, turn = random.uniform(least_cosine, 1, count), 2 * np.pi * random.random(count)
     sine = np.sqrt(1 - cosine**2)
     return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
 

@@ -146,8 +146,7 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
     trained = run.parameters()
-    rounded = replace(trained, decoder=round_carefully(trained))
-    trained = with_units_in_order(rounded)
+    trained = with_units_in_order(replace(trained, decoder=round_carefully(trained)))
     written: list[_Written] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from runs import EXAMPLES, add_settings, chosen_settings
+from runs import EXAMPLES, begin
 
 from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
@@ -87,10 +87,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {settings.text()}")
     rows: list[dict[str, float]] = []
     for path in files(options):

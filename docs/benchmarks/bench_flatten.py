@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 from bench_bake import files
-from runs import add_settings, bake_and_load, chosen_settings
+from runs import bake_and_load, begin
 
-from verdigris.core.device import Device, open_device
+from verdigris.core.device import Device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.document import load_document
@@ -77,10 +77,7 @@ def main() -> None:
     parser.add_argument("--corpus")
     parser.add_argument("--samples", type=int, default=1 << 16)
     parser.add_argument("--pictures", type=Path)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {settings.text()}")
     print(f"| material | by | {' | '.join(COLUMNS)} |\n{'| --- ' * (len(COLUMNS) + 2)}|")
     for path in files(options):

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from runs import EXAMPLES, add_settings, bake_and_load, chosen_settings
+from runs import EXAMPLES, bake_and_load, begin
 
-from verdigris.core.device import Device, open_device
+from verdigris.core.device import Device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.document import load_document
@@ -147,10 +147,7 @@ def main() -> None:
     # numpy fits them, which takes minutes at the size of `standard`
     parser.add_argument("--without-textures", action="store_true")
     parser.add_argument("--pictures", type=Path)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {settings.text()}")
     columns = ["material", "mip", "trained", "averaged latents"]
     columns += [] if options.without_textures else ["textures"]

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from runs import add_settings, chosen_settings
+from runs import begin
 
-from verdigris.core.device import Device, open_device
+from verdigris.core.device import Device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import initialise
@@ -91,10 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--turns", type=int, default=5)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {settings.text()}")
     names = [f"{part}: {what}" for part in ("draw", "train", "both") for what in ("M/s", "ns")]
     print(f"| material | {' | '.join(names)} |\n{'| --- ' * (len(names) + 1)}|")

@@ -17,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from runs import EXAMPLES, add_settings, chosen_settings
+from runs import EXAMPLES, begin
 
-from verdigris.core.device import open_device
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
@@ -64,10 +63,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=["2x16", "2x32"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--powers", nargs="*", type=float, default=[0.0, 0.5, 1.0])
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    base = chosen_settings(options, device)
+    options, device, base = begin(parser)
     print(f"{device}: {options.preset}, {base.text()}\n")
     print(f"| material | decoder | map | {' | '.join(COLUMNS)} |")
     print("| --- " * (3 + len(COLUMNS)) + "|")

@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runs import EXAMPLES, add_settings, chosen_settings
+from runs import EXAMPLES, begin
 
-from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
@@ -109,10 +108,8 @@ def main() -> None:
     parser.add_argument("--shares", nargs="+", type=float, default=[0.1])
     parser.add_argument("--sharpness", nargs="+", default=["1:16"], metavar="FROM:TO")
     parser.add_argument("--bits", nargs="+", type=int, default=[8, 4])
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = replace(chosen_settings(options, device), candidates=1)
+    options, device, chosen = begin(parser)
+    settings = replace(chosen, candidates=1)
     print(f"{device}: {settings.text()}")
     examples = [Example(path, settings, device) for path in options.files]
     names = [example.teacher.material.name for example in examples]

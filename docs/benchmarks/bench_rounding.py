@@ -16,11 +16,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from runs import add_settings, chosen_settings
+from runs import begin
 
 from verdigris.core.bundle.careful_rounding import round_carefully
 from verdigris.core.bundle.weights import round_decoder
-from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
@@ -46,10 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--seeds", type=int, default=1)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {' '.join(options.changes)}")
     print("| material | seed | decoder | log MAE | sphere | lights |\n" + "| --- " * 6 + "|")
     for path in options.files:

@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from runs import add_settings, chosen_settings
+from runs import begin
 
-from verdigris.core.device import open_device
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.settings import BakeSettings
@@ -39,10 +38,7 @@ def run(teachers: Sequence[Teacher], settings: BakeSettings) -> Finished:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    add_settings(parser)
-    options = parser.parse_args()
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
+    options, device, settings = begin(parser)
     print(f"{device}: {options.preset}, {settings.text()}")
 
     teachers = [Teacher(load_document(path), device=device) for path in options.files]

@@ -20,9 +20,8 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from runs import add_settings, chosen_settings
+from runs import begin
 
-from verdigris.core.device import open_device
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.options import BakeOptions
 from verdigris.core.training.trainers import choose_trainer
@@ -149,11 +148,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, help="pixels a side; by default as in the panel")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--turns", type=int, default=12)
-    add_settings(parser)
-    options = parser.parse_args()
+    options, device, settings = begin(parser)
     os.environ["VERDIGRIS_DEVICE"] = options.device
-    device = open_device(options.device)
-    settings = chosen_settings(options, device)
     size = options.size or SIZES[choose_trainer(device)]
     found: list[Rate] = []
     for run in range(options.runs):

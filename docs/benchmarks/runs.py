@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import Device
+from verdigris.core.device import Device, open_device
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.presets import require_settings
@@ -21,13 +21,17 @@ from verdigris.core.training.trainers import choose_trainer
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
+def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Device, BakeSettings]:
+    """What a command line chooses of a parser's own options and of these, and its device."""
     parser.add_argument("--preset", default="draft")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    return options, device, _chosen_settings(options, device)
 
 
-def chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings:
+def _chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings:
     changes: dict[str, Any] = {}
     for change in options.changes:
         name, _, text = change.partition("=")
