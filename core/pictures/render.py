@@ -15,12 +15,16 @@ from verdigris.core.pictures.mesh import normalized
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.mesh import Mesh
 
     Floats = NDArray[np.float32]
+    Placed = Mapping[str, slangpy.Buffer]
 
 VIEWS = ("sphere", "plane", "mesh")
 # With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
@@ -120,6 +124,19 @@ def over_backdrop(picture: Floats) -> Floats:
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
 
 
+def place(material: DeviceMaterial, view: View, part: slice = ALL) -> Placed:
+    """What is read of the pixels of a view, or of some of them, on a material's device: whoever
+    draws them under many lights brings them there once."""
+    uv = view.uv[part]
+    count = len(uv)
+    return {
+        "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
+        "gUv": material.buffer(2 * count, uv),
+        "gFrames": material.buffer(12 * count, view.frames(part)),
+        "gToEye": material.buffer(3 * count, view.to_eye[part]),
+    }
+
+
 def shade(
     material: DeviceMaterial,
     view: View,
@@ -131,9 +148,23 @@ def shade(
 ) -> Floats:
     """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them, of
     which `subpixels` a side make one of the picture."""
+    count, placed = len(view.uv[part]), place(material, view, part)
+    lit = shade_placed(material, count, placed, view.size, lighting, is_flat, footprint, subpixels)
+    return np.asarray(lit.to_numpy().view(np.float32).reshape(count, 4))
+
+
+def shade_placed(
+    material: DeviceMaterial,
+    count: int,
+    placed: Placed,
+    width: int,
+    lighting: Lighting,
+    is_flat: bool = False,
+    footprint: Footprint = POINT,
+    subpixels: int = 1,
+) -> slangpy.Buffer:
+    """The same of pixels that are on the device, of a view of this width, and left there."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
-    uv = view.uv[part]
-    count = len(uv)
     output = material.buffer(4 * count, None, stride=16)
     direction = normalized(np.array(lighting.direction, np.float32))
     material.device.dispatch(
@@ -143,7 +174,7 @@ def shade(
             "gParameters": {
                 "count": count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "width": view.size,
+                "width": width,
                 "subpixels": subpixels,
                 "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
@@ -153,12 +184,9 @@ def shade(
                 "isFlat": int(is_flat),
                 "footprint": footprint.uniform(),
             },
-            "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
-            "gUv": material.buffer(2 * count, uv),
-            "gFrames": material.buffer(12 * count, view.frames(part)),
-            "gToEye": material.buffer(3 * count, view.to_eye[part]),
+            **placed,
             "gResult": output,
             **material.bindings(),
         },
     )
-    return np.asarray(output.to_numpy().view(np.float32).reshape(count, 4))
+    return output

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.training.measure import PICTURE_LIGHTING, draw_sphere, sphere_to_compare
-from verdigris.core.training.metrics import FloatArray, display
+from verdigris.core.device import Source
+from verdigris.core.pictures.limits import PICTURE_SUBPIXELS
+from verdigris.core.pictures.render import place, shade_placed
+from verdigris.core.training.measure import PICTURE_LIGHTING, sphere_to_compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import slangpy
+    from numpy.typing import NDArray
+
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.pictures.render import Lighting
+    from verdigris.core.pictures.views import View
     from verdigris.core.training.run import Run
 
 _LIGHTS = 16
@@ -25,6 +32,7 @@ _LIGHTS = 16
 _TURN = 2 * math.pi * (1 + math.sqrt(5))
 # Pixels a side.
 _SIZE = 64
+_COMPARE = Source("training/compare_pictures")
 
 
 def light_directions() -> list[tuple[float, float, float]]:
@@ -40,11 +48,16 @@ def light_directions() -> list[tuple[float, float, float]]:
 
 
 class PictureJudge:
-    """Holds bakes of some materials against these, whose pictures are drawn once."""
+    """Holds bakes of some materials against these, whose pictures are drawn once. Pictures stay on
+    the device: a bake in several starts draws hundreds."""
 
     def __init__(self, teachers: Sequence[Teacher]) -> None:
-        self._view = sphere_to_compare(_SIZE)
-        self._wanted = [self._pictures(each) for each in teachers]
+        self._view, first = _by_pixel(sphere_to_compare(_SIZE))
+        self._pixels, material = len(first) - 1, teachers[0]
+        self._placed = place(material, self._view)
+        self._first = material.buffer(len(first), first)
+        self._lights = [replace(PICTURE_LIGHTING, direction=each) for each in light_directions()]
+        self._wanted = [[self._shown(each, light) for light in self._lights] for each in teachers]
 
     def error(self, run: Run) -> float:
         """The mean squared difference on a display, of what bundles would hold, under all lights
@@ -53,14 +66,49 @@ class PictureJudge:
 
     def error_of(self, student: Student) -> float:
         """The same of what a student has."""
-        errors = []
+        errors = student.buffer(self._pixels, np.zeros(self._pixels, np.float32))
         for student.material, wanted in enumerate(self._wanted):
-            errors.append(np.mean((self._pictures(student) - wanted) ** 2))
+            for light, shown in zip(self._lights, wanted, strict=True):
+                self._dispatch("comparePixels", student, light, gShown=shown, gErrors=errors)
         student.material = 0
-        error = float(np.mean(errors))
-        return error if np.isfinite(error) else float("inf")
+        total = float(errors.to_numpy().view(np.float32).sum(dtype=np.float64))
+        numbers = len(self._wanted) * len(self._lights) * 3 * _SIZE**2
+        return total / numbers if np.isfinite(total) else float("inf")
 
-    def _pictures(self, material: DeviceMaterial) -> FloatArray:
-        """As a display shows them, under each light."""
-        lights = (replace(PICTURE_LIGHTING, direction=each) for each in light_directions())
-        return display(np.stack([draw_sphere(material, self._view, each) for each in lights]))
+    def _shown(self, teacher: Teacher, light: Lighting) -> slangpy.Buffer:
+        shown = teacher.buffer(3 * self._pixels, None)
+        self._dispatch("showPixels", teacher, light, gShown=shown)
+        return shown
+
+    def _dispatch(
+        self, entry: str, material: DeviceMaterial, light: Lighting, **pictures: slangpy.Buffer
+    ) -> None:
+        lit = shade_placed(
+            material,
+            len(self._view.pixel),
+            self._placed,
+            self._view.size,
+            light,
+            is_flat=True,
+            subpixels=PICTURE_SUBPIXELS,
+        )
+        material.device.dispatch(
+            material.device.shared_kernels({}, ()).get((_COMPARE,), entry),
+            self._pixels,
+            {
+                "gParameters": {"pixels": self._pixels, "points": PICTURE_SUBPIXELS**2},
+                "gFirst": self._first,
+                "gLit": lit,
+                **pictures,
+            },
+        )
+
+
+def _by_pixel(view: View) -> tuple[View, NDArray[np.float32]]:
+    """The points of a view by the pixels of the picture that they belong to, and where those of
+    each pixel begin, and the last ones end."""
+    row, column = np.divmod(view.pixel, view.size)
+    pixel = row // PICTURE_SUBPIXELS * view.size + column // PICTURE_SUBPIXELS
+    order = np.argsort(pixel, kind="stable")
+    first = np.flatnonzero(np.diff(pixel[order], prepend=-1))
+    return view.take(order), np.append(first, len(order)).astype(np.float32)
