@@ -28,6 +28,9 @@ _SEED_BITS = 53
 _SMOOTH_PLACES = 2
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
+# By so many a graphics card is busy.
+_MOST_ABREAST = 8
+_LARGEST_ABREAST = 256
 # Days of any device, and far below what floats hold.
 _MOST_ITERATIONS = 1_000_000_000
 # What certain materials would have in the place of a setting, and have no more where that is asked
@@ -300,6 +303,12 @@ class BakeSettings:
         """Whether each start is trained to its end, and the best result is kept; a small texture
         would not be one."""
         return self.candidates > 1 and self.candidate_share == 1 and not self.is_encoded
+
+    @property
+    def most_abreast(self) -> int:
+        """Starts that may train side by side, by a trainer that can: textures that are no larger
+        than those that others are made of."""
+        return min(_MOST_ABREAST, self.candidates) if self.resolution <= _LARGEST_ABREAST else 1
 
     @property
     def is_encoded(self) -> bool:

@@ -28,7 +28,8 @@ class Estimate:
     """Learns from the bundles that are there already how fast this machine is."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], list[float]] = {}
+        # by trainer, network, and whether whole bakes were tried: these train side by side
+        self._seen: dict[tuple[str, str, bool], list[float]] = {}
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Takes the `source` section of a bundle into account."""
@@ -37,25 +38,27 @@ class Estimate:
         batch = find_whole(settings, "batch") or 0
         if min(seconds, step, batch) <= 0:
             return
-        key = str(source.get("trainer")), str(settings.get("network"))
-        tried = 1 + _share_in_vain(settings)
-        self._seen.setdefault(key, []).append(step * batch * tried / seconds)
+        share, is_whole = _tried(settings)
+        key = str(source.get("trainer")), str(settings.get("network")), is_whole
+        self._seen.setdefault(key, []).append(step * batch * (1 + share) / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Of a whole bake."""
         if time_limit is not None:
             return time_limit + _BESIDE[trainer]
-        seen = self._seen.get((trainer, settings.network))
+        seen = self._seen.get((trainer, settings.network, settings.has_whole_candidates))
         rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
         return samples_of(settings) / rate + _BESIDE[trainer]
 
 
-def _share_in_vain(settings: Mapping[str, Any]) -> float:
-    """Of the settings that a bundle tells; 0 of those that are no longer any."""
+def _tried(settings: Mapping[str, Any]) -> tuple[float, bool]:
+    """Of the settings that a bundle tells, the share of steps in vain, and whether bakes were tried
+    to their end; as of one start where they are no longer any."""
     try:
-        return BakeSettings.from_json(dict(settings)).share_in_vain
+        told = BakeSettings.from_json(dict(settings))
     except (SettingsError, TypeError, ValueError, AttributeError):
-        return 0.0
+        return 0.0, False
+    return told.share_in_vain, told.has_whole_candidates
 
 
 def _ease(network: str) -> float:

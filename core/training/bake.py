@@ -64,7 +64,7 @@ from verdigris.core.training.resume import (
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
 from verdigris.core.training.stages import stages_of
-from verdigris.core.training.stepping import FIRST_RUN, in_runs, open_start
+from verdigris.core.training.stepping import FIRST_RUN, begin_starts, in_runs, open_start
 from verdigris.core.training.trainers import choose_trainer
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
@@ -227,6 +227,8 @@ def _fit_to_time(
         settings, encoding = replace(settings, encode_from=0), 0.0
     trainer, _ = open_start(teachers, settings, options, kind, settings.seed)
     try:
+        if settings.has_whole_candidates:
+            begin_starts(trainer, settings, len(teachers), 0)
         trainer.step_many(FIRST_RUN)
         begun, steps = time.monotonic(), 0
         while time.monotonic() - begun < min(_CALIBRATION_SECONDS, options.time_limit / 10):

@@ -12,15 +12,14 @@ import numpy as np
 from verdigris.core.training.events import Event, Step
 from verdigris.core.training.pace import Pace
 from verdigris.core.training.picture_error import PictureJudge
+from verdigris.core.training.protocols import SideBySide
 from verdigris.core.training.resume import keep_state
 from verdigris.core.training.run import Run
-from verdigris.core.training.stepping import fresh_parameters, in_runs
+from verdigris.core.training.stepping import begin_starts, in_runs
 from verdigris.core.training.trial import Best, Trial
 
 # The last part of a start's steps, whose losses count.
 _JUDGED = 0.25
-# Far enough apart that neighbouring seeds of bakes try different starts.
-_SEED_STEP = 7919
 
 
 def choose_candidate(run: Run) -> Iterator[Event]:
@@ -29,17 +28,15 @@ def choose_candidate(run: Run) -> Iterator[Event]:
     trial = run.trial = run.trial or Trial()
     done = trial.number * share
     judge = PictureJudge(run.teachers) if settings.has_whole_candidates else None
+    if isinstance(run.trainer, SideBySide) and not run.trainer.step:
+        _begin(run, trial)
     while trial.number < settings.candidates and not run.control.stop_requested:
         yield from _try(run, trial)
         done = run.told_step
         has_ended = run.trainer.step == share
         if trial.best is not None and not has_ended:
             break
-        if judge and has_ended:
-            trial.loss = judge.error(run)
-        if trial.best is None or trial.loss < trial.best.loss:
-            trial.best = Best(trial.loss, run.trainer.parameters(), run.trainer.state())
-        trial.number, trial.loss = trial.number + 1, 0.0
+        _choose(run, trial, judge, has_ended)
         # the first of a bake comes after a second or two
         yield from run.preview()
         if judge and has_ended:
@@ -49,7 +46,7 @@ def choose_candidate(run: Run) -> Iterator[Event]:
                 run.stopped_by = "target error"
                 break
         if trial.number < settings.candidates and has_ended:
-            _begin_next(run, trial.number)
+            _begin(run, trial)
             if run.control.stop_requested:
                 yield from keep_state(run)
     if trial.best is not None:
@@ -59,9 +56,31 @@ def choose_candidate(run: Run) -> Iterator[Event]:
         run.steps_of_others = done - run.trainer.step
 
 
-def _begin_next(run: Run, number: int) -> None:
-    seed = run.settings.seed + _SEED_STEP * number
-    run.trainer.restart(fresh_parameters(run.stage.settings, len(run.teachers), seed))
+def _begin(run: Run, trial: Trial) -> None:
+    settings = run.stage.settings
+    count = begin_starts(run.trainer, settings, len(run.teachers), trial.number)
+    trial.losses = [0.0] * count
+
+
+def _choose(run: Run, trial: Trial, judge: PictureJudge | None, has_ended: bool) -> None:
+    """Keeps the best of those that were tried, and has the trainer tell of the best of these. Of
+    starts that were cut off that is the first, with which a checkpoint goes on."""
+    losses = trial.losses if has_ended else trial.losses[:1]
+    if judge and has_ended:
+        losses = []
+        for track in range(trial.abreast):
+            _tell_of(run, track)
+            losses.append(judge.error(run))
+    best = int(np.argmin(losses))
+    _tell_of(run, best)
+    if trial.best is None or losses[best] < trial.best.loss:
+        trial.best = Best(losses[best], run.trainer.parameters(), run.trainer.state())
+    trial.number, trial.losses = trial.number + len(losses), [0.0]
+
+
+def _tell_of(run: Run, track: int) -> None:
+    if isinstance(run.trainer, SideBySide):
+        run.trainer.tell_of(track)
 
 
 def _try(run: Run, trial: Trial) -> Iterator[Event]:
@@ -72,12 +91,18 @@ def _try(run: Run, trial: Trial) -> Iterator[Event]:
     checkpoints = Pace(run.options.checkpoint_seconds)
     warm_up = in_runs(run, max(0, unjudged - run.trainer.step))
     judged = in_runs(run, share - max(unjudged, run.trainer.step))
+    # as soon as if the first trained alone
+    shown_at = share // trial.abreast if trial.number == 0 and trial.abreast > 1 else share
     for steps, report, took in chain(warm_up, judged):
         if run.trainer.step > unjudged:
-            trial.loss += report.loss * steps if np.isfinite(report.loss) else float("inf")
+            for track, loss in enumerate(report.losses or (report.loss,)):
+                trial.losses[track] += loss * steps if np.isfinite(loss) else float("inf")
         done = run.told_step
-        rate, rest = report.samples / took, (total - done) * took / steps
+        rate = report.samples / took
+        rest = (total - done) * took / (steps * trial.abreast)
         yield Step(done, total, report.loss, rate, run.seconds, rest)
+        if run.trainer.step - steps < shown_at <= run.trainer.step < share:
+            yield from run.preview()
         if checkpoints.is_due:
             with checkpoints.taken():
                 written = [*keep_state(run)]

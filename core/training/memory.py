@@ -80,7 +80,8 @@ def device_buffers(
     from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
 
     plan = plan_groups(spec, has_matrix_hardware(gpu))
-    return [*student, *buffer_sizes(spec, layout, plan, settings.batch).values()]
+    sizes = buffer_sizes(spec, layout, plan, settings.batch, settings.most_abreast)
+    return [*student, *sizes.values()]
 
 
 def check_memory(

@@ -50,6 +50,9 @@ class StepReport:
     rejected: int = 0
     """Samples left out because their response was not a number."""
 
+    losses: tuple[float, ...] = ()
+    """The same as `loss` of each start, where several train side by side."""
+
 
 class Trainer(Protocol):
     """Fits parameters to the samples of a source, some steps at a time."""
@@ -85,6 +88,22 @@ class Trainer(Protocol):
 
     def close(self) -> None:
         """Frees threads and device memory; the trainer cannot step afterwards."""
+        ...
+
+
+@runtime_checkable
+class SideBySide(Protocol):
+    """A trainer of several starts at a time, each of which learns the same as it would alone."""
+
+    most_tracks: int
+    """So many starts at most."""
+
+    def restart(self, *starts: Parameters) -> None:
+        """Begins these at step 0, and tells of the first."""
+        ...
+
+    def tell_of(self, track: int) -> None:
+        """Parameters, ranges and state are those of this start from now on."""
         ...
 
 

@@ -96,12 +96,12 @@ def _write_state(run: Run) -> Checkpointed:
         state[_ERROR_WEIGHTS] = run.source.error_weights
     checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
     _note_step(run)
-    return Checkpointed(run.told_step, str(path))
+    return Checkpointed(run.resumed_step, str(path))
 
 
 def _note_step(run: Run) -> None:
     """There is a checkpoint of the run as it is."""
-    run.checkpoint_step = run.told_step
+    run.checkpoint_step = run.resumed_step
     run.kept_step = None if run.trial else run.step
 
 

@@ -97,6 +97,12 @@ class Run:
     @property
     def told_step(self) -> int:
         """Steps done, as events count them: while starts are tried, those of all of them."""
+        beside = (self.trial.abreast - 1) * self.trainer.step if self.trial else 0
+        return self.resumed_step + beside
+
+    @property
+    def resumed_step(self) -> int:
+        """The same of a bake that goes on from here: of starts side by side it has the first."""
         before = self.trial.number * self.stage.settings.candidate_steps if self.trial else 0
         return before + self.step
 

@@ -11,6 +11,7 @@ from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings import BakeSettings
 from verdigris.core.training.options import BakeOptions
+from verdigris.core.training.protocols import SideBySide
 from verdigris.core.training.run import Run
 from verdigris.core.training.trainers import open_trainer
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Steps that are done before it is known how long they take.
 FIRST_RUN = 20
+# Far enough apart that neighbouring seeds of bakes try different starts.
+_SEED_STEP = 7919
 
 
 def fresh_parameters(settings: BakeSettings, materials: int, seed: int) -> Parameters:
@@ -56,8 +59,21 @@ def open_trained(
         settings.horizon_step,
     )
     device = teachers[0].device
-    trainer = open_trainer(kind, parameters, source, settings.training(), device)
+    trainer = open_trainer(
+        kind, parameters, source, settings.training(), device, settings.most_abreast
+    )
     return trainer, source
+
+
+def begin_starts(trainer: Trainer, settings: BakeSettings, materials: int, first: int) -> int:
+    """Begins a start, with those that train beside it; tells how many."""
+    most = trainer.most_tracks if isinstance(trainer, SideBySide) else 1
+    seeds = range(first, min(first + most, settings.candidates))
+    starts = [
+        fresh_parameters(settings, materials, settings.seed + _SEED_STEP * seed) for seed in seeds
+    ]
+    trainer.restart(*starts)
+    return len(starts)
 
 
 def in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:

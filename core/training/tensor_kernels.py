@@ -24,9 +24,9 @@ class Bound:
     pipeline: slangpy.ComputePipeline
     arguments: slangpy.ShaderObject
 
-    def record(self, encoder: slangpy.ComputePassEncoder, groups: int) -> None:
+    def record(self, encoder: slangpy.ComputePassEncoder, groups: int, tracks: int = 1) -> None:
         encoder.bind_pipeline(self.pipeline, self.arguments)
-        encoder.dispatch_compute([groups, 1, 1])
+        encoder.dispatch_compute([groups, tracks, 1])
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import slangpy
 
 # Samples of as many steps are drawn at once for this trainer: enough to fill a device, and
@@ -27,12 +29,34 @@ RECORD_PARTS = ("value", "v", "gradient")
 STEP_RATES = 4
 # Indices into the state buffer; the order is that of trainer_state.slang.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
+# Numbers of a track there.
+STATE_SIZE = 8
+
+
+@dataclass(frozen=True)
+class TrackContents:
+    """What a start goes on from."""
+
+    parameters: Parameters
+    moments: NDArray[Any]
+    latent_squares: NDArray[Any]
+    bases: NDArray[Any]
+
+    @classmethod
+    def fresh(cls, parameters: Parameters) -> TrackContents:
+        """Of one that begins."""
+        moments = np.zeros((len(parameters.decoder), 2), np.float32)
+        squares = np.zeros_like(parameters.latents)
+        return cls(parameters, moments, squares, first_bases(parameters.spec))
 
 
 @dataclass(frozen=True)
 class TensorMemory:
     """A texel's value, mean square and gradient lie side by side, so that an update of a texel
-    touches few cache lines, and a bigger texture costs memory but no time."""
+    touches few cache lines, and a bigger texture costs memory but no time.
+
+    Starts that train side by side have a track each: buffers hold one after the other, but for
+    rates and samples, which are the same for all."""
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
@@ -51,49 +75,47 @@ class TensorMemory:
 
     @classmethod
     def allocate(
-        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int
+        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, tracks: int = 1
     ) -> TensorMemory:
-        sizes = buffer_sizes(start.spec, start.layout, plan, batch)
+        sizes = buffer_sizes(start.spec, start.layout, plan, batch, tracks)
         return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
 
-    def store(
-        self,
-        parameters: Parameters,
-        moments: NDArray[Any],
-        latent_squares: NDArray[Any],
-        bases: NDArray[Any],
-        step: int,
-    ) -> None:
-        """Sets everything that a run goes on from."""
-        texels, channels = parameters.latents.shape
-        records = np.zeros((texels, len(RECORD_PARTS), channels), np.float32)
-        for part, values in enumerate((parameters.latents, latent_squares)):
-            records[:, part] = values
-        state = np.zeros(8, np.uint32)
-        state[[TRAIN_STEP, UPDATE_STEP]] = step
-        self.decoder.copy_from_numpy(parameters.decoder.astype(np.float32))
-        self.moments.copy_from_numpy(np.ascontiguousarray(moments, np.float32))
-        self.bases.copy_from_numpy(np.ascontiguousarray(bases, np.float32))
-        self.texels.copy_from_numpy(records)
-        self.visits.copy_from_numpy(np.zeros(texels, np.uint32))
-        self.state.copy_from_numpy(state)
+    def store(self, tracks: Sequence[TrackContents], step: int) -> None:
+        """Sets everything that these go on from, on the first tracks that there are."""
+        latents = np.stack([each.parameters.latents for each in tracks])
+        records = np.zeros((*latents.shape[:2], len(RECORD_PARTS), latents.shape[2]), np.float32)
+        records[:, :, 0], records[:, :, 1] = latents, [each.latent_squares for each in tracks]
+        state = np.zeros((len(tracks), STATE_SIZE), np.uint32)
+        state[:, [TRAIN_STEP, UPDATE_STEP]] = step
+        _fill(self.decoder, np.stack([each.parameters.decoder for each in tracks]), np.float32)
+        _fill(self.moments, np.stack([each.moments for each in tracks]), np.float32)
+        _fill(self.bases, np.stack([each.bases for each in tracks]), np.float32)
+        _fill(self.texels, records, np.float32)
+        _fill(self.visits, np.zeros(latents.shape[:2]), np.uint32)
+        _fill(self.state, state, np.uint32)
 
     def store_ranges(self, offset: FloatArray, unit: FloatArray) -> None:
-        """Of the grid that latents are rounded to, [materials, channels] each."""
-        self.ranges.copy_from_numpy(np.stack([offset, unit], 1).astype(np.float32))
+        """Of the grids that latents are rounded to, those of one track after another, [materials,
+        channels] each."""
+        _fill(self.ranges, np.stack([offset, unit], 1), np.float32)
 
-    def records(self, channels: int) -> NDArray[np.float32]:
-        """[texels, parts, channels]"""
+    def records(self, layout: LatentLayout, channels: int) -> NDArray[np.float32]:
+        """[tracks, texels, parts, channels]"""
         values: NDArray[np.float32] = read_buffer(self.texels, np.float32)
-        return values.reshape(-1, len(RECORD_PARTS), channels)
+        return values.reshape(-1, layout.texel_count, len(RECORD_PARTS), channels)
+
+
+def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
+    """From its beginning on."""
+    buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
 
 
 def buffer_sizes(
-    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int
+    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int, tracks: int = 1
 ) -> dict[str, int]:
     """Bytes of each buffer of TensorMemory."""
     slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
-    return {
+    of_track = {
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
         "gradients": 4 * spec.parameter_count,
@@ -105,9 +127,12 @@ def buffer_sizes(
         "visits": 4 * layout.texel_count,
         "partials": 4 * slots * plan.group_count(batch),
         "losses": 4,
+        "state": 4 * STATE_SIZE,
+    }
+    return {
+        **{name: tracks * size for name, size in of_track.items()},
         "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
         "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS,
-        "state": 32,
     }
 
 

@@ -36,13 +36,13 @@ _PARAMETERS_PER_GROUP = 8
 
 @dataclass(frozen=True)
 class _Launch:
-    """A kernel and how many groups it takes."""
+    """A kernel and how many groups it takes for each track."""
 
     kernel: Bound
     groups: int
 
-    def record(self, compute: slangpy.ComputePassEncoder) -> None:
-        self.kernel.record(compute, self.groups)
+    def record(self, compute: slangpy.ComputePassEncoder, tracks: int = 1) -> None:
+        self.kernel.record(compute, self.groups, tracks)
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,13 @@ class StepKernels:
         copies = programs.bind(_UPDATE, "copyDecoder", network)
         return cls(step, _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
-    def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
+    def record_step(self, compute: slangpy.ComputePassEncoder, tracks: int) -> None:
         for launch in self.step:
-            launch.record(compute)
+            launch.record(compute, tracks)
 
-    def record_copies(self, compute: slangpy.ComputePassEncoder) -> None:
-        """Fills what the matrix kernels read from the decoder."""
-        self.copies.record(compute)
+    def record_copies(self, compute: slangpy.ComputePassEncoder, tracks: int) -> None:
+        """Fills what the matrix kernels read from the decoders."""
+        self.copies.record(compute, tracks)
 
 
 def step_programs(device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> StudentKernels:
@@ -131,6 +131,7 @@ def _arguments(
         "batch": settings.batch,
         "chunkSteps": TENSOR_CHUNK_STEPS,
         "groups": plan.group_count(settings.batch),
+        "texels": layout.texel_count,
         "lossScale": LOSS_SCALE,
         "codes": float(quantisation.codes if quantisation else 0),
         "layout": {

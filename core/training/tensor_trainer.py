@@ -24,8 +24,10 @@ from verdigris.core.training.tensor_memory import (
     RECORD_PARTS,
     REJECTED,
     SKIPPED,
+    STATE_SIZE,
     TENSOR_CHUNK_STEPS,
     TensorMemory,
+    TrackContents,
     first_bases,
 )
 from verdigris.core.training.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
@@ -69,18 +71,26 @@ class TensorTrainer:
         settings: TrainingSettings,
         device: Device,
         plan: GroupPlan | None = None,
+        tracks: int = 1,
     ) -> None:
+        """`tracks` starts at most can train side by side."""
         self._gpu, self._source, self._settings = device.gpu, source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
+        self.most_tracks = tracks
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
         )
-        self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
+        self._memory = TensorMemory.allocate(
+            self._gpu, parameters, self.plan, settings.batch, tracks
+        )
         self._step, self._drawn = 0, (-1, -1)
-        self._grid: LatentGrid | None = None
+        # how many starts train, and which of them is told of
+        self.tracks, self._told = 1, 0
+        # of each start
+        self._grids: list[LatentGrid] = []
         # what was read of the texels since the last step
         self._read: NDArray[np.float32] | None = None
-        self._counts: NDArray[np.uint32] = np.zeros(8, np.uint32)
+        self._counts: NDArray[np.uint32] = np.zeros((1, STATE_SIZE), np.uint32)
         programs = step_programs(device, self._spec, settings.loss, self.plan)
         self._kernels = StepKernels.bind(programs, parameters, settings, self.plan, self._memory)
         self.restart(parameters)
@@ -114,18 +124,22 @@ class TensorTrainer:
     def _fix_ranges(self) -> None:
         """Takes the latents' ranges as they are, if the phase that rounds them begins here."""
         quantisation = self._settings.quantisation
-        if self._grid or quantisation is None or self._step < quantisation.first_step:
+        if self._grids or quantisation is None or self._step < quantisation.first_step:
             return
-        ranges = fit_ranges(self.parameters(), quantisation.outliers)
-        self._set_grid(LatentGrid(self._layout, ranges, quantisation.bits))
+        ranges = [
+            fit_ranges(self._parameters_of(track), quantisation.outliers)
+            for track in range(self.tracks)
+        ]
+        self._set_grids([LatentGrid(self._layout, each, quantisation.bits) for each in ranges])
 
-    def _set_grid(self, grid: LatentGrid | None) -> None:
-        self._grid = grid
-        if grid:
-            self._memory.store_ranges(grid.offset, grid.unit)
+    def _set_grids(self, grids: list[LatentGrid]) -> None:
+        self._grids = grids
+        if grids:
+            offset, unit = ([getattr(each, name) for each in grids] for name in ("offset", "unit"))
+            self._memory.store_ranges(np.concatenate(offset), np.concatenate(unit))
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
-        return self._grid.ranges if self._grid else None
+        return self._grids[self._told].ranges if self._grids else None
 
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Some steps, all of one chunk."""
@@ -137,7 +151,7 @@ class TensorTrainer:
         self._record_samples(encoder, steps)
         with encoder.begin_compute_pass() as compute:
             for _ in range(steps):
-                self._kernels.record_step(compute)
+                self._kernels.record_step(compute, self.tracks)
 
     def _rates(self, step: int) -> tuple[float, ...]:
         """StepRates of trainer_state.slang."""
@@ -165,39 +179,55 @@ class TensorTrainer:
             encoder.upload_buffer_data(samples, offset, drawn.view(np.uint8).reshape(-1))
 
     def _report(self, steps: int) -> StepReport:
-        before, self._counts = self._counts, read_buffer(self._memory.state, np.uint32)
-        skipped = int(self._counts[SKIPPED] - before[SKIPPED])
-        rejected = int(self._counts[REJECTED] - before[REJECTED])
-        total = float(read_buffer(self._memory.losses, np.float32)[0])
-        mean = total / (steps - skipped) if skipped < steps else float("nan")
-        return StepReport(mean, steps * self._settings.batch, skipped, rejected)
+        counts = read_buffer(self._memory.state, np.uint32).reshape(-1, STATE_SIZE)[: self.tracks]
+        new, self._counts = counts - self._counts, counts
+        skipped, rejected = (int(new[:, place].sum()) for place in (SKIPPED, REJECTED))
+        totals = read_buffer(self._memory.losses, np.float32)[: self.tracks].astype(np.float64)
+        taken = steps - new[:, SKIPPED].astype(np.float64)
+        means = np.divide(totals, taken, out=np.full(self.tracks, np.nan), where=taken > 0)
+        mean = float(totals.sum() / taken.sum()) if taken.any() else float("nan")
+        samples, losses = steps * self.tracks * self._settings.batch, tuple(map(float, means))
+        return StepReport(mean, samples, skipped, rejected, losses if self.tracks > 1 else ())
+
+    def tell_of(self, track: int) -> None:
+        """Parameters, ranges and state are those of this start from now on."""
+        self._told = track
 
     def parameters(self) -> Parameters:
-        records = self._records()
-        decoder = read_buffer(self._memory.decoder, np.float32)
-        return Parameters(self._spec, self._layout, decoder, np.ascontiguousarray(records[:, 0]))
+        return self._parameters_of(self._told)
 
-    def _records(self) -> NDArray[np.float32]:
+    def _parameters_of(self, track: int) -> Parameters:
+        latents = np.ascontiguousarray(self._records(track)[:, 0])
+        decoder = self._of_track(self._memory.decoder, track)
+        return Parameters(self._spec, self._layout, decoder, latents)
+
+    def _records(self, track: int) -> NDArray[np.float32]:
         """Of all texels. Who wants the parameters wants the state, too, mostly."""
         if self._read is None:
-            self._read = self._memory.records(self._spec.latent_channels)
-        return self._read
+            self._read = self._memory.records(self._layout, self._spec.latent_channels)
+        records: NDArray[np.float32] = self._read[track]
+        return records
+
+    def _of_track(self, buffer: slangpy.Buffer, track: int) -> NDArray[np.float32]:
+        tracks = read_buffer(buffer, np.float32).reshape(self.most_tracks, -1)
+        values: NDArray[np.float32] = tracks[track]
+        return values
 
     def lent(self) -> LentBuffers:
-        """The network where it trains."""
+        """The first start's network where it trains."""
         quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
         return LentBuffers(self._memory.decoder, self._memory.texels, quads)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        records = self._records()
-        moments = read_buffer(self._memory.moments, np.float32).reshape(-1, 2)
+        track = self._told
+        moments = self._of_track(self._memory.moments, track).reshape(-1, 2)
         return {
             "step": np.array(self._step),
             "decoder_m": np.ascontiguousarray(moments[:, 0]),
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
-            "decoder_bases": read_buffer(self._memory.bases, np.float32),
-            "latents_v": np.ascontiguousarray(records[:, 1]),
-            **state_of(self._grid),
+            "decoder_bases": self._of_track(self._memory.bases, track),
+            "latents_v": np.ascontiguousarray(self._records(track)[:, 1]),
+            **state_of(self._grids[track] if self._grids else None),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
@@ -209,30 +239,23 @@ class TensorTrainer:
         ]
         latents = require_array(state, "latents_v", parameters.latents.shape)
         bases = require_array(state, "decoder_bases", first_bases(self._spec).shape)
-        self._set_grid(find_grid(state, self._layout, self._spec.latent_channels, self._settings))
-        self._store(parameters, np.stack(decoder, 1), latents, bases, step)
+        grid = find_grid(state, self._layout, self._spec.latent_channels, self._settings)
+        self._set_grids([grid] if grid else [])
+        self._store([TrackContents(parameters, np.stack(decoder, 1), latents, bases)], step)
 
-    def restart(self, parameters: Parameters) -> None:
-        self._set_grid(None)
-        nothing = np.zeros_like(parameters.latents)
-        moments = np.zeros((len(parameters.decoder), 2), np.float32)
-        self._store(parameters, moments, nothing, first_bases(self._spec), 0)
+    def restart(self, *starts: Parameters) -> None:
+        self._set_grids([])
+        self._store([TrackContents.fresh(each) for each in starts], 0)
 
-    def _store(
-        self,
-        parameters: Parameters,
-        moments: NDArray[Any],
-        latent_squares: NDArray[Any],
-        bases: NDArray[Any],
-        step: int,
-    ) -> None:
-        self._memory.store(parameters, moments, latent_squares, bases, step)
+    def _store(self, tracks: list[TrackContents], step: int) -> None:
+        self.tracks, self._told = len(tracks), 0
+        self._memory.store(tracks, step)
         encoder = self._gpu.create_command_encoder()
         with encoder.begin_compute_pass() as compute:
-            self._kernels.record_copies(compute)
+            self._kernels.record_copies(compute, self.tracks)
         self._gpu.submit_command_buffer(encoder.finish())
         self._step, self._drawn, self._read = step, (-1, -1), None
-        self._counts = np.zeros(8, np.uint32)
+        self._counts = np.zeros((self.tracks, STATE_SIZE), np.uint32)
 
     def close(self) -> None:
         self._gpu.wait_for_idle()

@@ -25,8 +25,9 @@ def open_trainer(
     source: DrawnSamples,
     settings: TrainingSettings,
     device: Device,
+    abreast: int = 1,
 ) -> Trainer:
-    """A trainer at step 0."""
+    """A trainer at step 0; `abreast` starts may train side by side, if it can."""
     repeats = source.settings.repeats
     if kind == "tensor" and repeats != 1:
         raise SettingsError(
@@ -45,5 +46,5 @@ def open_trainer(
     if kind == "tensor":
         from verdigris.core.training.tensor_trainer import TensorTrainer
 
-        return TensorTrainer(parameters, source, settings, device)
+        return TensorTrainer(parameters, source, settings, device, tracks=abreast)
     raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")

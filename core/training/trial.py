@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import SettingsError
@@ -29,18 +29,23 @@ class Trial:
     """Of the start that is being tried."""
 
     number: int = 0
-    """The first is 0."""
+    """The first is 0; of those that train side by side, the first of these."""
 
-    loss: float = 0.0
-    """Summed over those of its steps that count."""
+    losses: list[float] = field(default_factory=lambda: [0.0])
+    """Of each of these, summed over those of its steps that count."""
 
     best: Best | None = None
     """Of those before it."""
 
+    @property
+    def abreast(self) -> int:
+        """How many train side by side now."""
+        return len(self.losses)
+
     def facts(self) -> dict[str, Any]:
         """What is no array."""
         best = {"best_loss": self.best.loss} if self.best else {}
-        return {"number": self.number, "loss": self.loss, **best}
+        return {"number": self.number, "loss": self.losses[0], **best}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Of the best start, beside those of the present one."""
@@ -65,7 +70,7 @@ class Trial:
         number, loss = _number(facts, "number"), _number(facts, "loss")
         if not (number.is_integer() and 0 <= number < starts) or math.isnan(loss):
             raise CheckpointError(f"start {number} of {starts} has a loss of {loss}")
-        trial = cls(int(number), loss)
+        trial = cls(int(number), losses=[loss])
         if "best_loss" in facts:
             named = {
                 name.removeprefix(_BEST): array

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from verdigris.core import settings
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.training import stepping
+from verdigris.core.training.tensor_plan import plan_groups
+from verdigris.core.training.tensor_trainer import TensorTrainer
 
 from ..small_pictures import SMALL_PICTURES
 from .bakes import plain_teacher
@@ -117,3 +121,15 @@ def pool_source():
 @pytest.fixture(scope="module")
 def clay():
     return plain_teacher()
+
+
+@pytest.fixture
+def abreast(monkeypatch):
+    """Sets how many starts train side by side, by the kernels that graphics cards train with."""
+
+    def opened(kind, parameters, source, training, device, most=1):
+        plan = plan_groups(parameters.spec, False, unrolls=False)
+        return TensorTrainer(parameters, source, training, device, plan, most)
+
+    monkeypatch.setattr(stepping, "open_trainer", opened)
+    return lambda most: monkeypatch.setattr(settings, "_MOST_ABREAST", most)

@@ -98,6 +98,19 @@ def test_once_a_start_is_chosen_the_others_are_forgotten(clay, tmp_path):
     assert not [name for name in saved.state if name.startswith("best_")]
 
 
+def test_side_by_side_starts_are_chosen_from_as_one_after_another(clay, abreast, tmp_path):
+    settings = replace(SETTINGS, candidates=3, candidate_share=0.25)
+    results = {}
+    for most in (1, 2):
+        abreast(most)
+        events = run([clay], tmp_path / str(most), settings)
+        results[most] = open_bundle(tmp_path / str(most) / "out.vdg").parameters()
+        steps = [event.step for event in events if isinstance(event, Step)]
+        assert steps[-1] == TINY.iterations
+    np.testing.assert_array_equal(results[1].latents, results[2].latents)
+    np.testing.assert_array_equal(results[1].decoder, results[2].decoder)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -93,14 +93,16 @@ def test_sizes_are_those_of_the_buffers_that_a_trainer_makes():
     settings = replace(SETTINGS, resolution=16, batch=64)
     gpu, spec, layout = open_device("software").gpu, settings.spec, settings.layout(2)
     plan = plan_groups(spec, False, unrolls=False)
-    held = TensorMemory.allocate(gpu, initialise(spec, layout, 0), plan, settings.batch)
-    for name, size in buffer_sizes(spec, layout, plan, settings.batch).items():
-        assert getattr(held, name).size == max(size, 4), name
+    for tracks in (1, 3):
+        held = TensorMemory.allocate(gpu, initialise(spec, layout, 0), plan, 64, tracks)
+        for name, size in buffer_sizes(spec, layout, plan, 64, tracks).items():
+            assert getattr(held, name).size == max(size, 4), name
     assert set(buffer_sizes(spec, layout, plan, 64)) == set(TensorMemory.__dataclass_fields__)
-    sizes = device_buffers(settings, 2, "tensor", gpu)
-    assert sum(sizes) == sum(buffer_sizes(spec, layout, plan, 64).values()) + 4 * (
-        spec.parameter_count + 8 * layout.texel_count
-    )
+    student = 4 * (spec.parameter_count + 8 * layout.texel_count)
+    for starts in (1, 3):
+        beside = replace(settings, candidates=starts, candidate_share=1.0)
+        sizes = buffer_sizes(spec, layout, plan, 64, starts)
+        assert sum(device_buffers(beside, 2, "tensor", gpu)) == sum(sizes.values()) + student
 
 
 def test_a_device_survives_an_allocation_that_fails(monkeypatch):

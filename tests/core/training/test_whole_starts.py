@@ -19,6 +19,7 @@ from verdigris.core.training.events import (
     Finished,
     Metrics,
     Phase,
+    Preview,
     Started,
     Step,
 )
@@ -182,6 +183,72 @@ def test_a_time_limit_holds_all_of_them(clay, tmp_path):
     assert isinstance(events[-1], Finished) and events[-1].stopped_by == "time limit"
 
 
+def test_side_by_side_they_end_as_one_after_another(clay, abreast, ends, tmp_path):
+    abreast(1)
+    run([clay], tmp_path / "alone", SETTINGS)
+    alone, ends[:] = [*ends], []
+    abreast(2)
+    events = run([clay], tmp_path / "beside", SETTINGS)
+    assert len(ends) == STARTS
+    for (error, parameters), (same_error, same) in zip(alone, ends, strict=True):
+        assert error == same_error
+        np.testing.assert_array_equal(parameters.latents, same.latents)
+    results = [baked(tmp_path / name) for name in ("alone", "beside")]
+    np.testing.assert_array_equal(*(each.decoder for each in results))
+    # two, and what is left
+    measured = [event.step for event in events if isinstance(event, Metrics)]
+    assert measured == [2 * STEPS, STARTS * STEPS]
+    steps = [(event.step, event.steps) for event in events if isinstance(event, Step)]
+    assert steps == sorted(steps) and steps[-1] == (STARTS * STEPS, STARTS * STEPS)
+    assert (events[-1].step, events[-1].stopped_by) == (STARTS * STEPS, "steps")
+
+
+def test_a_picture_comes_before_those_that_train_side_by_side_have_ended(clay, abreast, tmp_path):
+    abreast(STARTS)
+    options = {"preview_seconds": 1000.0, "preview_size": 16, "run_seconds": 1e-6}
+    events = run([clay], tmp_path, SETTINGS, **options)
+    pictures = [number for number, event in enumerate(events) if isinstance(event, Preview)]
+    before = [event.step for event in events[: pictures[0]] if isinstance(event, Step)]
+    assert STEPS // STARTS <= before[-1] // STARTS < STEPS
+    early, best = (events[number].picture[..., :3] for number in pictures[:2])
+    assert early.max() > 0.05 and (early != best).any()
+
+
+def test_a_bake_cut_off_while_some_train_side_by_side_ends_as_an_uninterrupted_one(
+    clay, abreast, tmp_path
+):
+    abreast(2)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run([clay], whole, SETTINGS)
+    options = BakeOptions("out", parts, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
+    events = bake([clay], SETTINGS, options)
+    kept = next(event for event in events if isinstance(event, Checkpointed))
+    told = next(event for event in events if isinstance(event, Step))
+    events.close()
+    # of the two the checkpoint has the first
+    assert 0 < kept.step < STEPS and told.step >= 2 * kept.step
+    events = run([clay], parts, SETTINGS, resume=True)
+    assert (events[0].step, events[-1].step) == (kept.step, STARTS * STEPS)
+    np.testing.assert_array_equal(baked(whole).decoder, baked(parts).decoder)
+    np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
+
+
+def test_a_bake_that_is_stopped_while_the_first_train_keeps_one_and_goes_on(
+    clay, abreast, tmp_path
+):
+    abreast(2)
+    whole, parts, control = tmp_path / "whole", tmp_path / "parts", BakeControl()
+    run([clay], whole, SETTINGS)
+    options = BakeOptions("out", parts, "numpy", run_seconds=1e-6)
+    for event in bake([clay], SETTINGS, options, control):
+        if isinstance(event, Step):
+            control.stop()
+    assert event.stopped_by == "request" and 0 < event.step < 2 * STEPS
+    assert np.isfinite(baked(parts).latents).all()
+    run([clay], parts, SETTINGS, resume=True)
+    np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
+
+
 def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for():
     standard = require_settings("standard", "tensor")
     few = standard.with_few_texels(4)
@@ -227,6 +294,12 @@ def test_a_machine_is_no_slower_for_trying_them():
     estimate.learn({**source, "step": settings.iterations})
     beside = Estimate().seconds(settings, "tensor", None) - samples_of(settings) / 3e8
     assert estimate.seconds(settings, "tensor", None) == pytest.approx(seconds + beside)
+    # and tells nothing of textures, which are not trained side by side
+    textured = require_settings("standard", "tensor")
+    for each in (estimate, Estimate()):
+        assert each.seconds(textured, "tensor", None) == pytest.approx(
+            beside + samples_of(textured) / 3e8
+        )
 
 
 @pytest.mark.parametrize(
