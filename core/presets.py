@@ -24,12 +24,14 @@ _LONG = BakeSettings(
 _STANDARD_RATE = 1.4e-2
 # At this one five seeds of a smooth texture come out alike.
 _SMOOTH_RATE = 7e-3
-# And those of a large one, once an encoder has made it.
-_SMOOTH_LATENT_RATE = 2e-3
+# And at these of its latents those of a large one, once an encoder has made it.
+_SMOOTH_LATENT_RATE, _WIDE_SMOOTH_LATENT_RATE = 2.5e-3, 2e-3
 # Of many short bakes at this rate the best are more alike than at that one.
 _UNIFORM_RATE = 1e-2
-# With all directions from the start, of a wide decoder: with the other most starts end far worse.
+# With all directions from the start; with the other some starts end worse, of wide decoders most.
 _UNIFORM_LOSS = "cbrt_bounded"
+# Narrower than a texel: what is filtered between texels blurs once more.
+_WIDTH = 0.7
 # By then rates are low enough for narrow decoders; wide ones are driven astray for longer.
 _HORIZON_AT, _WIDE_HORIZON_AT = 0.3, 0.7
 # Of the decoder of final: at the rate of narrow ones it ends worse.
@@ -57,9 +59,13 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=54_000,
             decoder_rate=_STANDARD_RATE,
             smooth_rate=_SMOOTH_RATE,
+            smooth_latent_rate=_SMOOTH_LATENT_RATE,
+            draw=DrawSettings(finest_width=_WIDTH),
             uniform_share=1 / 6,
-            uniform_starts=16,
+            uniform_starts=24,
             uniform_rate=_UNIFORM_RATE,
+            uniform_loss=_UNIFORM_LOSS,
+            uniform_horizon=0.0,
             candidates=4,
             candidate_share=0.2,
             encode_from=512,
@@ -75,10 +81,10 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             iterations=90_000,
             decoder_rate=_WIDE_RATE,
             smooth_rate=_SMOOTH_RATE,
-            smooth_latent_rate=_SMOOTH_LATENT_RATE,
+            smooth_latent_rate=_WIDE_SMOOTH_LATENT_RATE,
             carries_moments=True,
             latent_outliers=1e-4,
-            draw=DrawSettings(finest_width=0.7),
+            draw=DrawSettings(finest_width=_WIDTH),
             uniform_share=1 / 15,
             uniform_starts=32,
             uniform_rate=_UNIFORM_RATE,

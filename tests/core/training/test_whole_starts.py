@@ -253,9 +253,9 @@ def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for(
     standard = require_settings("standard", "tensor")
     few = standard.with_few_texels(4)
     assert few.has_whole_candidates and not standard.has_whole_candidates
-    assert (few.candidates, few.iterations, few.batch) == (16, 9_000, 8_192)
+    assert (few.candidates, few.iterations, few.batch) == (24, 9_000, 8_192)
     assert few.peak_rate == standard.uniform_rate < standard.decoder_rate
-    assert samples_of(few) == pytest.approx(16 * 9_000 * 8_192)
+    assert samples_of(few) == pytest.approx(24 * 9_000 * 8_192)
     asked = standard.changed({"iterations": 500}).with_few_texels(4)
     assert (asked.iterations, asked.has_whole_candidates) == (500, False)
     one = standard.changed({"candidates": 1}).with_few_texels(4)
@@ -273,7 +273,7 @@ def test_wide_decoders_have_more_of_them_and_a_loss_of_their_own():
     assert (few.candidates, few.iterations, few.batch) == (32, 6_000, 8_192)
     assert (few.loss, final.loss) == ("cbrt_bounded", "cbrt_log")
     assert final.changed({"loss": "cbrt_log"}).with_few_texels(4).loss == "cbrt_log"
-    assert require_settings("standard", "tensor").with_few_texels(4).loss == "cbrt_log"
+    assert require_settings("standard", "tensor").with_few_texels(4).loss == "cbrt_bounded"
 
 
 def test_short_bakes_of_wide_decoders_see_the_horizon_from_the_start():
@@ -283,8 +283,7 @@ def test_short_bakes_of_wide_decoders_see_the_horizon_from_the_start():
     assert long.with_few_texels(4).horizon_step == long.horizon_step == 350
     asked = final.changed({"horizon_at": 0.5}).with_few_texels(4)
     assert asked.horizon_step == asked.iterations // 2
-    standard = require_settings("standard", "tensor").with_few_texels(4)
-    assert standard.horizon_step == 0.3 * standard.iterations
+    assert require_settings("standard", "tensor").with_few_texels(4).horizon_step == 0
 
 
 def test_a_machine_is_no_slower_for_trying_them():
