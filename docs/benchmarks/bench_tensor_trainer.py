@@ -130,6 +130,23 @@ def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None)
     return result
 
 
+def time_starts(device, spec, plan, batch, steps, starts):
+    """Milliseconds of a step of so many starts side by side, of what is the same everywhere."""
+    layout, settings = LatentLayout(4, 4, 3), TrainingSettings(batch=batch)
+    source = DrawnSamples([AnalyticTeacher(device)], layout)
+    first = [initialise(spec, layout, seed) for seed in range(starts)]
+    trainer = TensorTrainer(first[0], source, settings, device, plan, tracks=starts)
+    trainer.restart(*first)
+    trainer.step_many(steps // 2)
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        trainer.step_many(steps)
+        times.append((time.perf_counter() - start) / steps * 1e3)
+    trainer.close()
+    return {"ms": float(np.median(times)), "ms_a_start": float(np.median(times)) / starts}
+
+
 def copy_bandwidth(gpu, size=1 << 30):
     usage = slangpy.BufferUsage.unordered_access
     a, b = (gpu.create_buffer(size=size, usage=usage) for _ in range(2))
@@ -213,6 +230,12 @@ def main():
         for other_size, other_batch in ((512, 8192), (512, 65536), (1024, 16384), (2048, 16384)):
             name = f"time 2x32 {other_size} {other_batch}"
             attempt(name, time_steps, device, spec, plan, other_size, other_batch, 1000)
+    for preset in ("2x32", "3x64"):
+        spec = PRESETS[preset]
+        plan = plan_groups(spec, not options.quick, unrolls=not options.quick)
+        for starts in (1, 2) if options.quick else (1, 4, 8, 16):
+            name = f"time {preset} {starts} side by side"
+            attempt(name, time_starts, device, spec, plan, batch // 2, steps, starts)
     for file in options.files:
         teacher = Teacher(load_document(file), device=device)
         spec = PRESETS["2x32"]
