@@ -73,20 +73,37 @@ def create_buffer(
     gpu: slangpy.Device, data: NDArray[Any] | None = None, size: int = 0, label: str = ""
 ) -> slangpy.Buffer:
     """A storage buffer with a copy of the data, or of zeros."""
-    import slangpy
-
     if data is None:
         data = np.zeros(max(size, 4), np.uint8)
-    usage = (
+    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    return gpu.create_buffer(size=flat.nbytes, usage=_usage(), label=label, data=flat)
+
+
+def _usage() -> slangpy.BufferUsage:
+    import slangpy
+
+    return (
         slangpy.BufferUsage.shader_resource
         | slangpy.BufferUsage.unordered_access
         | slangpy.BufferUsage.copy_source
         | slangpy.BufferUsage.copy_destination
     )
-    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    return gpu.create_buffer(size=flat.nbytes, usage=usage, label=label, data=flat)
 
 
 def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
     """A copy of the buffer's bytes as an array of that type."""
     return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
+
+
+def read_share(
+    gpu: slangpy.Device, buffer: slangpy.Buffer, share: int, shares: int, dtype: Any
+) -> NDArray[Any]:
+    """The same of one of the equal shares of a buffer; the others stay where they are."""
+    size = buffer.size // shares
+    if shares > 1:
+        part = gpu.create_buffer(size=size, usage=_usage())
+        encoder = gpu.create_command_encoder()
+        encoder.copy_buffer(part, 0, buffer, share * size, size)
+        gpu.submit_command_buffer(encoder.finish())
+        buffer = part
+    return read_buffer(buffer, dtype)

@@ -12,7 +12,7 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import square_side
-from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
+from verdigris.core.training.tensor_kernels import create_buffer
 from verdigris.core.training.tensor_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
@@ -98,11 +98,6 @@ class TensorMemory:
         """Of the grids that latents are rounded to, those of one track after another, [materials,
         channels] each."""
         _fill(self.ranges, np.stack([offset, unit], 1), np.float32)
-
-    def records(self, layout: LatentLayout, channels: int) -> NDArray[np.float32]:
-        """[tracks, texels, parts, channels]"""
-        values: NDArray[np.float32] = read_buffer(self.texels, np.float32)
-        return values.reshape(-1, layout.texel_count, len(RECORD_PARTS), channels)
 
 
 def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:

@@ -19,7 +19,7 @@ from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.tensor_kernels import read_buffer
+from verdigris.core.training.tensor_kernels import read_buffer, read_share
 from verdigris.core.training.tensor_memory import (
     RECORD_PARTS,
     REJECTED,
@@ -88,8 +88,8 @@ class TensorTrainer:
         self.tracks, self._told = 1, 0
         # of each start
         self._grids: list[LatentGrid] = []
-        # what was read of the texels since the last step
-        self._read: NDArray[np.float32] | None = None
+        # what was read of the texels since the last step, by start
+        self._read: dict[int, NDArray[np.float32]] = {}
         self._counts: NDArray[np.uint32] = np.zeros((1, STATE_SIZE), np.uint32)
         programs = step_programs(device, self._spec, settings.loss, self.plan)
         self._kernels = StepKernels.bind(programs, parameters, settings, self.plan, self._memory)
@@ -107,7 +107,7 @@ class TensorTrainer:
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
-            self._step, self._read = self._submission_end(last), None
+            self._step, self._read = self._submission_end(last), {}
             encoder = self._gpu.create_command_encoder()
         return self._report(steps)
 
@@ -203,15 +203,13 @@ class TensorTrainer:
 
     def _records(self, track: int) -> NDArray[np.float32]:
         """Of all texels. Who wants the parameters wants the state, too, mostly."""
-        if self._read is None:
-            self._read = self._memory.records(self._layout, self._spec.latent_channels)
-        records: NDArray[np.float32] = self._read[track]
-        return records
+        if track not in self._read:
+            values = self._of_track(self._memory.texels, track)
+            self._read[track] = values.reshape(-1, len(RECORD_PARTS), self._spec.latent_channels)
+        return self._read[track]
 
     def _of_track(self, buffer: slangpy.Buffer, track: int) -> NDArray[np.float32]:
-        tracks = read_buffer(buffer, np.float32).reshape(self.most_tracks, -1)
-        values: NDArray[np.float32] = tracks[track]
-        return values
+        return read_share(self._gpu, buffer, track, self.most_tracks, np.float32)
 
     def lent(self) -> LentBuffers:
         """The first start's network where it trains."""
@@ -254,7 +252,7 @@ class TensorTrainer:
         with encoder.begin_compute_pass() as compute:
             self._kernels.record_copies(compute, self.tracks)
         self._gpu.submit_command_buffer(encoder.finish())
-        self._step, self._drawn, self._read = step, (-1, -1), None
+        self._step, self._drawn, self._read = step, (-1, -1), {}
         self._counts = np.zeros((self.tracks, STATE_SIZE), np.uint32)
 
     def close(self) -> None:
