@@ -28,8 +28,9 @@ _SEED_BITS = 53
 _SMOOTH_PLACES = 2
 # Starts of a bake: each is a bake of its own for a while.
 MOST_CANDIDATES = 64
-# By so many a graphics card is busy.
-_MOST_ABREAST = 8
+# By so many samples a step a graphics card is busy: more starts beside each other take as much
+# longer. And texels a side of the largest of which there is room for several.
+_SAMPLES_ABREAST = 65_536
 _LARGEST_ABREAST = 256
 # Days of any device, and far below what floats hold.
 _MOST_ITERATIONS = 1_000_000_000
@@ -308,7 +309,9 @@ class BakeSettings:
     def most_abreast(self) -> int:
         """Starts that may train side by side, by a trainer that can: textures that are no larger
         than those that others are made of."""
-        return min(_MOST_ABREAST, self.candidates) if self.resolution <= _LARGEST_ABREAST else 1
+        if self.resolution > _LARGEST_ABREAST:
+            return 1
+        return max(1, min(_SAMPLES_ABREAST // self.batch, self.candidates))
 
     @property
     def is_encoded(self) -> bool:

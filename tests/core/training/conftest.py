@@ -10,7 +10,7 @@ from verdigris.core.training.tensor_plan import plan_groups
 from verdigris.core.training.tensor_trainer import TensorTrainer
 
 from ..small_pictures import SMALL_PICTURES
-from .bakes import plain_teacher
+from .bakes import TINY, plain_teacher
 
 
 def hemisphere(random, count, least=0.05):
@@ -132,4 +132,4 @@ def abreast(monkeypatch):
         return TensorTrainer(parameters, source, training, device, plan, most)
 
     monkeypatch.setattr(stepping, "open_trainer", opened)
-    return lambda most: monkeypatch.setattr(settings, "_MOST_ABREAST", most)
+    return lambda most: monkeypatch.setattr(settings, "_SAMPLES_ABREAST", most * TINY.batch)

@@ -256,6 +256,7 @@ def test_they_are_for_such_a_material_alone_and_for_no_number_that_is_asked_for(
     assert (few.candidates, few.iterations, few.batch) == (24, 9_000, 8_192)
     assert few.peak_rate == standard.uniform_rate < standard.decoder_rate
     assert samples_of(few) == pytest.approx(24 * 9_000 * 8_192)
+    assert few.most_abreast == 8
     asked = standard.changed({"iterations": 500}).with_few_texels(4)
     assert (asked.iterations, asked.has_whole_candidates) == (500, False)
     one = standard.changed({"candidates": 1}).with_few_texels(4)
