@@ -106,6 +106,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             encode_from=256,
             small_share=_LONG.small_share,
             encoded_latent_rate=_LONG.encoded_latent_rate,
+            smooth_latent_rate=_SMOOTH_LATENT_RATE,
             uniform_share=_UNIFORM_SHARE,
             draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),
         ),
