@@ -1,5 +1,7 @@
 """Bakes that take a moment."""
 
+from dataclasses import replace
+
 from verdigris.core.bundle.read import open_bundle
 from verdigris.core.device import open_device
 from verdigris.core.material.document import parse_document
@@ -9,6 +11,8 @@ from verdigris.core.training.bake import BakeOptions, bake
 from verdigris.core.training.events import Checkpointed
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+# For the kernels of graphics cards on a processor.
+LIGHT = replace(TINY, batch=64)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
 <input name="base_color" type="color3" value="{colour}"/>
 <input name="specular_roughness" type="float" value="0.5"/></standard_surface>

@@ -10,7 +10,7 @@ from verdigris.core.training.tensor_plan import plan_groups
 from verdigris.core.training.tensor_trainer import TensorTrainer
 
 from ..small_pictures import SMALL_PICTURES
-from .bakes import TINY, plain_teacher
+from .bakes import LIGHT, plain_teacher
 
 
 def hemisphere(random, count, least=0.05):
@@ -125,11 +125,11 @@ def clay():
 
 @pytest.fixture
 def abreast(monkeypatch):
-    """Sets how many starts train side by side, by the kernels that graphics cards train with."""
+    """Sets how many starts of LIGHT train side by side, by the kernels of graphics cards."""
 
     def opened(kind, parameters, source, training, device, most=1):
         plan = plan_groups(parameters.spec, False, unrolls=False)
         return TensorTrainer(parameters, source, training, device, plan, most)
 
     monkeypatch.setattr(stepping, "open_trainer", opened)
-    return lambda most: monkeypatch.setattr(settings, "_SAMPLES_ABREAST", most * TINY.batch)
+    return lambda most: monkeypatch.setattr(settings, "_SAMPLES_ABREAST", most * LIGHT.batch)

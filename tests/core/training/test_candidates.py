@@ -11,7 +11,7 @@ from verdigris.core.training import checkpoint
 from verdigris.core.training.bake import BakeControl, BakeOptions, bake
 from verdigris.core.training.events import Checkpointed, Phase, Preview, Step
 
-from .bakes import TINY, baked, run
+from .bakes import LIGHT, TINY, baked, run
 
 # sixty steps of each start, in three runs
 SETTINGS = replace(TINY, candidates=2, candidate_share=0.5)
@@ -99,7 +99,7 @@ def test_once_a_start_is_chosen_the_others_are_forgotten(clay, tmp_path):
 
 
 def test_side_by_side_starts_are_chosen_from_as_one_after_another(clay, abreast, tmp_path):
-    encoded = replace(TINY, resolution=32, encode_from=32, small_resolution=16, small_share=0.5)
+    encoded = replace(LIGHT, resolution=32, encode_from=32, small_resolution=16, small_share=0.5)
     settings = replace(encoded, candidates=3, candidate_share=0.3)
     results = {}
     for most in (1, 2):

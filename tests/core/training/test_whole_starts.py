@@ -26,12 +26,13 @@ from verdigris.core.training.events import (
 from verdigris.core.training.measure import PICTURE_LIGHTING
 from verdigris.core.training.picture_error import PictureJudge, light_directions
 
-from .bakes import TINY, baked, run
+from .bakes import LIGHT, TINY, baked, run
 
 STARTS = 3
 SETTINGS = replace(
     TINY, resolution=256, uniform_resolution=4, uniform_starts=STARTS, uniform_share=0.5
 )
+BESIDE = replace(SETTINGS, batch=LIGHT.batch)
 STEPS = TINY.iterations // 2
 
 
@@ -185,10 +186,10 @@ def test_a_time_limit_holds_all_of_them(clay, tmp_path):
 
 def test_side_by_side_they_end_as_one_after_another(clay, abreast, ends, tmp_path):
     abreast(1)
-    run([clay], tmp_path / "alone", SETTINGS)
+    run([clay], tmp_path / "alone", BESIDE)
     alone, ends[:] = [*ends], []
     abreast(2)
-    events = run([clay], tmp_path / "beside", SETTINGS)
+    events = run([clay], tmp_path / "beside", BESIDE)
     assert len(ends) == STARTS
     for (error, parameters), (same_error, same) in zip(alone, ends, strict=True):
         assert error == same_error
@@ -206,7 +207,7 @@ def test_side_by_side_they_end_as_one_after_another(clay, abreast, ends, tmp_pat
 def test_a_picture_comes_before_those_that_train_side_by_side_have_ended(clay, abreast, tmp_path):
     abreast(STARTS)
     options = {"preview_seconds": 1000.0, "preview_size": 16, "run_seconds": 1e-6}
-    events = run([clay], tmp_path, SETTINGS, **options)
+    events = run([clay], tmp_path, BESIDE, **options)
     pictures = [number for number, event in enumerate(events) if isinstance(event, Preview)]
     before = [event.step for event in events[: pictures[0]] if isinstance(event, Step)]
     assert STEPS // STARTS <= before[-1] // STARTS < STEPS
@@ -219,15 +220,15 @@ def test_a_bake_cut_off_while_some_train_side_by_side_ends_as_an_uninterrupted_o
 ):
     abreast(2)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run([clay], whole, SETTINGS)
+    run([clay], whole, BESIDE)
     options = BakeOptions("out", parts, "numpy", checkpoint_seconds=0, run_seconds=1e-6)
-    events = bake([clay], SETTINGS, options)
+    events = bake([clay], BESIDE, options)
     kept = next(event for event in events if isinstance(event, Checkpointed))
     told = next(event for event in events if isinstance(event, Step))
     events.close()
     # of the two the checkpoint has the first
     assert 0 < kept.step < STEPS and told.step >= 2 * kept.step
-    events = run([clay], parts, SETTINGS, resume=True)
+    events = run([clay], parts, BESIDE, resume=True)
     assert (events[0].step, events[-1].step) == (kept.step, STARTS * STEPS)
     np.testing.assert_array_equal(baked(whole).decoder, baked(parts).decoder)
     np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
@@ -238,14 +239,14 @@ def test_a_bake_that_is_stopped_while_the_first_train_keeps_one_and_goes_on(
 ):
     abreast(2)
     whole, parts, control = tmp_path / "whole", tmp_path / "parts", BakeControl()
-    run([clay], whole, SETTINGS)
+    run([clay], whole, BESIDE)
     options = BakeOptions("out", parts, "numpy", run_seconds=1e-6)
-    for event in bake([clay], SETTINGS, options, control):
+    for event in bake([clay], BESIDE, options, control):
         if isinstance(event, Step):
             control.stop()
     assert event.stopped_by == "request" and 0 < event.step < 2 * STEPS
     assert np.isfinite(baked(parts).latents).all()
-    run([clay], parts, SETTINGS, resume=True)
+    run([clay], parts, BESIDE, resume=True)
     np.testing.assert_array_equal(baked(whole).latents, baked(parts).latents)
 
 
