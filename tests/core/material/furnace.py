@@ -2,6 +2,8 @@
 that lie evenly."""
 
 import functools
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,13 +15,32 @@ _LEAST = 1e-4  # cosine at the light under which a sample counts as below the su
 _COUNT = 1 << 10  # of each way to sample; 64 times as many change no share by more than .002
 
 
-def returned(teacher, uv, cosine, alphas, count=_COUNT, azimuth=0.0):
-    """Light returned towards a cosine, (3,). Lobes of these GGX roughnesses are sampled, and beside
-    them a cosine lobe and grazing light, so that neither a peak nor a tail is missed. A roughness
-    is a number or a pair."""
-    wi, weights = _drawn(cosine, tuple(alphas), count, azimuth)
-    wo = np.tile(view(cosine, azimuth), (len(wi), 1))
-    return weights @ respond(teacher, np.tile(uv, (len(wi), 1)), wi, wo)
+class Look(NamedTuple):
+    """At a place, from a cosine. Lobes of these GGX roughnesses are sampled, and beside them a
+    cosine lobe and grazing light, so that neither a peak nor a tail is missed. A roughness is a
+    number or a pair."""
+
+    uv: Sequence[float]
+    cosine: float
+    alphas: Sequence[float | tuple[float, float]]
+    count: int = _COUNT
+    azimuth: float = 0.0
+
+
+def returned(teacher, *look, **others):
+    """Light returned towards a cosine, (3,)."""
+    return returned_each(teacher, [Look(*look, **others)])[0]
+
+
+def returned_each(teacher, looks):
+    """The same of many, (N, 3), all of which the device is asked for at once."""
+    drawn = [_drawn(each.cosine, tuple(each.alphas), *each[3:]) for each in looks]
+    counts = [len(wi) for wi, _ in drawn]
+    uv = np.repeat([each.uv for each in looks], counts, axis=0)
+    wo = np.repeat([view(each.cosine, each.azimuth) for each in looks], counts, axis=0)
+    found = respond(teacher, uv, np.concatenate([wi for wi, _ in drawn]), wo)
+    parts = np.split(found, np.cumsum(counts)[:-1])
+    return np.array([weights @ part for (_, weights), part in zip(drawn, parts, strict=True)])
 
 
 # Many materials are seen from the same directions.
@@ -43,7 +64,7 @@ def view(cosine, azimuth=0.0):
 
 def most_returned(teacher, uv, alphas, cosines=COSINES, count=_COUNT):
     """The largest share over directions and channels."""
-    return max(returned(teacher, uv, cosine, alphas, count).max() for cosine in cosines)
+    return returned_each(teacher, [Look(uv, each, alphas, count) for each in cosines]).max()
 
 
 def sequence(count):

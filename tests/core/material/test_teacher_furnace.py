@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.material.teacher import Teacher
 
-from .furnace import COSINES, most_returned, returned
+from .furnace import COSINES, Look, most_returned, returned_each
 from .surfaces import closure, node, shader
 
 LIMIT = 1.01
@@ -80,36 +80,40 @@ def test_a_white_peak_returns_no_more_than_it_receives(name, build):
     teacher = Teacher(build(category, {**inputs, "roughness": ("vector2", "@uv")}))
     for alpha in ALPHAS:
         assert most_returned(teacher, [alpha, alpha], [alpha], GRAZING) < LIMIT, alpha
-    found = {
-        (alphas, degrees, cosine): returned(
-            teacher, alphas, cosine, [alphas], 1 << 11, np.radians(degrees)
-        ).max()
+    looks = [
+        Look(alphas, cosine, [alphas], 1 << 11, np.radians(degrees))
         for alphas in ANISOTROPIC
         for degrees in AZIMUTHS
         for cosine in (0.02, 0.05, 0.2, 1.0)
-    }
-    assert {case: most for case, most in found.items() if most >= LIMIT} == {}
+    ]
+    found = zip(looks, returned_each(teacher, looks).max(1), strict=True)
+    assert [(look, most) for look, most in found if most >= LIMIT] == []
 
 
 def test_a_white_anisotropic_conductor_returns_most_of_it():
     teacher = Teacher(closure("conductor_bsdf", {**METAL, "roughness": ("vector2", "@uv")}))
     least = {
-        alphas: min(
-            returned(teacher, alphas, cosine, [alphas], 1 << 11, np.radians(degrees)).min()
-            for degrees in AZIMUTHS
-            for cosine in COSINES
-        )
+        alphas: returned_each(
+            teacher,
+            [
+                Look(alphas, cosine, [alphas], 1 << 11, np.radians(degrees))
+                for degrees in AZIMUTHS
+                for cosine in COSINES
+            ],
+        ).min()
         for alphas in ((0.4, 0.2), (0.2, 0.1), (0.5, 0.05), (1.0, 0.02), (1.0, 0.5))
     }
     assert min(least.values()) > 0.87, least
 
 
+def unclamped_looks():
+    return [Look([alpha, 0.5], cosine, [alpha]) for alpha in UNCLAMPED for cosine in COSINES]
+
+
 def test_a_white_conductor_returns_everything():
     teacher = Teacher(closure("conductor_bsdf", {**METAL, "roughness": ROUGH_PAIR}))
-    for alpha in UNCLAMPED:
-        for cosine in COSINES:
-            got = returned(teacher, [alpha, 0.5], cosine, [alpha])
-            np.testing.assert_allclose(got, 1, atol=2e-3)
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=2e-3)
 
 
 @pytest.mark.parametrize("index", ["1.2", "1.5", "2"])
@@ -117,10 +121,8 @@ def test_white_under_a_dielectric_returns_everything(index):
     """What the dielectric lets through is what it does not reflect, and no less."""
     inputs = {"roughness": ROUGH_PAIR, "ior": ("float", index)}
     teacher = Teacher(over_white("dielectric_bsdf", inputs))
-    for alpha in UNCLAMPED:
-        for cosine in COSINES:
-            got = returned(teacher, [alpha, 0.5], cosine, [alpha])
-            np.testing.assert_allclose(got, 1, atol=4e-3)
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=4e-3)
 
 
 # from the densest surroundings to hardly any difference: v times four
@@ -150,17 +152,16 @@ def test_white_under_a_dielectric_of_any_index_returns_most_and_no_more(under_an
     """Below one, all is reflected past a critical angle; up to 1.04, only grazing light is."""
     teacher, shares = under_any_index
     least = 0.97 if shares[0] == shares[1] else 0.8
+    looks = []
     for largest in (0.01, 0.03, 0.1, 0.3, 0.6, 1.0):
         alphas = tuple(share * largest for share in shares)
         if min(alphas) < UNCLAMPED[0]:
             continue
         for cosine in GRAZING:
             for degrees in (0, 50, 90) if shares[0] != shares[1] else (0,):
-                got = returned(
-                    teacher, [largest, index / 4], cosine, [alphas], 1 << 11, np.radians(degrees)
-                )
-                assert got.max() < LIMIT, (alphas, cosine, degrees)
-                assert got.min() > least, (alphas, cosine, degrees)
+                at = [largest, index / 4]
+                looks.append(Look(at, cosine, [alphas], 1 << 11, np.radians(degrees)))
+    assert_within(teacher, looks, least)
 
 
 # what the film covers, the film's index, and the least that white below both returns under lobes
@@ -192,35 +193,33 @@ def test_white_under_a_film_of_any_thickness_returns_most_and_no_more(name, shar
         "roughness": ("vector2", "@alphas"),
     }
     teacher = Teacher(over_white("dielectric_bsdf", inputs, parts))
+    looks = []
     for micrometres in (0.1, 0.3, 0.4, 0.5, 0.6, 1.0):
         for alpha in (0.03, 0.15, 0.4, 1.0) if share == 1 else (0.1, 0.15, 0.4, 1.0):
             alphas = (alpha, share * alpha)
             for cosine in (0.02, 0.1, 0.3, 0.6, 0.95):
-                degrees = 90 if cosine == 0.95 else 45
-                got = returned(
-                    teacher, [alpha, micrometres], cosine, [alphas], 1 << 10, np.radians(degrees)
-                )
-                assert got.max() < LIMIT, (micrometres, alpha, cosine)
-                assert got.min() > least[share < 1], (micrometres, alpha, cosine)
+                azimuth = np.radians(90 if cosine == 0.95 else 45)
+                looks.append(Look([alpha, micrometres], cosine, [alphas], 1 << 10, azimuth))
+    assert_within(teacher, looks, least[share < 1])
+
+
+def assert_within(teacher, looks, least):
+    for look, got in zip(looks, returned_each(teacher, looks), strict=True):
+        assert least < got.min() and got.max() < LIMIT, look
 
 
 @pytest.mark.parametrize("reflectance", ["0,0,0", "0.0001,0.0001,0.0001", "0.002,0.002,0.002"])
 def test_white_under_a_faint_schlick_returns_everything(reflectance):
     inputs = {"color0": ("color3", reflectance), "color90": WHITE, "roughness": ROUGH_PAIR}
     teacher = Teacher(over_white("generalized_schlick_bsdf", inputs))
-    for alpha in UNCLAMPED:
-        for cosine in COSINES:
-            got = returned(teacher, [alpha, 0.5], cosine, [alpha])
-            np.testing.assert_allclose(got, 1, atol=4e-3)
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=4e-3)
 
 
 def test_white_under_sheen_returns_everything():
     teacher = Teacher(over_white("sheen_bsdf", {"color": WHITE, "roughness": ROUGH}))
-    for roughness in ROUGHNESSES:
-        for cosine in COSINES:
-            np.testing.assert_allclose(
-                returned(teacher, [roughness, 0.5], cosine, []), 1, atol=4e-3
-            )
+    looks = [Look([each, 0.5], cosine, []) for each in ROUGHNESSES for cosine in COSINES]
+    np.testing.assert_allclose(returned_each(teacher, looks), 1, atol=4e-3)
 
 
 SWITCHED = 10
