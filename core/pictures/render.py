@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from verdigris.core.pictures.mesh import Mesh
 
     Floats = NDArray[np.float32]
-    Placed = Mapping[str, slangpy.Buffer]
 
 VIEWS = ("sphere", "plane", "mesh")
 # With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
@@ -124,17 +123,29 @@ def over_backdrop(picture: Floats) -> Floats:
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
 
 
-def place(material: DeviceMaterial, view: View, part: slice = ALL) -> Placed:
-    """What is read of the pixels of a view, or of some of them, on a material's device: whoever
-    draws them under many lights brings them there once."""
-    uv = view.uv[part]
-    count = len(uv)
-    return {
-        "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
-        "gUv": material.buffer(2 * count, uv),
-        "gFrames": material.buffer(12 * count, view.frames(part)),
-        "gToEye": material.buffer(3 * count, view.to_eye[part]),
-    }
+@dataclass(frozen=True)
+class Placed:
+    """Pixels of a view on a device: whoever draws them under many lights brings them there once."""
+
+    count: int
+    width: int
+    """Of the view, in its pixels."""
+    subpixels: int
+    """A side, of the view's that make one of the picture."""
+    buffers: Mapping[str, slangpy.Buffer]
+
+    @classmethod
+    def of(cls, material: DeviceMaterial, view: View, subpixels: int, part: slice = ALL) -> Placed:
+        """On a material's device."""
+        uv = view.uv[part]
+        count = len(uv)
+        buffers = {
+            "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
+            "gUv": material.buffer(2 * count, uv),
+            "gFrames": material.buffer(12 * count, view.frames(part)),
+            "gToEye": material.buffer(3 * count, view.to_eye[part]),
+        }
+        return cls(count, view.size, subpixels, buffers)
 
 
 def shade(
@@ -148,34 +159,31 @@ def shade(
 ) -> Floats:
     """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them, of
     which `subpixels` a side make one of the picture."""
-    count, placed = len(view.uv[part]), place(material, view, part)
-    lit = shade_placed(material, count, placed, view.size, lighting, is_flat, footprint, subpixels)
-    return np.asarray(lit.to_numpy().view(np.float32).reshape(count, 4))
+    placed = Placed.of(material, view, subpixels, part)
+    lit = shade_placed(material, placed, lighting, is_flat, footprint)
+    return np.asarray(lit.to_numpy().view(np.float32).reshape(placed.count, 4))
 
 
 def shade_placed(
     material: DeviceMaterial,
-    count: int,
     placed: Placed,
-    width: int,
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
-    subpixels: int = 1,
 ) -> slangpy.Buffer:
-    """The same of pixels that are on the device, of a view of this width, and left there."""
+    """The same of pixels that are on the device already, and left there."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
-    output = material.buffer(4 * count, None, stride=16)
+    output = material.buffer(4 * placed.count, None, stride=16)
     direction = normalized(np.array(lighting.direction, np.float32))
     material.device.dispatch(
         kernel,
-        count * material.lanes_per_sample,
+        placed.count * material.lanes_per_sample,
         {
             "gParameters": {
-                "count": count,
+                "count": placed.count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "width": width,
-                "subpixels": subpixels,
+                "width": placed.width,
+                "subpixels": placed.subpixels,
                 "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
@@ -184,7 +192,7 @@ def shade_placed(
                 "isFlat": int(is_flat),
                 "footprint": footprint.uniform(),
             },
-            **placed,
+            **placed.buffers,
             "gResult": output,
             **material.bindings(),
         },

@@ -11,7 +11,7 @@ import numpy as np
 
 from verdigris.core.device import Source
 from verdigris.core.pictures.limits import PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import place, shade_placed
+from verdigris.core.pictures.render import Placed, shade_placed
 from verdigris.core.training.measure import PICTURE_LIGHTING, sphere_to_compare
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class PictureJudge:
     the device: a bake in several starts draws hundreds."""
 
     def __init__(self, teachers: Sequence[Teacher]) -> None:
-        self._view, first = _by_pixel(sphere_to_compare(_SIZE))
+        view, first = _by_pixel(sphere_to_compare(_SIZE))
         self._pixels, material = len(first) - 1, teachers[0]
-        self._placed = place(material, self._view)
+        self._placed = Placed.of(material, view, PICTURE_SUBPIXELS)
         self._first = material.buffer(len(first), first)
         self._lights = [replace(PICTURE_LIGHTING, direction=each) for each in light_directions()]
         self._wanted = [[self._shown(each, light) for light in self._lights] for each in teachers]
@@ -83,15 +83,7 @@ class PictureJudge:
     def _dispatch(
         self, entry: str, material: DeviceMaterial, light: Lighting, **pictures: slangpy.Buffer
     ) -> None:
-        lit = shade_placed(
-            material,
-            len(self._view.pixel),
-            self._placed,
-            self._view.size,
-            light,
-            is_flat=True,
-            subpixels=PICTURE_SUBPIXELS,
-        )
+        lit = shade_placed(material, self._placed, light, is_flat=True)
         material.device.dispatch(
             material.device.shared_kernels({}, ()).get((_COMPARE,), entry),
             self._pixels,

@@ -82,6 +82,16 @@ def split_times(trainer, gpu):
     return [float(np.median(times[kernel :: len(launches)])) for kernel in range(len(launches))]
 
 
+def timed_runs(trainer, steps):
+    """Milliseconds of a step in each of three runs, and what they report."""
+    times, reports = [], []
+    for _ in range(3):
+        start = time.perf_counter()
+        reports.append(trainer.step_many(steps))
+        times.append((time.perf_counter() - start) / steps * 1e3)
+    return times, reports
+
+
 def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None):
     layout = LatentLayout(size, size, 5)
     material = material or AnalyticTeacher(device)
@@ -93,11 +103,7 @@ def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None)
     compile_seconds = time.perf_counter() - start
     for _ in range(3 if steps > 100 else 0):  # a device that rests runs slowly
         trainer.step_many(steps // 2)
-    times, reports = [], []
-    for _ in range(3):
-        start = time.perf_counter()
-        reports.append(trainer.step_many(steps))
-        times.append((time.perf_counter() - start) / steps * 1e3)
+    times, reports = timed_runs(trainer, steps)
     trainer.step_many(-trainer.step % 32)
     start = time.perf_counter()
     encoder = device.gpu.create_command_encoder()
@@ -138,11 +144,7 @@ def time_starts(device, spec, plan, batch, steps, starts):
     trainer = TensorTrainer(first[0], source, settings, device, plan, tracks=starts)
     trainer.restart(*first)
     trainer.step_many(steps // 2)
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        trainer.step_many(steps)
-        times.append((time.perf_counter() - start) / steps * 1e3)
+    times, _ = timed_runs(trainer, steps)
     trainer.close()
     return {"ms": float(np.median(times)), "ms_a_start": float(np.median(times)) / starts}
 
