@@ -69,7 +69,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
     masks = {node.getNamePath() for node in directions_made_masks(nodes)}
     for node in nodes:
         for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
-            if _is_on(node, feature):
+            if is_on(node, feature):
                 parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
     for node in nodes:
         category = node.getCategory()
@@ -104,7 +104,7 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
         return
     if node.getCategory() in GLOW_BELOW_COATS:
         features = SURFACE_FEATURES[node.getCategory()]
-        if {"coat", "emission"} <= {each.name for each in features if _is_on(node, each)}:
+        if {"coat", "emission"} <= {each.name for each in features if is_on(node, each)}:
             yield EMISSION_BY_VIEW
     for port in node.getInputs():
         part = next((part for word, part in _MAPS.items() if word in port.getName()), None)
@@ -146,7 +146,8 @@ def _is_lama_closure(node: mx.Node) -> bool:
     return str(node.getCategory()).startswith("Lama") and str(node.getType()) != "material"
 
 
-def _is_on(shader: mx.Node, feature: Feature) -> bool:
+def is_on(shader: mx.Node, feature: Feature) -> bool:
+    """Whether a surface makes use of a feature, or may do so where its inputs are connected."""
     if feature.needs and not _differs(shader, feature.needs, 0.0):
         return False
     if any(_differs(shader, name, 0.0) for name in feature.unless):

@@ -8,16 +8,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verdigris.core.device import Device, Source, open_device
 from verdigris.core.errors import DocumentError
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.generate import GeneratedMaterial, generate
+from verdigris.core.material.plain import is_plain
 from verdigris.core.material.textures import TexturePool
 
 if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.material.document import Document, Material
+    from verdigris.core.material.evaluator import Floats, Frames
+
+_DARK_AND_SOLID = np.array([0, 0, 0, 1], np.float32)
 
 
 class Teacher(DeviceMaterial):
@@ -52,6 +58,15 @@ class Teacher(DeviceMaterial):
     @cached_property
     def _digest_of_images(self) -> str:
         return self._pool.digest()
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return is_plain(self.document.nodes_of(self.material))
+
+    def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        if self._is_plain:
+            return np.tile(_DARK_AND_SOLID, (len(uv), 1))
+        return super().unlit(uv, wo, frames)
 
     def bindings(self) -> dict[str, Any]:
         block: dict[str, Any] = {name: bound.uniform() for name, bound in self._bound.items()}
