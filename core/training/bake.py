@@ -276,7 +276,7 @@ def _train_and_mend(run: Run, end: int) -> Iterator[Event]:
     before."""
     settings = run.stage.settings
     repairs: list[tuple[float, Callable[[Run], object]]]
-    repairs = [(share, mend) for share in settings.mend_at]
+    repairs = [(share, mend) for share in settings.mended_at]
     repairs += [(share, draw_by_errors) for share in settings.errors_drawn_at]
     if settings.average_at:
         repairs.append((settings.average_at, average_levels))

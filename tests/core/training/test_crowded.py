@@ -10,7 +10,9 @@ from verdigris.core.settings import BakeSettings
 from verdigris.core.training.fitted import with_places
 from verdigris.core.training.stages import stages_of
 
-SETTINGS = BakeSettings(resolution=64, crowded_width=1.0, draw_errors_at=(0.5,))
+SETTINGS = BakeSettings(
+    resolution=64, crowded_width=1.0, draw_errors_at=(0.5,), mend_at=(0.8,), horizon_at=0.25
+)
 
 
 class Noise:
@@ -33,6 +35,8 @@ def test_what_two_places_of_a_texel_differ_by_tells_it(widths, is_crowded):
     found = with_places([Noise(width) for width in widths], SETTINGS)
     assert found.is_crowded == is_crowded
     assert found.errors_drawn_at == (() if is_crowded else (0.5,))
+    assert found.mended_at == (() if is_crowded else (0.8,))
+    assert found.horizon_step == (0 if is_crowded else 5_000)
     for stage in stages_of(replace(found, encode_from=64, small_resolution=16)):
         assert stage.settings.sampling.finest_width == (1.0 if is_crowded else 0.85)
     # what a scene compares with what it asked for stays as it was
@@ -45,7 +49,15 @@ def test_presets_without_a_width_for_it_do_not_care():
     assert (found.sampling.finest_width, found.errors_drawn_at) == (0.85, (0.5,))
 
 
-@pytest.mark.parametrize("asked", [{"draw": {"finest_width": 0.7}}, {"draw_errors_at": (0.3,)}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"draw": {"finest_width": 0.7}},
+        {"draw_errors_at": (0.3,)},
+        {"mend_at": (0.3,)},
+        {"horizon_at": 0.3},
+    ],
+)
 def test_what_is_asked_for_by_number_is_for_any_material(asked):
     standard = require_settings("standard", "tensor")
     assert standard.crowded_width == 1
