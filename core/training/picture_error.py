@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LIGHTS = 16
 # From one to the next, in radians: twice that of the golden section.
 _TURN = 2 * math.pi * (1 + math.sqrt(5))
-# Pixels a side: in half as many narrow highlights of a coat do not tell good bakes from better ones.
+# Pixels a side: in half as many the narrow highlight of a coat does not tell the best.
 _SIZE = 128
 _COMPARE = Source("training/compare_pictures")
 
