@@ -42,7 +42,6 @@ _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "batch": {"uniform_batch": 0},
     "loss": {"uniform_loss": ""},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
-    "second_at": {"uniform_second_at": 0.0},
     "horizon_at": {"uniform_horizon": 1.0, "crowded_width": 0.0},
     "encoded_latent_rate": {"smooth_latent_rate": 0.0},
     "finest_places": {"smooth_rate": 0.0, "smooth_latent_rate": 0.0},
@@ -97,10 +96,6 @@ class BakeSettings:
     """The part of `horizon_at` that such whole bakes get, whose rates do not stay high for long; a
     `horizon_at` that is asked for is taken as it is."""
 
-    uniform_second_at: float = 0.0
-    """`second_at` of such whole bakes, which end more alike by it; 0 takes that of others, and so
-    does one that is asked for."""
-
     iterations: int = 20_000
     """Steps of training."""
 
@@ -130,10 +125,6 @@ class BakeSettings:
 
     latent_rate: float = 1e-2
     """Peak learning rate of the latent texels."""
-
-    second_at: float = 0.0
-    """After which part of the steps all rates rise once more, to three tenths of their peaks, and
-    fall again; 0 never."""
 
     latent_bits: int = 8
     """Bits of a latent channel in the bundle: 8, or 4 to see what that would cost; 0 keeps half
@@ -273,9 +264,8 @@ class BakeSettings:
         for name in ("horizon_at", "uniform_horizon", "crowded_width"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use 0 to 1")
-        for name in ("average_at", "second_at", "uniform_second_at"):
-            if not 0 <= getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: use 0 to less than 1")
+        if not 0 <= self.average_at < 1:
+            raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
         for name in ("batch", "uniform_batch"):
             if getattr(self, name) < 0 or getattr(self, name) % self.draw.pairs:
                 raise SettingsError(
@@ -363,7 +353,6 @@ class BakeSettings:
             batch=self.uniform_batch or self.batch,
             loss=self.uniform_loss or self.loss,
             decoder_rate=self.uniform_rate or self.decoder_rate,
-            second_at=(self.uniform_second_at if has_short_bakes else 0.0) or self.second_at,
             candidates=self.uniform_starts or self.candidates,
             candidate_share=1.0 if has_short_bakes else self.start_share,
             horizon_at=(self.uniform_horizon if has_short_bakes else 1.0) * self.horizon_at,
@@ -392,10 +381,7 @@ class BakeSettings:
 
     def training(self) -> TrainingSettings:
         schedule = Schedule(
-            steps=self.iterations,
-            decoder_rate=self.peak_rate,
-            latent_rate=self.latent_rate,
-            second_at=self.second_at,
+            steps=self.iterations, decoder_rate=self.peak_rate, latent_rate=self.latent_rate
         )
         return TrainingSettings(
             batch=self.batch,

@@ -24,7 +24,7 @@ def require_rates(settings: object, *names: str) -> None:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Warm-up, then a cosine from the peak rates to a fraction of them, once or twice."""
+    """Warm-up, then a cosine from the peak rates to a fraction of them."""
 
     steps: int = 10_000
     """Steps from the first to the last; the rates stay at their lowest beyond."""
@@ -41,39 +41,21 @@ class Schedule:
     warm_up: int = 0
     """Steps over which the rates rise linearly at the start."""
 
-    second_at: float = 0.0
-    """After which part of the steps the rates rise once more, and fall as they did; 0 never."""
-
-    second_peak: float = 0.3
-    """What they rise to then, as a part of the peak rates."""
-
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise SettingsError(f"steps is {self.steps}: use at least 1")
         require_rates(self, "decoder_rate", "latent_rate")
         if not 0 <= self.final_fraction <= 1:
             raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
-        if not 0 <= self.second_at < 1:
-            raise SettingsError(f"second_at is {self.second_at}: use 0 to less than 1")
-        if not 0 <= self.second_peak <= 1:
-            raise SettingsError(f"second_peak is {self.second_peak}: use 0 to 1")
         if not 0 <= self.warm_up <= self.steps:
             raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
 
     def factor(self, step: int) -> float:
         """What the peak rates are multiplied with in a step (the first is 0)."""
         rise = min(1.0, (step + 1) / (self.warm_up + 1))
-        second = round(self.second_at * self.steps)
-        if step < second:
-            return rise * self._fallen(1.0, step, second)
-        peak = self.second_peak if second else 1.0
-        return rise * self._fallen(peak, step - second, self.steps - second)
-
-    def _fallen(self, peak: float, step: int, steps: int) -> float:
-        """On the way down from a peak, after `step` of so many steps."""
-        done = min(1.0, step / max(1, steps - 1))
+        done = min(1.0, step / max(1, self.steps - 1))
         cosine = 0.5 + 0.5 * math.cos(math.pi * done)
-        return self.final_fraction + (peak - self.final_fraction) * cosine
+        return rise * (self.final_fraction + (1 - self.final_fraction) * cosine)
 
 
 @dataclass(frozen=True)

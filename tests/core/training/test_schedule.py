@@ -22,15 +22,6 @@ def test_the_warm_up_rises_linearly():
     np.testing.assert_allclose(factors, [0.2, 0.4, 0.6, 0.8], rtol=1e-5)
 
 
-def test_rates_rise_once_more_and_fall_again():
-    schedule = Schedule(steps=202, final_fraction=0.01, second_at=0.5, second_peak=0.4)
-    once = Schedule(steps=101, final_fraction=0.01)
-    assert [schedule.factor(step) for step in range(101)] == [once.factor(s) for s in range(101)]
-    assert schedule.factor(101) == pytest.approx(0.4)
-    assert schedule.factor(151) == pytest.approx((0.4 + 0.01) / 2)
-    assert schedule.factor(201) == schedule.factor(9_000) == pytest.approx(0.01)
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -38,8 +29,6 @@ def test_rates_rise_once_more_and_fall_again():
         ({"decoder_rate": math.nan}, "decoder_rate is nan"),
         ({"latent_rate": -1.0}, "latent_rate is -1.0"),
         ({"final_fraction": 2.0}, "final_fraction is 2.0"),
-        ({"second_at": 1.0}, "second_at is 1.0: use 0 to less than 1"),
-        ({"second_peak": 1.5}, "second_peak is 1.5: use 0 to 1"),
         ({"warm_up": 20_000}, "warm_up is 20000: use 0 to 10000"),
     ],
 )
