@@ -50,6 +50,7 @@ PLAIN = {
     "USD": lambda: shader("UsdPreviewSurface", {"roughness": ("float", "@v")}),
     "transparent USD": lambda: shader("UsdPreviewSurface", {"opacity": ("float", "0.5")}),
     "lobe": lambda: closure("oren_nayar_diffuse_bsdf", {"color": ("color3", "@uv_colour")}),
+    "clear lobe": lambda: closure("dielectric_bsdf", {"scatter_mode": ("string", "RT")}),
     "mixed": lambda: mixed({"base": ("float", "@v")}),
 }
 OTHER = {
