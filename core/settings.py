@@ -44,7 +44,8 @@ _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
     "horizon_at": {"uniform_horizon": 1.0, "crowded_width": 0.0},
     "encoded_latent_rate": {"smooth_latent_rate": 0.0},
-    "finest_places": {"smooth_rate": 0.0, "smooth_latent_rate": 0.0},
+    "carries_moments": {"smooth_moments": False},
+    "finest_places": {"smooth_rate": 0.0, "smooth_latent_rate": 0.0, "smooth_moments": False},
     "finest_width": {"crowded_width": 0.0},
     "draw_errors_at": {"crowded_width": 0.0},
     "mend_at": {"crowded_width": 0.0},
@@ -160,6 +161,10 @@ class BakeSettings:
     """The large texture begins with how large gradients are, and how they lie, as the small one has
     found out. Its first steps are then no longer than the rate says, and most of what was learnt
     stays; without it latents move many times as fast for a while."""
+
+    smooth_moments: bool = False
+    """The same for a texture with hardly any detail inside of its texels, in which it shows what is
+    shaken in that while; whoever asks for `carries_moments` has what they asked for."""
 
     mend_at: tuple[float, ...] = ()
     """After which parts of the steps, or of those after an encoder, texels that have gone astray
@@ -291,6 +296,11 @@ class BakeSettings:
         """That of latents which were encoded, once the same is known."""
         own = self.smooth_latent_rate if self._is_smooth else 0.0
         return own or self.encoded_latent_rate
+
+    @property
+    def hands_on_moments(self) -> bool:
+        """Whether the large texture begins with the small one's moments, once the same is known."""
+        return self.carries_moments or (self.smooth_moments and self._is_smooth)
 
     @property
     def _is_smooth(self) -> bool:

@@ -37,7 +37,7 @@ _COARSE_LEVELS, _COARSE_PLACES = 2, 8
 def grow(run: Run) -> Iterator[Event]:
     """Encodes the large texture and opens its trainer, in the place of the small one's."""
     small, stage = run.trainer.parameters(), stages_of(run.settings)[-1]
-    carried = run.trainer.state() if run.settings.carries_moments else {}
+    carried = run.trainer.state() if run.settings.hands_on_moments else {}
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
         # the large texture is for the result: whoever resumes goes on with the small one, or with

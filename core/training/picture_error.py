@@ -51,8 +51,10 @@ class PictureJudge:
     """Holds bakes of some materials against these, whose pictures are drawn once. Pictures stay on
     the device: a bake in several starts draws hundreds."""
 
-    def __init__(self, teachers: Sequence[Teacher]) -> None:
-        view, first = _by_pixel(sphere_to_compare(_SIZE))
+    def __init__(self, teachers: Sequence[Teacher], size: int | None = None) -> None:
+        """Pictures are of `size` pixels a side, or of as many as tell the best."""
+        self._size = size or _SIZE
+        view, first = _by_pixel(sphere_to_compare(self._size))
         self._pixels, material = len(first) - 1, teachers[0]
         self._placed = Placed.of(material, view, PICTURE_SUBPIXELS)
         self._first = material.buffer(len(first), first)
@@ -72,7 +74,7 @@ class PictureJudge:
                 self._dispatch("comparePixels", student, light, gShown=shown, gErrors=errors)
         student.material = 0
         total = float(errors.to_numpy().view(np.float32).sum(dtype=np.float64))
-        numbers = len(self._wanted) * len(self._lights) * 3 * _SIZE**2
+        numbers = len(self._wanted) * len(self._lights) * 3 * self._size**2
         return total / numbers if np.isfinite(total) else float("inf")
 
     def _shown(self, teacher: Teacher, light: Lighting) -> slangpy.Buffer:

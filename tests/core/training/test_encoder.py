@@ -154,9 +154,18 @@ def test_the_large_texture_is_handed_how_large_gradients_are():
             )
 
 
-@pytest.mark.parametrize("carries", [True, False])
-def test_moments_are_carried_where_a_bake_is_to_carry_them(ramp, tmp_path, carries):
-    settings, held = replace(SETTINGS, carries_moments=carries), []
+@pytest.mark.parametrize(
+    ("changes", "carries"),
+    [
+        ({}, True),
+        ({"carries_moments": False}, False),
+        # the ramp is a smooth one
+        ({"carries_moments": False, "smooth_moments": True}, True),
+    ],
+    ids=["carried", "not carried", "of what is smooth"],
+)
+def test_moments_are_carried_where_a_bake_is_to_carry_them(ramp, tmp_path, changes, carries):
+    settings, held = replace(SETTINGS, **changes), []
     options, control = BakeOptions("out", tmp_path, "numpy"), BakeControl(watch=held.append)
     events = bake([ramp], settings, options, control)
     for event in events:

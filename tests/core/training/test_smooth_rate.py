@@ -78,6 +78,22 @@ def test_its_encoded_latents_have_one_too(settings, rate):
     assert rates == [0.01, rate]
 
 
+@pytest.mark.parametrize(
+    ("settings", "hands_on"),
+    [
+        (placed(2, smooth_moments=True), True),
+        (placed(4, smooth_moments=True), False),
+        (placed(4, carries_moments=True), True),
+        (placed(2), False),
+        (placed(2, smooth_moments=True).changed({"carries_moments": False}), False),
+        (placed(4, smooth_moments=True).changed({"draw": {"finest_places": 2}}), False),
+    ],
+    ids=["smooth", "detailed", "any", "no", "asked for", "places asked for"],
+)
+def test_its_moments_are_handed_on(settings, hands_on):
+    assert settings.hands_on_moments == hands_on
+
+
 def test_a_rate_that_is_asked_for_is_for_any_material():
     assert require_settings("standard", "tensor").smooth_rate > 0
     assert placed(1).changed({"decoder_rate": 0.01}).peak_rate == 0.01
