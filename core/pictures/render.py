@@ -147,6 +147,10 @@ class Placed:
         }
         return cls(count, view.size, subpixels, buffers)
 
+    def room(self, material: DeviceMaterial) -> slangpy.Buffer:
+        """For light with coverage, at each of them."""
+        return material.buffer(4 * self.count, None, stride=16)
+
 
 def shade(
     material: DeviceMaterial,
@@ -170,10 +174,12 @@ def shade_placed(
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
+    into: slangpy.Buffer | None = None,
 ) -> slangpy.Buffer:
-    """The same of pixels that are on the device already, and left there."""
+    """The same of pixels that are on the device already, and left there: in a buffer that has room
+    for it (`Placed.room`), or in a new one."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
-    output = material.buffer(4 * placed.count, None, stride=16)
+    output = into or placed.room(material)
     direction = normalized(np.array(lighting.direction, np.float32))
     material.device.dispatch(
         kernel,

@@ -57,7 +57,7 @@ class PictureJudge:
         view, first = _by_pixel(sphere_to_compare(self._size))
         self._pixels, material = len(first) - 1, teachers[0]
         self._placed = Placed.of(material, view, PICTURE_SUBPIXELS)
-        self._first = material.buffer(len(first), first)
+        self._first, self._lit = material.buffer(len(first), first), self._placed.room(material)
         self._lights = [replace(PICTURE_LIGHTING, direction=each) for each in light_directions()]
         self._wanted = [[self._shown(each, light) for light in self._lights] for each in teachers]
 
@@ -85,14 +85,14 @@ class PictureJudge:
     def _dispatch(
         self, entry: str, material: DeviceMaterial, light: Lighting, **pictures: slangpy.Buffer
     ) -> None:
-        lit = shade_placed(material, self._placed, light, is_flat=True)
+        shade_placed(material, self._placed, light, is_flat=True, into=self._lit)
         material.device.dispatch(
             material.device.shared_kernels({}, ()).get((_COMPARE,), entry),
             self._pixels,
             {
                 "gParameters": {"pixels": self._pixels, "points": PICTURE_SUBPIXELS**2},
                 "gFirst": self._first,
-                "gLit": lit,
+                "gLit": self._lit,
                 **pictures,
             },
         )
