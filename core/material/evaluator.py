@@ -61,6 +61,8 @@ class DeviceMaterial(ABC):
     device: Device
     lanes_per_sample: int = 1
     """Threads that evaluate one sample together."""
+    is_plain: bool = False
+    """It is known that it neither glows nor has holes, anywhere and from anywhere."""
 
     @abstractmethod
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:

@@ -48,7 +48,12 @@ class UnlitMaps(NamedTuple):
 
 def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -> UnlitMaps:
     """The means over each texel of a width x height grid, or of a square one."""
-    means = _average(teacher, width, width if height is None else height)
+    height = width if height is None else height
+    if min(width, height) < 1:
+        raise SettingsError(f"a map of {min(width, height)} texels a side: use at least 1")
+    if teacher.is_plain:
+        return UnlitMaps(None, None)
+    means = _average(teacher, width, height)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
         emission if emission.any() else None,
@@ -89,10 +94,7 @@ def view_dependence(teacher: DeviceMaterial) -> float:
 
 def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
     """Emission and coverage, [height, width, 4]."""
-    size = min(width, height)
-    if size < 1:
-        raise SettingsError(f"a map of {size} texels a side: use at least 1")
-    places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // size)))
+    places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // min(width, height))))
     result = np.empty((height, width, 4), np.float32)
     aside = _spread(places**2)
     for rows in _bands(width, height):

@@ -37,6 +37,7 @@ class Teacher(DeviceMaterial):
         self.device = device or open_device()
         self.generated: GeneratedMaterial = generate(document, self.material)
         self.lanes_per_sample = self.generated.lanes_per_sample
+        self.is_plain = is_plain(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
@@ -59,12 +60,8 @@ class Teacher(DeviceMaterial):
     def _digest_of_images(self) -> str:
         return self._pool.digest()
 
-    @cached_property
-    def _is_plain(self) -> bool:
-        return is_plain(self.document.nodes_of(self.material))
-
     def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
-        if self._is_plain:
+        if self.is_plain:
             return np.tile(_DARK_AND_SOLID, (len(uv), 1))
         return super().unlit(uv, wo, frames)
 

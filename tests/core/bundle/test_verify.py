@@ -36,6 +36,9 @@ class Graph:
     """A source whose response is `scale` times what a bundle holds, the same everywhere in what it
     gives off and covers. Implements response() and unlit()."""
 
+    # nothing is known of it beforehand
+    is_plain = False
+
     def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
         self._unlit = np.array([*glow, coverage], np.float32)
         self._decode, self._scale = numpy_decoder(bundle), scale

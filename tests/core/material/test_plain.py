@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.maps import unlit_maps
 from verdigris.core.material.plain import is_plain
 from verdigris.core.material.teacher import Teacher
 
@@ -89,6 +90,7 @@ def test_what_is_said_to_be_dark_and_solid_is_so(name, samples):
     assert known(loaded)
     teacher = Teacher(loaded)
     np.testing.assert_array_equal(teacher.unlit(*samples), np.tile([0, 0, 0, 1], (COUNT, 1)))
+    assert unlit_maps(teacher, 8) == (None, None)
     # and by its code, which nobody has to compile otherwise
     np.testing.assert_allclose(
         DeviceMaterial.unlit(teacher, *samples), np.tile([0, 0, 0, 1], (COUNT, 1)), atol=1e-6
