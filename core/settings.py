@@ -177,7 +177,7 @@ class BakeSettings:
     crowded_width: float = 0.0
     """`draw.finest_width` of a material that has far finer detail than its texels everywhere.
     Nothing of it is sharp, so that narrower is noisier alone, and places are not drawn by errors.
-    All of its texels have errors, so that none of them has gone astray, and directions near the
+    Where all texels have errors, looking for stray ones gains nothing, and directions near the
     horizon are drawn from the start. 0 treats it as others, and so does asking for any of these by
     number."""
 

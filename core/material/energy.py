@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.albedo_integrals import burley_albedo, sheen_albedo
-from verdigris.core.material.upstream import is_connected
+from verdigris.core.material.upstream import is_fed
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -83,8 +83,7 @@ def largest_gain(node: mx.Node) -> tuple[str, float] | None:
 
 def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
     """The components of an input that is the same everywhere; none where it is connected."""
-    port = node.getActiveInput(name)
-    if port is not None and is_connected(port):
+    if is_fed(node, name):
         return ()
     try:
         return written_numbers(input_text(node, name))

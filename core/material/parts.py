@@ -29,7 +29,13 @@ from verdigris.core.material.features import (
 from verdigris.core.material.library import known_colour_spaces
 from verdigris.core.material.readers import UNIFORM_VALUE, VALUE
 from verdigris.core.material.smooth_lobes import widened_highlights
-from verdigris.core.material.upstream import is_connected, is_of_document, nodes_behind, own_graph
+from verdigris.core.material.upstream import (
+    is_connected,
+    is_fed,
+    is_of_document,
+    nodes_behind,
+    own_graph,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -157,8 +163,7 @@ def is_on(shader: mx.Node, feature: Feature) -> bool:
 
 def _differs(node: mx.Node, name: str, value: float) -> bool:
     """Whether an input may be something else than `value` in all of its components."""
-    port = node.getActiveInput(name)
-    if port is not None and is_connected(port):
+    if is_fed(node, name):
         return True
     text = input_text(node, name)
     try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.energy import input_text
-from verdigris.core.material.features import SURFACE_FEATURES, Feature
+from verdigris.core.material.features import SURFACE_FEATURES
 from verdigris.core.material.parts import is_on
-from verdigris.core.material.upstream import is_connected, is_of_document, own_graph
+from verdigris.core.material.upstream import is_fed, is_of_document, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -41,18 +40,7 @@ def _is_plain_surface(surface: mx.Node) -> bool:
         return False
     if surface.getCategory() == "mix":
         return True
-    if surface.getCategory() not in _KNOWN or _is_fed(surface, "edf"):
+    if surface.getCategory() not in _KNOWN or is_fed(surface, "edf"):
         return False
     features = SURFACE_FEATURES[surface.getCategory()]
-    return all(_is_surely_off(surface, each) for each in features if each.name in _SEEN_UNLIT)
-
-
-def _is_fed(node: mx.Node, name: str) -> bool:
-    port = node.getActiveInput(name)
-    return port is not None and is_connected(port)
-
-
-def _is_surely_off(surface: mx.Node, feature: Feature) -> bool:
-    # what the generator makes of a value that is empty is not known
-    written = all(input_text(surface, name).strip() for name in feature.inputs)
-    return written and not is_on(surface, feature)
+    return not any(is_on(surface, each) for each in features if each.name in _SEEN_UNLIT)

@@ -90,6 +90,12 @@ def is_connected(port: mx.Input) -> bool:
     return bool(port.getConnectedNode() or port.getConnectedOutput()) or _is_left_to_users(port)
 
 
+def is_fed(node: mx.Node, name: str) -> bool:
+    """Whether a node has an input of that name which is connected."""
+    port = node.getActiveInput(name)
+    return port is not None and is_connected(port)
+
+
 def definition_of(port: mx.Input) -> mx.NodeDef | None:
     """The definition whose graph a node's input stands in."""
     import MaterialX as mx
