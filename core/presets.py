@@ -59,6 +59,7 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             _LONG,
             iterations=62_000,
             decoder_rate=_STANDARD_RATE,
+            smooth_share=24 / 62,
             smooth_rate=_SMOOTH_RATE,
             smooth_latent_rate=_SMOOTH_LATENT_RATE,
             smooth_moments=True,

@@ -37,7 +37,7 @@ _MOST_ITERATIONS = 1_000_000_000
 # What certain materials would have in the place of a setting, and have no more where that is asked
 # for by number.
 _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
-    "iterations": {"uniform_share": 1.0, "uniform_starts": 0},
+    "iterations": {"uniform_share": 1.0, "uniform_starts": 0, "smooth_share": 1.0},
     "candidates": {"uniform_starts": 0},
     "batch": {"uniform_batch": 0},
     "loss": {"uniform_loss": ""},
@@ -45,7 +45,12 @@ _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "horizon_at": {"uniform_horizon": 1.0, "crowded_width": 0.0},
     "encoded_latent_rate": {"smooth_latent_rate": 0.0},
     "carries_moments": {"smooth_moments": False},
-    "finest_places": {"smooth_rate": 0.0, "smooth_latent_rate": 0.0, "smooth_moments": False},
+    "finest_places": {
+        "smooth_share": 1.0,
+        "smooth_rate": 0.0,
+        "smooth_latent_rate": 0.0,
+        "smooth_moments": False,
+    },
     "finest_width": {"crowded_width": 0.0},
     "draw_errors_at": {"crowded_width": 0.0},
     "mend_at": {"crowded_width": 0.0},
@@ -123,6 +128,10 @@ class BakeSettings:
     """The same for a texture with hardly any detail inside of its texels, which a high rate leads
     to other ends from seed to seed; 0 takes the other, and so does a `decoder_rate` that is asked
     for."""
+
+    smooth_share: float = 1.0
+    """The part of the steps that such a texture gets: more of them lead its seeds further apart,
+    and on the whole no further. A number of steps that is asked for is taken as it is."""
 
     latent_rate: float = 1e-2
     """Peak learning rate of the latent texels."""
@@ -246,10 +255,9 @@ class BakeSettings:
             raise SettingsError(
                 f"seed has {self.seed.bit_length()} bits: use 0 to {(1 << _SEED_BITS) - 1}"
             )
-        if not 0 < self.uniform_share <= 1:
-            raise SettingsError(
-                f"uniform_share is {self.uniform_share}: use more than 0, at most 1"
-            )
+        for name in ("uniform_share", "smooth_share"):
+            if not 0 < getattr(self, name) <= 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: use more than 0, at most 1")
         if not 0 < self.candidate_share <= 0.5 and self.candidate_share != 1:
             raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5, or 1")
         if self.latent_bits not in (0, *BITS):
@@ -367,6 +375,14 @@ class BakeSettings:
             candidate_share=1.0 if has_short_bakes else self.start_share,
             horizon_at=(self.uniform_horizon if has_short_bakes else 1.0) * self.horizon_at,
         )
+
+    def with_places(self, places: int, is_crowded: bool) -> BakeSettings:
+        """These for a material of which so many places of a texel are averaged."""
+        draw = replace(self.draw, finest_places=places)
+        found = replace(self, draw=draw, is_crowded=is_crowded)
+        if not found._is_smooth:
+            return found
+        return replace(found, iterations=max(1, round(self.smooth_share * self.iterations)))
 
     @property
     def sampling(self) -> DrawSettings:

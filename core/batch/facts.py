@@ -145,15 +145,15 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
             settings = replace(settings.with_few_texels(few), uniform_instead_of=instead_of)
         except SettingsError:
             return [*reasons, _WITHOUT_SETTINGS]
+    places = find_whole(table(before, "draw"), "finest_places") or 0
+    if places > 0 and not settings.draw.finest_places:
+        settings = settings.with_places(places, before.get("is_crowded") is True)
     now = plain(settings)
     if entry.wish.time_limit:
         now["iterations"] = before.get("iterations")
         # where encoding would have taken most of the time, the bake has left it out
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
-    if settings.draw.finest_places == 0 and isinstance(before.get("draw"), Mapping):
-        now["draw"]["finest_places"] = before["draw"].get("finest_places")
-        now["is_crowded"] = before.get("is_crowded")
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
 
 

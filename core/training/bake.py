@@ -60,6 +60,7 @@ from verdigris.core.training.resume import (
     keep_state,
     restore,
     take_name,
+    with_places_of,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -105,10 +106,12 @@ def bake(
             check_textures(paths, teachers)
         clear_leftovers(options.folder, options.name)
         saved = find_state(teachers, settings, options, kind)
-        wanted_steps = settings.iterations
-        settings = saved.settings if saved else with_places(teachers, settings)
-        if saved is None and options.time_limit:
-            settings = _fit_to_time(teachers, settings, options, kind)
+        if saved:
+            wanted, settings = with_places_of(saved.settings, settings), saved.settings
+        else:
+            wanted = settings = with_places(teachers, settings)
+            if options.time_limit:
+                settings = _fit_to_time(teachers, settings, options, kind)
         stage = saved.stage if saved else stages_of(settings)[0]
         trainer, source = open_start(teachers, stage.settings, options, kind, settings.seed)
         names = unique_names([teacher.material.name for teacher in teachers])
@@ -124,7 +127,7 @@ def bake(
             held_out=[],
             stage=stage,
         )
-        run.wanted_steps = wanted_steps
+        run.wanted_steps = wanted.iterations
         run.note_sources()
         run.documents = [document_facts(teacher) for teacher in teachers]
         if control.watch:

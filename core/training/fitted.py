@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.training.measure import detail_below_texels
@@ -34,5 +33,4 @@ def with_places(teachers: Sequence[Teacher], settings: BakeSettings) -> BakeSett
         return settings
     details = [detail_below_texels(teacher, settings.resolution) for teacher in teachers]
     wanted = next(places for limit, places in _PLACES_FOR_DETAIL if max(details) < limit)
-    draw = replace(settings.draw, finest_places=min(wanted, settings.most_places))
-    return replace(settings, draw=draw, is_crowded=min(details) > _CROWDED)
+    return settings.with_places(min(wanted, settings.most_places), min(details) > _CROWDED)

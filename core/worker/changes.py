@@ -34,7 +34,9 @@ def check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], prefix: s
         elif isinstance(kept, tuple):
             # JSON has no other
             fits = (list, tuple)
-        if not isinstance(value, fits) or isinstance(value, bool) or not _is_finite(value):
+        # true and false are whole numbers for Python
+        is_other = isinstance(value, bool) != isinstance(kept, bool)
+        if is_other or not isinstance(value, fits) or not _is_finite(value):
             raise SettingsError(f"{prefix}{name} is {value!r}: use a value such as {kept!r}")
 
 

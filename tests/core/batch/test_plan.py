@@ -164,6 +164,34 @@ def test_what_a_bake_has_found_of_a_texel_is_no_other_setting(wanted, reasons, p
         ({}, ()),
         (
             {"iterations": 500},
+            (
+                "iterations is 500, was 24000",
+                f"smooth_share is 1.0, was {24 / 62}",
+                f"uniform_share is 1.0, was {6 / 62}",
+                "uniform_starts is 0, was 48",
+            ),
+        ),
+        (
+            {"smooth_share": 0.5},
+            ("iterations is 31000, was 24000", f"smooth_share is 0.5, was {24 / 62}"),
+        ),
+    ],
+)
+def test_a_smooth_texture_took_fewer_steps_and_is_no_other_for_it(wanted, reasons, props):
+    settings = require_settings("standard", "tensor").with_places(2, is_crowded=False)
+    standard = Rule(preset="standard")
+    for each in plan_of(props, rules=(standard,)).materials:
+        write_baked(each, settings=settings.to_json(), trainer="tensor")
+    found = states(plan_of(props, rules=(standard, Rule(settings=wanted))))
+    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reasons"),
+    [
+        ({}, ()),
+        (
+            {"iterations": 500},
             ("iterations is 500, was 6667", f"uniform_share is 1.0, was {1 / 3}"),
         ),
     ],

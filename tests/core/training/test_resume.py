@@ -263,6 +263,34 @@ def test_other_steps_than_were_asked_for_are_refused_within_a_time_limit_too(cla
     events.close()
 
 
+def test_a_smooth_texture_is_gone_on_with_to_the_steps_that_it_gets(clay, tmp_path):
+    settings = replace(TINY, smooth_share=0.5, mend_at=(0.5,))
+    folder, whole = tmp_path / "cut", tmp_path / "whole"
+    started, *_, finished = run([clay], whole, settings, name="clay")
+    assert (started.steps, finished.step, finished.stopped_by) == (60, 60, "steps")
+    cut_off([clay], folder, settings)
+    started, *_, finished = run([clay], folder, settings, name="clay", resume=True)
+    assert 0 < started.step < started.steps == 60 and finished.stopped_by == "steps"
+    found, wanted = (open_bundle(each / "clay.vdg").parameters() for each in (folder, whole))
+    np.testing.assert_array_equal(found.latents, wanted.latents)
+    np.testing.assert_array_equal(found.decoder, wanted.decoder)
+
+
+def test_within_a_time_limit_too(clay, tmp_path):
+    wanted = replace(TINY, iterations=10**7, smooth_share=0.5)
+    cut_off([clay], tmp_path, wanted, time_limit=100.0)
+    facts = checkpoint.load(tmp_path / NAME).facts
+    assert facts["settings"]["iterations"] < facts["wanted_steps"] == 5 * 10**6
+    told = refusal([clay], tmp_path, replace(wanted, smooth_share=0.25), time_limit=100.0)
+    assert re.fullmatch(
+        r"was begun with iterations \d+, not 2500000; smooth_share 0\.5, not 0\.25", told
+    )
+    options = BakeOptions("clay", tmp_path, "numpy", resume=True, time_limit=100.0)
+    events = bake([clay], wanted, options)
+    assert next(each for each in events if isinstance(each, Started)).step > 0
+    events.close()
+
+
 def test_a_material_that_has_changed_is_refused_by_its_document(clay, tmp_path):
     cut_off([clay], tmp_path)
     told = refusal([plain_teacher("0.1, 0.1, 0.9")], tmp_path)

@@ -1,10 +1,11 @@
-"""A smooth texture is trained at a rate of its own, in both of its stages."""
+"""A smooth texture is trained at a rate of its own, in both of its stages, and for as long."""
 
 from dataclasses import replace
 
 import pytest
 
 from verdigris.core.device import open_device
+from verdigris.core.errors import SettingsError
 from verdigris.core.material.document import parse_document
 from verdigris.core.material.teacher import Teacher
 from verdigris.core.presets import require_settings
@@ -101,10 +102,33 @@ def test_a_rate_that_is_asked_for_is_for_any_material():
     assert placed(1).changed({"decoder_rate": 0.01, "smooth_rate": 0.004}).peak_rate == 0.004
 
 
-@pytest.mark.parametrize(("bands", "rate"), [(2, 0.005), (900, 0.02)])
-def test_it_is_found_of_the_material_itself(bands, rate):
+@pytest.mark.parametrize(
+    ("places", "changes", "steps"),
+    [
+        (1, {}, 250),
+        (2, {}, 250),
+        (4, {}, 1_000),
+        (2, {"iterations": 1_200}, 1_200),
+        (2, {"iterations": 1_200, "smooth_share": 0.5}, 600),
+        (2, {"smooth_share": 1e-9}, 1),
+    ],
+    ids=["smooth", "nearly", "detailed", "asked for", "a part of these", "hardly any"],
+)
+def test_its_steps_are_a_part_of_those_of_others(places, changes, steps):
+    shortened = replace(SETTINGS, iterations=1_000, smooth_share=0.25)
+    assert shortened.changed(changes).with_places(places, is_crowded=False).iterations == steps
+
+
+@pytest.mark.parametrize("wrong", [0, -0.5, 1.5, float("nan")])
+def test_a_part_of_the_steps_is_a_part(wrong):
+    with pytest.raises(SettingsError, match="smooth_share is "):
+        BakeSettings(smooth_share=wrong)
+
+
+@pytest.mark.parametrize(("bands", "rate", "steps"), [(2, 0.005, 8_000), (900, 0.02, 20_000)])
+def test_it_is_found_of_the_material_itself(bands, rate, steps):
     teacher = Teacher(parse_document(WAVES.format(bands=bands)), device=open_device("software"))
-    found = with_places([teacher], replace(SETTINGS, resolution=512))
-    assert found.peak_rate == rate
+    found = with_places([teacher], replace(SETTINGS, resolution=512, smooth_share=0.4))
+    assert (found.peak_rate, found.iterations) == (rate, steps)
     # what a scene compares with what it asked for stays as it was
     assert (found.decoder_rate, found.smooth_rate) == (0.02, 0.005)

@@ -26,6 +26,18 @@ def test_fields_of_draw_are_changed_each_for_itself():
     assert found.draw.repeats == 2 and found.draw.coarse_share == 0.1
 
 
+def test_what_is_on_or_off_is_taken_as_such():
+    changes = json.loads('{"carries_moments": true}')
+    assert settings_for(plain_teacher(), "standard", changes).carries_moments
+
+
+@pytest.mark.parametrize("trainer", ["numpy", "tensor"])
+def test_all_that_a_preset_says_can_be_said_again(trainer):
+    for preset, settings in PRESETS[trainer].items():
+        again = changed(PRESETS["numpy"]["draft"], json.loads(settings.text()))
+        assert again == settings, preset
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -38,6 +50,8 @@ def test_fields_of_draw_are_changed_each_for_itself():
         ({"mend_at": [10**400]}, "use a value such as ()"),
         ({"decoder_rate": 10**400}, "use a value such as 0.02"),
         ({"decoder_rate": True}, "decoder_rate is True: use a value such as 0.02"),
+        ({"batch": True}, "batch is True: use a value such as 4096"),
+        ({"carries_moments": 1}, "carries_moments is 1: use a value such as False"),
     ],
 )
 def test_what_is_no_setting_is_named_with_what_would_be(changes, message):
