@@ -39,7 +39,7 @@ _MOST_ITERATIONS = 1_000_000_000
 _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "iterations": {"uniform_share": 1.0, "uniform_starts": 0, "smooth_share": 1.0},
     "candidates": {"uniform_starts": 0},
-    "batch": {"uniform_batch": 0},
+    "batch": {"uniform_batch": 0, "smooth_batch": 0},
     "loss": {"uniform_loss": ""},
     "decoder_rate": {"uniform_rate": 0.0, "smooth_rate": 0.0},
     "horizon_at": {"uniform_horizon": 1.0, "crowded_width": 0.0},
@@ -47,6 +47,7 @@ _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
     "carries_moments": {"smooth_moments": False},
     "finest_places": {
         "smooth_share": 1.0,
+        "smooth_batch": 0,
         "smooth_rate": 0.0,
         "smooth_latent_rate": 0.0,
         "smooth_moments": False,
@@ -130,8 +131,12 @@ class BakeSettings:
     for."""
 
     smooth_share: float = 1.0
-    """The part of the steps that such a texture gets: more of them lead its seeds further apart,
-    and on the whole no further. A number of steps that is asked for is taken as it is."""
+    """The part of the steps that such a texture gets: many lead its seeds apart. A number of steps
+    that is asked for is taken as it is."""
+
+    smooth_batch: int = 0
+    """Samples of its steps, which may be the larger where they are fewer; 0 takes as many as
+    others, and so does a `batch` that is asked for."""
 
     latent_rate: float = 1e-2
     """Peak learning rate of the latent texels."""
@@ -279,7 +284,7 @@ class BakeSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use 0 to 1")
         if not 0 <= self.average_at < 1:
             raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
-        for name in ("batch", "uniform_batch"):
+        for name in ("batch", "uniform_batch", "smooth_batch"):
             if getattr(self, name) < 0 or getattr(self, name) % self.draw.pairs:
                 raise SettingsError(
                     f"{name} is {getattr(self, name)}: use a multiple of {self.draw.pairs}"
@@ -382,7 +387,11 @@ class BakeSettings:
         found = replace(self, draw=draw, is_crowded=is_crowded)
         if not found._is_smooth:
             return found
-        return replace(found, iterations=max(1, round(self.smooth_share * self.iterations)))
+        return replace(
+            found,
+            iterations=max(1, round(self.smooth_share * self.iterations)),
+            batch=self.smooth_batch or self.batch,
+        )
 
     @property
     def sampling(self) -> DrawSettings:

@@ -103,26 +103,40 @@ def test_a_rate_that_is_asked_for_is_for_any_material():
 
 
 @pytest.mark.parametrize(
-    ("places", "changes", "steps"),
+    ("places", "changes", "steps", "samples"),
     [
-        (1, {}, 250),
-        (2, {}, 250),
-        (4, {}, 1_000),
-        (2, {"iterations": 1_200}, 1_200),
-        (2, {"iterations": 1_200, "smooth_share": 0.5}, 600),
-        (2, {"smooth_share": 1e-9}, 1),
+        (1, {}, 250, 96),
+        (2, {}, 250, 96),
+        (4, {}, 1_000, 64),
+        (2, {"iterations": 1_200}, 1_200, 96),
+        (2, {"iterations": 1_200, "smooth_share": 0.5}, 600, 96),
+        (2, {"smooth_share": 1e-9}, 1, 96),
+        (2, {"batch": 80}, 250, 80),
+        (2, {"batch": 80, "smooth_batch": 100}, 250, 100),
+        (2, {"smooth_batch": 0}, 250, 64),
     ],
-    ids=["smooth", "nearly", "detailed", "asked for", "a part of these", "hardly any"],
+    ids=[
+        *("smooth", "nearly", "detailed", "steps asked for", "a part of these", "hardly any"),
+        *("samples asked for", "both asked for", "as many as others"),
+    ],
 )
-def test_its_steps_are_a_part_of_those_of_others(places, changes, steps):
-    shortened = replace(SETTINGS, iterations=1_000, smooth_share=0.25)
-    assert shortened.changed(changes).with_places(places, is_crowded=False).iterations == steps
+def test_its_steps_are_a_part_of_those_of_others_with_samples_of_their_own(
+    places, changes, steps, samples
+):
+    shortened = replace(SETTINGS, iterations=1_000, batch=64, smooth_share=0.25, smooth_batch=96)
+    found = shortened.changed(changes).with_places(places, is_crowded=False)
+    assert (found.iterations, found.batch) == (steps, samples)
 
 
 @pytest.mark.parametrize("wrong", [0, -0.5, 1.5, float("nan")])
 def test_a_part_of_the_steps_is_a_part(wrong):
     with pytest.raises(SettingsError, match="smooth_share is "):
         BakeSettings(smooth_share=wrong)
+
+
+def test_its_samples_go_into_pairs():
+    with pytest.raises(SettingsError, match="smooth_batch is 33: use a multiple of 2"):
+        BakeSettings(smooth_batch=33, draw=DrawSettings(pairs=2))
 
 
 @pytest.mark.parametrize(("bands", "rate", "steps"), [(2, 0.005, 8_000), (900, 0.02, 20_000)])
