@@ -109,7 +109,10 @@ def bake(
         if saved:
             wanted, settings = with_places_of(saved.settings, settings), saved.settings
         else:
-            wanted = settings = with_places(teachers, settings)
+            asked, wanted = settings, with_places(teachers, settings)
+            if wanted.batch != asked.batch:
+                check_memory(teachers[0].device, wanted, len(teachers), kind)
+            settings = wanted
             if options.time_limit:
                 settings = _fit_to_time(teachers, settings, options, kind)
         stage = saved.stage if saved else stages_of(settings)[0]

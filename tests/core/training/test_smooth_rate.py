@@ -14,6 +14,8 @@ from verdigris.core.settings import BakeSettings
 from verdigris.core.training.fitted import with_places
 from verdigris.core.training.stages import stages_of
 
+from .bakes import TINY, run
+
 SETTINGS = BakeSettings(decoder_rate=0.02, smooth_rate=0.005)
 # Waves of brightness across the unit square.
 WAVES = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
@@ -132,6 +134,13 @@ def test_its_steps_are_a_part_of_those_of_others_with_samples_of_their_own(
 def test_a_part_of_the_steps_is_a_part(wrong):
     with pytest.raises(SettingsError, match="smooth_share is "):
         BakeSettings(smooth_share=wrong)
+
+
+def test_its_samples_have_to_fit_into_memory(clay, tmp_path):
+    told = rf"batch {1 << 40} needs .* GB.*: the largest that fits is \d+"
+    with pytest.raises(SettingsError, match=told):
+        run([clay], tmp_path, replace(TINY, smooth_batch=1 << 40))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_its_samples_go_into_pairs():
