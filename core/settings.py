@@ -9,31 +9,19 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from verdigris.core.errors import SettingsError
-from verdigris.core.network.quantise import BITS
-from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_loss, require_preset
+from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.plain_numbers import take_plain_numbers
 from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.training.schedule import (
-    Quantisation,
-    Schedule,
-    TrainingSettings,
-    require_rates,
-)
+from verdigris.core.settings_limits import require_limits, require_shares
+from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
 
 TRAINERS = ("tensor", "numpy")
-LARGEST_RESOLUTION = 8192
-# As readers of JSON keep whole numbers.
-_SEED_BITS = 53
 # Places of a texel that are enough for a smooth texture.
 _SMOOTH_PLACES = 2
-# Starts of a bake: each is a bake of its own for a while.
-MOST_CANDIDATES = 64
 # By so many samples a step a graphics card is busy: more starts beside each other take as much
 # longer. And texels a side of the largest of which there is room for several.
 _SAMPLES_ABREAST = 65_536
 _LARGEST_ABREAST = 256
-# Days of any device, and far below what floats hold.
-_MOST_ITERATIONS = 1_000_000_000
 # What certain materials would have in the place of a setting, and have no more where that is asked
 # for by number.
 _GIVEN_UP_FOR: dict[str, dict[str, float | str]] = {
@@ -214,81 +202,10 @@ class BakeSettings:
 
     def __post_init__(self) -> None:
         take_plain_numbers(self)
-        require_preset(self.network)
-        require_loss(self.loss)
-        if self.uniform_loss:
-            require_loss(self.uniform_loss, "uniform_loss")
-        for name in ("resolution", "small_resolution", "uniform_resolution"):
-            size = getattr(self, name)
-            if name == "uniform_resolution" and size == 0:
-                continue
-            if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
-                raise SettingsError(
-                    f"{name} is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"
-                )
-        if self.encode_from and self.encode_from <= self.small_resolution:
-            raise SettingsError(
-                f"encode_from is {self.encode_from}: use 0, or more than small_resolution, "
-                f"{self.small_resolution}"
-            )
-        require_rates(
-            self,
-            "decoder_rate",
-            "smooth_rate",
-            "uniform_rate",
-            "latent_rate",
-            "encoded_latent_rate",
-            "smooth_latent_rate",
-        )
-        for name in ("iterations", "batch", "candidates"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
-        if self.iterations > _MOST_ITERATIONS:
-            # one of hundreds of digits cannot be told
-            told = self.iterations if self.iterations < 10**18 else "beyond all bounds"
-            raise SettingsError(f"iterations is {told}: use at most {_MOST_ITERATIONS:,}")
-        if self.candidates > MOST_CANDIDATES:
-            raise SettingsError(f"candidates is {self.candidates}: use 1 to {MOST_CANDIDATES}")
-        if not 0 <= self.uniform_starts <= MOST_CANDIDATES:
-            raise SettingsError(
-                f"uniform_starts is {self.uniform_starts}: use 0 to {MOST_CANDIDATES}"
-            )
-        if self.seed < 0:
-            raise SettingsError(f"seed is {self.seed}: use 0 or more")
-        if self.seed.bit_length() > _SEED_BITS:
-            # one of thousands of digits cannot be told
-            raise SettingsError(
-                f"seed has {self.seed.bit_length()} bits: use 0 to {(1 << _SEED_BITS) - 1}"
-            )
-        for name in ("uniform_share", "smooth_share"):
-            if not 0 < getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: use more than 0, at most 1")
-        if not 0 < self.candidate_share <= 0.5 and self.candidate_share != 1:
-            raise SettingsError(f"candidate_share is {self.candidate_share}: use 0 to 0.5, or 1")
-        if self.latent_bits not in (0, *BITS):
-            known = ", ".join(map(str, (0, *BITS)))
-            raise SettingsError(f"latent_bits is {self.latent_bits}: use one of {known}")
-        if not 0 < self.quantise_share <= 0.5:
-            raise SettingsError(f"quantise_share is {self.quantise_share}: use 0 to 0.5")
-        if not 0 <= self.latent_outliers < 0.5:
-            raise SettingsError(
-                f"latent_outliers is {self.latent_outliers}: use 0 to less than 0.5"
-            )
-        if not 0 < self.small_share < 1:
-            raise SettingsError(f"small_share is {self.small_share}: use more than 0, less than 1")
         for name in ("mend_at", "draw_errors_at"):
             # JSON has lists, and frozen settings hold none
-            object.__setattr__(self, name, _require_shares(self, name))
-        for name in ("horizon_at", "uniform_horizon", "crowded_width"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: use 0 to 1")
-        if not 0 <= self.average_at < 1:
-            raise SettingsError(f"average_at is {self.average_at}: use 0 to less than 1")
-        for name in ("batch", "uniform_batch", "smooth_batch"):
-            if getattr(self, name) < 0 or getattr(self, name) % self.draw.pairs:
-                raise SettingsError(
-                    f"{name} is {getattr(self, name)}: use a multiple of {self.draw.pairs}"
-                )
+            object.__setattr__(self, name, require_shares(name, getattr(self, name)))
+        require_limits(self)
 
     @property
     def spec(self) -> NetworkSpec:
@@ -480,18 +397,6 @@ def unequal(
         elif old != value:
             found.append((f"{prefix}{name}", value, old))
     return found
-
-
-def _require_shares(settings: BakeSettings, name: str) -> tuple[float, ...]:
-    """A list of parts of a whole, each between 0 and 1."""
-    given = getattr(settings, name)
-    try:
-        shares = tuple(map(float, given))
-    except (TypeError, ValueError, OverflowError):
-        shares = None
-    if shares is None or not all(0 < share < 1 for share in shares):
-        raise SettingsError(f"{name} is {given!r}: use numbers between 0 and 1, such as (0.5, 0.8)")
-    return shares
 
 
 def _require_known(what: str, given: Any, kind: type) -> None:

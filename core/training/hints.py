@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.settings import LARGEST_RESOLUTION
+from verdigris.core.settings_limits import LARGEST_RESOLUTION
 from verdigris.core.training.measure import detail_below_texels
 
 if TYPE_CHECKING:

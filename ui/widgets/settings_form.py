@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
 from verdigris.core.presets import PRESETS, default_preset
-from verdigris.core.settings import MOST_CANDIDATES, BakeSettings
+from verdigris.core.settings import BakeSettings
+from verdigris.core.settings_limits import MOST_CANDIDATES
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.choices import Choices
 from verdigris.ui.docs import field_docs

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.commands.progress import live_line
-from verdigris.core.settings import LARGEST_RESOLUTION, BakeSettings
+from verdigris.core.settings import BakeSettings
+from verdigris.core.settings_limits import LARGEST_RESOLUTION
 from verdigris.core.training.events import Finished
 from verdigris.core.training.hints import hint_of
 from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
