@@ -4,13 +4,13 @@ import signal
 
 import pytest
 
-from .small_pictures import SMALL_PICTURES
+from .small_endings import SMALL_ENDINGS
 
 
 @pytest.fixture
-def small_pictures(monkeypatch):
-    """For a bake whose closing pictures nobody looks at."""
-    for each in SMALL_PICTURES:
+def small_endings(monkeypatch):
+    """For a bake whose closing pictures and measures nobody looks at."""
+    for each in SMALL_ENDINGS:
         monkeypatch.setattr(*each)
 
 

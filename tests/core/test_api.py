@@ -15,7 +15,7 @@ from verdigris.core.training.events import Finished, Preview
 from verdigris.core.working_folder import told_when_gone
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-pytestmark = pytest.mark.usefixtures("small_pictures")
+pytestmark = pytest.mark.usefixtures("small_endings")
 
 
 def test_a_document_is_baked_and_its_result_evaluated(tmp_path):

@@ -32,7 +32,7 @@ from verdigris.core.training.metrics import SampleMetrics
 
 from ..brisk import BRISK_COMMAND
 from ..in_process import run_command
-from ..small_pictures import SMALL_PICTURES
+from ..small_endings import SMALL_ENDINGS
 
 # Two materials; the first is kept whole, of the second something is dropped.
 TEXT = """<materialx version="1.39">
@@ -73,7 +73,7 @@ def verdigris(*arguments):
 def in_process(*arguments):
     """In this process, which has a device open: exit code, output, errors. The closing pictures of
     bakes are small, as nobody looks at them."""
-    code, out, err = run_command(arguments, *SMALL_PICTURES)
+    code, out, err = run_command(arguments, *SMALL_ENDINGS)
     assert "Traceback" not in err
     return code, out, err
 

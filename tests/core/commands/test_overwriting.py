@@ -6,7 +6,7 @@ import pytest
 from ..in_process import run_command
 from ..material.documents import with_image
 from ..material.surfaces import write_image
-from ..small_pictures import SMALL_PICTURES
+from ..small_endings import SMALL_ENDINGS
 
 QUICK = ("--network", "2x16", "--resolution", 8, "--batch", 64, "--iterations", 2)
 MAP = "clay.importance.png"
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     (folder / "clay.mtlx").write_text(with_image("clay_normal.png"))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        code, _, errors = run_command([*BAKE, "--device", "software"], *SMALL_PICTURES)
+        code, _, errors = run_command([*BAKE, "--device", "software"], *SMALL_ENDINGS)
     assert not code, errors
     return folder
 

@@ -175,7 +175,7 @@ def test_a_bake_that_is_cancelled_meanwhile_leaves_no_texture(teacher, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.usefixtures("small_pictures")
+@pytest.mark.usefixtures("small_endings")
 def test_a_bake_writes_emission_and_opacity_of_what_glows_and_has_holes_alone(
     teacher, lamp, tmp_path
 ):

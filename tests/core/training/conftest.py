@@ -9,7 +9,7 @@ from verdigris.core.training import stepping
 from verdigris.core.training.tensor_plan import plan_groups
 from verdigris.core.training.tensor_trainer import TensorTrainer
 
-from ..small_pictures import SMALL_PICTURES
+from ..small_endings import SMALL_ENDINGS
 from .bakes import LIGHT, plain_teacher
 
 
@@ -98,7 +98,7 @@ class PoolSource:
 def _unseen():
     """Tests of single bakes look at no pictures, nor do those of bakes that a module shares."""
     with pytest.MonkeyPatch.context() as patch:
-        for each in SMALL_PICTURES:
+        for each in SMALL_ENDINGS:
             patch.setattr(*each)
         yield
 

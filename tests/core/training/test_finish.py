@@ -53,7 +53,7 @@ def lamp(source):
 
 
 @pytest.fixture(autouse=True)
-def _unseen(finished, small_pictures):
+def _unseen(finished, small_endings):
     """The pictures of the bake that is shared have their size, as they are looked at."""
 
 

@@ -1,12 +1,14 @@
-"""A bake's closing pictures take most of its time where it is tiny."""
+"""A bake's closing pictures and measures take most of its time where it is tiny."""
 
 from functools import partial
 
-from verdigris.core.training import finish
+from verdigris.core.training import bake, finish
 from verdigris.core.training.measure import sphere_to_compare
 
 # (object, name, value) of what makes them small, where nobody looks at them.
-SMALL_PICTURES = (
+SMALL_ENDINGS = (
     (finish, "sphere_to_compare", partial(sphere_to_compare, size=16)),
     *((finish, name, (32, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
+    (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 11),
+    (finish, "final_samples", lambda _device: 1 << 12),
 )
