@@ -22,8 +22,8 @@ _LONG = BakeSettings(
 )
 # Textures that glint ask for a lower rate than short bakes have time for.
 _STANDARD_RATE = 1.4e-2
-# Half as many steps of twice the samples, at this one: five seeds of a smooth texture come out
-# alike, and a little better.
+# Half as many steps of twice the samples, at this one: five seeds of a marble come out alike, and
+# a little better.
 _SMOOTH_SHARE, _SMOOTH_BATCH, _SMOOTH_RATE = 30 / 62, 32_768, 1e-2
 # And at these of its latents those of a large one, once an encoder has made it.
 _SMOOTH_LATENT_RATE, _WIDE_SMOOTH_LATENT_RATE = 2.5e-3, 2e-3

@@ -299,7 +299,10 @@ class BakeSettings:
         )
 
     def with_places(self, places: int, is_crowded: bool) -> BakeSettings:
-        """These for a material of which so many places of a texel are averaged."""
+        """These for a material of which so many places of a texel are averaged, unless a number of
+        them was asked for."""
+        if self.draw.finest_places:
+            return self
         draw = replace(self.draw, finest_places=places)
         found = replace(self, draw=draw, is_crowded=is_crowded)
         if not found._is_smooth:

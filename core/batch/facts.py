@@ -146,7 +146,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
         except SettingsError:
             return [*reasons, _WITHOUT_SETTINGS]
     places = find_whole(table(before, "draw"), "finest_places") or 0
-    if places > 0 and not settings.draw.finest_places:
+    if places > 0:
         settings = settings.with_places(places, before.get("is_crowded") is True)
     now = plain(settings)
     if entry.wish.time_limit:

@@ -60,7 +60,6 @@ from verdigris.core.training.resume import (
     keep_state,
     restore,
     take_name,
-    with_places_of,
 )
 from verdigris.core.training.rounding import note_error_before, tell_cost
 from verdigris.core.training.run import Run
@@ -107,10 +106,12 @@ def bake(
         clear_leftovers(options.folder, options.name)
         saved = find_state(teachers, settings, options, kind)
         if saved:
-            wanted, settings = with_places_of(saved.settings, settings), saved.settings
+            found = saved.settings
+            wanted = settings.with_places(found.draw.finest_places, found.is_crowded)
+            settings = found
         else:
-            asked, wanted = settings, with_places(teachers, settings)
-            if wanted.batch != asked.batch:
+            wanted = with_places(teachers, settings)
+            if wanted.batch != settings.batch:
                 check_memory(teachers[0].device, wanted, len(teachers), kind)
             settings = wanted
             if options.time_limit:

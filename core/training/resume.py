@@ -225,7 +225,7 @@ def _require_same(
 ) -> None:
     """Refuses a checkpoint of other settings than are wanted now, but for what its bake has chosen
     by itself: that is taken over."""
-    wanted = with_places_of(stored, wanted)
+    wanted = wanted.with_places(stored.draw.finest_places, stored.is_crowded)
     if wanted.resolution == stored.resolution:
         # however many were asked for
         wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)
@@ -251,14 +251,6 @@ def _require_same(
     raise CheckpointError(
         f"{path}: was begun with {first_of(differing)}: use the same, or bake without --resume"
     )
-
-
-def with_places_of(stored: BakeSettings, wanted: BakeSettings) -> BakeSettings:
-    """Settings that leave it to the bake how many places of a texel are averaged, with what it has
-    found out."""
-    if wanted.draw.finest_places:
-        return wanted
-    return wanted.with_places(stored.draw.finest_places, stored.is_crowded)
 
 
 def restore(run: Run, saved: SavedState) -> None:

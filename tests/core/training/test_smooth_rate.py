@@ -1,4 +1,4 @@
-"""A smooth texture is trained at a rate of its own, in both of its stages, and for as long."""
+"""A smooth texture is trained at a rate of its own, in both of its stages, for steps of its own."""
 
 from dataclasses import replace
 
