@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.errors import DeviceError
 from verdigris.core.processor_memory import LEAST_FILE_SIZE, file_size
+from verdigris.core.threads import running_threads
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ class Device:
     name: str
     is_software: bool
     compiler_options: Mapping[str, Any]
+    threads: tuple[int, ...] = ()
+    """Those of this process that a software device works with, where the system numbers them."""
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -366,6 +369,7 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
 
     slangpy.Logger.get().level = slangpy.LogLevel.error
     options: dict[str, Any] = {"include_paths": [SHADER_FOLDER, Path(slangpy.SHADER_PATH)]}
+    before = running_threads()
     gpu = slangpy.Device(
         type=getattr(slangpy.DeviceType, backend),
         adapter_luid=adapter.luid,
@@ -374,7 +378,9 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
         shader_cache_size=_SHADER_CACHE_BYTES,
         shader_cache_path=shader_cache,
     )
-    device = Device(gpu, backend, adapter.name, _is_software(adapter), options)
+    is_software = _is_software(adapter)
+    threads = running_threads() - before if is_software else ()
+    device = Device(gpu, backend, adapter.name, is_software, options, tuple(threads))
     # before slangpy closes the device, which was imported earlier
     atexit.register(device.let_go_of_kernels)
     return device

@@ -8,7 +8,7 @@ to pay for a second BLAS thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +26,7 @@ from verdigris.core.training.blas import single_threaded_blas
 from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
 from verdigris.core.training.numpy_kernel import Kernel
 from verdigris.core.training.optimiser import DECODER_BETA_2, LazyRmsProp, adam_rate, scaled_rate
+from verdigris.core.training.own_processor import OwnProcessor
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.prepared_batch import (
     Preparation,
@@ -67,8 +68,13 @@ class NumpyTrainer:
     """Implements Trainer; see protocols.py."""
 
     def __init__(
-        self, parameters: Parameters, source: SampleSource, settings: TrainingSettings
+        self,
+        parameters: Parameters,
+        source: SampleSource,
+        settings: TrainingSettings,
+        device_threads: Sequence[int] = (),
     ) -> None:
+        """`device_threads` are those that draw, where they take time from the one that trains."""
         if settings.batch % source.pairs:
             raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         spec, layout = parameters.spec, parameters.layout
@@ -83,6 +89,7 @@ class NumpyTrainer:
         self._blocks = [_Block(layout, settings.batch, source.pairs) for _ in range(2)]
         self._finder = TexelFinder(layout)
         self._drawing = ThreadPoolExecutor(1, thread_name_prefix="draw")
+        self._own_processor = OwnProcessor(device_threads)
 
     @property
     def step(self) -> int:
@@ -94,7 +101,7 @@ class NumpyTrainer:
         # A single step first: there is nothing to train until it is prepared.
         pending = self._draw(range(self._step, min(end, self._step + 1)))
         try:
-            with single_threaded_blas():
+            with single_threaded_blas(), self._own_processor.while_training():
                 while pending:
                     block = pending.result()
                     # Nothing is drawn ahead of the last step: the device is the caller's after it.
@@ -110,6 +117,8 @@ class NumpyTrainer:
                             losses.append(loss)
                     if block.failure:
                         raise block.failure
+                    if pending and len(block.texels) == len(ahead):
+                        self._own_processor.note(not pending.done())
         finally:
             if pending:
                 wait([pending])

@@ -37,7 +37,7 @@ def open_trainer(
     if kind == "numpy":
         from verdigris.core.training.numpy_trainer import NumpyTrainer
 
-        return NumpyTrainer(parameters, source, settings)
+        return NumpyTrainer(parameters, source, settings, device.threads)
     if kind == "tensor" and device.is_software:
         raise SettingsError(
             f"trainer 'tensor' is for graphics cards, and {device} is the processor: it would take "

@@ -58,7 +58,7 @@ def run(path: Path, settings: BakeSettings, device: Device, turns: int) -> str:
 
     def trainer(of: SampleSource) -> NumpyTrainer:
         start = initialise(settings.spec, settings.layout(), settings.seed)
-        return NumpyTrainer(start, of, settings.training())
+        return NumpyTrainer(start, of, settings.training(), device.threads)
 
     alone = source()
     batches = [alone.draw(step, settings.batch).copy() for step in range(8 * NUMPY_CHUNK_STEPS)]

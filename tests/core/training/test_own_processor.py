@@ -1,0 +1,158 @@
+"""A software device's threads leave a processor to the one that trains, while samples are there in
+time. Where a thread may run is read from what the system itself tells of it."""
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.device import open_device
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import PRESETS, LatentLayout
+from verdigris.core.threads import processors_of, running_threads
+from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.training.own_processor import OwnProcessor
+from verdigris.core.training.schedule import Schedule, TrainingSettings
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone numbers threads")
+SPEC, LAYOUT = PRESETS["2x16"], LatentLayout(16, 16)
+BLOCK = 8
+
+
+def allowed(thread):
+    """The processors that a thread may run on, as the kernel writes them: 0-2,5."""
+    status = Path(f"/proc/self/task/{thread}/status").read_text()
+    text = next(line for line in status.splitlines() if line.startswith("Cpus_allowed_list"))
+    parts = [part.split("-") for part in text.split()[1].split(",")]
+    return {number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)}
+
+
+def ticks(thread):
+    """Of processor time."""
+    return int(Path(f"/proc/self/task/{thread}/stat").read_text().rpartition(")")[2].split()[11])
+
+
+@pytest.fixture
+def thread():
+    """The number of one that waits."""
+    end = threading.Event()
+    waiting = threading.Thread(target=end.wait)
+    waiting.start()
+    if len(allowed(waiting.native_id)) < 2:
+        pytest.skip("there is one processor here")
+    yield waiting.native_id
+    end.set()
+    waiting.join()
+
+
+def test_threads_leave_one_processor_while_steps_are_done(thread):
+    before, mine = allowed(thread), allowed(threading.get_native_id())
+    own = OwnProcessor([thread])
+    with own.while_training():
+        assert allowed(thread) < before
+        assert len(before - allowed(thread)) == 1
+        assert allowed(threading.get_native_id()) == mine
+    assert allowed(thread) == before
+
+
+def test_a_failure_gives_the_threads_all_of_them_again(thread):
+    before = allowed(thread)
+    with pytest.raises(ZeroDivisionError), OwnProcessor([thread]).while_training():
+        _ = 1 / 0
+    assert allowed(thread) == before
+
+
+@pytest.mark.parametrize(("late", "is_kept"), [(1, True), (2, False)])
+def test_samples_that_mostly_come_late_need_every_processor(thread, late, is_kept):
+    before = allowed(thread)
+    own = OwnProcessor([thread])
+    with own.while_training():
+        for number in range(3):
+            own.note(number < late)
+    for _ in range(2):
+        with own.while_training():
+            assert (allowed(thread) < before) == is_kept
+
+
+def test_a_thread_that_may_run_on_one_processor_stays_there(thread):
+    other = subprocess.run(["taskset", "-cp", "0", str(thread)], capture_output=True)
+    if other.returncode:
+        pytest.skip("taskset is not there, or processor 0 is not ours")
+    with OwnProcessor([thread]).while_training():
+        assert allowed(thread) == {0}
+    assert allowed(thread) == {0}
+
+
+def test_a_thread_that_has_ended_does_not_matter(thread):
+    gone = threading.Thread(target=int)
+    gone.start()
+    number = gone.native_id
+    gone.join()
+    while number in running_threads():
+        time.sleep(0.01)
+    before = allowed(thread)
+    assert processors_of([thread, number]) == {thread: before}
+    own = OwnProcessor([number, thread])
+    with own.while_training():
+        assert allowed(thread) < before
+    assert allowed(thread) == before
+
+
+def test_the_threads_of_a_device_are_those_that_do_its_work(clay):
+    device = open_device("software")
+    assert set(device.threads) < running_threads()
+    random = np.random.default_rng(1)
+    pairs = np.abs(random.normal(size=(2, 1 << 19, 3))).astype(np.float32)
+    pairs /= np.linalg.norm(pairs, axis=2, keepdims=True)
+    others = running_threads() - set(device.threads) - {threading.get_native_id()}
+    before = {thread: ticks(thread) for thread in running_threads()}
+    for _ in range(4):
+        clay.response(random.random((1 << 19, 2), np.float32), *pairs)
+    spent = {thread: ticks(thread) - before[thread] for thread in others | set(device.threads)}
+    of_device = sum(spent[thread] for thread in device.threads)
+    assert of_device > 5
+    assert of_device > 2 * sum(spent[thread] for thread in others)
+
+
+class Slow:
+    """Draws the same batch, as long as it is told to, and notes where a thread may run then."""
+
+    pairs = 1
+
+    def __init__(self, batch, seconds, thread):
+        self._batch, self._seconds, self._thread = batch, seconds, thread
+        self.seen = []
+
+    def draw(self, step, count):
+        self.seen.append(allowed(self._thread))
+        time.sleep(self._seconds)
+        return self._batch
+
+
+@contextmanager
+def opened(source, thread, batch):
+    settings = TrainingSettings(batch=batch, schedule=Schedule(1000))
+    trainer = NumpyTrainer(initialise(SPEC, LAYOUT, 0), source, settings, [thread])
+    yield trainer
+    trainer.close()
+
+
+@pytest.mark.parametrize(("seconds", "is_kept"), [(0, True), (0.02, False)])
+def test_a_trainer_leaves_all_processors_to_samples_that_it_waits_for(
+    thread, draw_batch, seconds, is_kept
+):
+    batch = draw_batch(np.random.default_rng(1), 4096, mirror_share=0)
+    source, before = Slow(batch, seconds, thread), allowed(thread)
+    with opened(source, thread, 4096) as trainer:
+        # what a run begins with may be drawn before its steps begin
+        trainer.step_many(1 + 4 * BLOCK)
+        assert all(each < before for each in source.seen[1:])
+        source.seen.clear()
+        trainer.step_many(1 + BLOCK)
+    assert all((each < before) == is_kept for each in source.seen[1:])
+    assert allowed(thread) == before
