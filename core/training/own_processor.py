@@ -7,27 +7,30 @@ two thirds of what it could have, although it is the one that all wait for.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from verdigris.core.threads import keep_to, processors_of
 
+# Some are late by chance, as where other processes run for a moment: a second's worth tell.
+_JUDGED = 32
+
 
 class OwnProcessor:
     """Keeps a device's threads off one processor while steps are done. Samples that take longer to
-    draw than to train need all of them: where most come late, this ends for good."""
+    draw than to train need all of them: where most came late, this has ended for good."""
 
     def __init__(self, device_threads: Sequence[int]) -> None:
         self._usual = processors_of(device_threads)
         self._is_wanted = bool(self._usual) and min(map(len, self._usual.values())) > 1
-        self._late: list[bool] = []
+        self._late: deque[bool] = deque(maxlen=_JUDGED)
 
     @contextmanager
     def while_training(self) -> Iterator[None]:
         if not self._is_wanted:
             yield
             return
-        self._late.clear()
         for thread, usual in self._usual.items():
             keep_to(thread, _all_but_one(usual))
         try:
@@ -35,7 +38,7 @@ class OwnProcessor:
         finally:
             for thread, usual in self._usual.items():
                 keep_to(thread, usual)
-            self._is_wanted = 2 * sum(self._late) <= len(self._late)
+            self._is_wanted = 2 * sum(self._late) <= _JUDGED
 
     def note(self, is_late: bool) -> None:
         """Whether samples were still being drawn when as many had been trained."""

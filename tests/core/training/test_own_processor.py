@@ -15,6 +15,7 @@ from verdigris.core.device import open_device
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.threads import processors_of, running_threads
+from verdigris.core.training import own_processor
 from verdigris.core.training.numpy_trainer import NumpyTrainer
 from verdigris.core.training.own_processor import OwnProcessor
 from verdigris.core.training.schedule import Schedule, TrainingSettings
@@ -67,13 +68,15 @@ def test_a_failure_gives_the_threads_all_of_them_again(thread):
     assert allowed(thread) == before
 
 
-@pytest.mark.parametrize(("late", "is_kept"), [(1, True), (2, False)])
-def test_samples_that_mostly_come_late_need_every_processor(thread, late, is_kept):
+@pytest.mark.parametrize(
+    ("late", "in_time", "is_kept"), [(16, 16, True), (17, 15, False), (16, 0, True), (17, 17, True)]
+)
+def test_samples_that_mostly_come_late_need_every_processor(thread, late, in_time, is_kept):
     before = allowed(thread)
     own = OwnProcessor([thread])
     with own.while_training():
-        for number in range(3):
-            own.note(number < late)
+        for is_late in [True] * late + [False] * in_time:
+            own.note(is_late)
     for _ in range(2):
         with own.while_training():
             assert (allowed(thread) < before) == is_kept
@@ -144,8 +147,9 @@ def opened(source, thread, batch):
 
 @pytest.mark.parametrize(("seconds", "is_kept"), [(0, True), (0.02, False)])
 def test_a_trainer_leaves_all_processors_to_samples_that_it_waits_for(
-    thread, draw_batch, seconds, is_kept
+    thread, draw_batch, seconds, is_kept, monkeypatch
 ):
+    monkeypatch.setattr(own_processor, "_JUDGED", 4)
     batch = draw_batch(np.random.default_rng(1), 4096, mirror_share=0)
     source, before = Slow(batch, seconds, thread), allowed(thread)
     with opened(source, thread, 4096) as trainer:
