@@ -25,6 +25,7 @@ from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.names_in_code import with_names_that_code_can_have
 from verdigris.core.material.node_names import with_node_names_that_code_can_have
 from verdigris.core.material.paths import is_tiled
+from verdigris.core.material.uncalled import drop_uncalled_functions
 from verdigris.core.material.upstream import image_inputs
 from verdigris.core.outputs import locale_told
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.document import Document, Material
 
 _LANES_FOR_SLOPES = 4
+_ENTRY = "fragmentMain"
 _VERTEX_FIELDS = {
     "positionWorld": "point.position",
     "positionObject": "point.position",
@@ -124,7 +126,7 @@ def _lanes(takes_slopes: bool) -> int:
 
 
 def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> str:
-    """What the generator has written, with every repair to it."""
+    """What the generator has written and the material calls, with every repair to it."""
     try:
         code = lift_private_uniforms(shader.getSourceCode("pixel"))
     except UnicodeDecodeError:
@@ -135,7 +137,8 @@ def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> 
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
     code = normalise_hair(divide_inverses_by_determinants(make_holes_of_no_opacity(code)))
-    return declare_for_unlit_surfaces(keep_defaults_of_images(code))
+    code = declare_for_unlit_surfaces(keep_defaults_of_images(code))
+    return drop_uncalled_functions(code, _ENTRY)
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:

@@ -1,0 +1,82 @@
+"""Leaves out of generated code what nothing in it calls.
+
+The generator writes whole files of MaterialX's library, of which a material calls a part, and a
+compiler reads all of it again for each kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HEAD = re.compile(r"^[A-Za-z_][\w<>, ]* (?P<name>\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+_BRACE = re.compile(r"[{}]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+class _Function(NamedTuple):
+    start: int
+    end: int
+    name: str
+
+
+def drop_uncalled_functions(code: str, entry: str) -> str:
+    """The code without the functions that are named neither outside of functions nor, however many
+    calls away, by `entry`. Code whose functions cannot be told apart stays as it is."""
+    bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), code)
+    functions = _find_functions(bare)
+    bodies: dict[str, set[str]] = {}
+    for function in functions:
+        body = bare[function.start : function.end]
+        bodies.setdefault(function.name, set()).update(_WORD.findall(body))
+    waiting = {entry, *_WORD.findall(_without(bare, functions))} & bodies.keys()
+    called: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        called.add(name)
+        waiting |= bodies[name] & bodies.keys() - called
+    return _without(code, [each for each in functions if each.name not in called])
+
+
+def _find_functions(bare: str) -> list[_Function]:
+    """Those at the top level; none where braces do not pair up."""
+    found: list[_Function] = []
+    end = 0
+    for head in _HEAD.finditer(bare):
+        if head.start() < end:
+            return []
+        before = bare[end : head.start()]
+        if before.count("{") == before.count("}"):
+            end = _end_of_body(bare, head.end())
+            found.append(_Function(head.start(), end, head["name"]))
+    return found if _pairs_up(_without(bare, found)) else []
+
+
+def _end_of_body(bare: str, start: int) -> int:
+    for end, depth in _depths(bare, start):
+        if depth < 0:
+            return end
+    return len(bare)
+
+
+def _pairs_up(bare: str) -> bool:
+    depths = [depth for _, depth in _depths(bare)]
+    return not depths or (min(depths) == 0 == depths[-1])
+
+
+def _depths(bare: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Behind each brace, how many more have been opened than closed."""
+    depth = 0
+    for brace in _BRACE.finditer(bare, start):
+        depth += 1 if brace[0] == "{" else -1
+        yield brace.end(), depth
+
+
+def _without(code: str, functions: Iterable[_Function]) -> str:
+    parts, end = [], 0
+    for function in functions:
+        parts.append(code[end : function.start])
+        end = function.end
+    return "".join([*parts, code[end:]])

@@ -1,0 +1,106 @@
+"""Functions that a material does not call are left out of its code, and nothing is lost by it."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.material import generate
+from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.uncalled import drop_uncalled_functions
+
+from .surfaces import shader
+
+CODE = """\
+#define TWICE(x) doubled(x)
+struct Pair
+{
+    float a;
+float sum(float b) { return bySum(a, b); }
+};
+static const float kStart = atStart();
+
+float atStart() { return 1.0; }
+float bySum(float a, float b) { return a + b; }
+float doubled(float x) { return 2.0 * x; }
+float far(float x) { return x; } // unused: near(1.0)
+/* float4 fragmentMain(float x) { return unused(x); } */
+float near(float x)
+{
+    if (x > 0.0)
+    {
+        return far(x);
+    }
+    return near(-x);
+}
+float2 near(float2 x) { return x; }
+float unused(float x)
+{
+#if TWO
+    return alsoUnused(x); // }
+#endif
+}
+float alsoUnused(
+    float x) { return unused(x); }
+[shader("fragment")]
+float4 fragmentMain(float x) : SV_TARGET { return near(x); }
+"""
+UNUSED = """\
+float unused(float x)
+{
+#if TWO
+    return alsoUnused(x); // }
+#endif
+}
+float alsoUnused(
+    float x) { return unused(x); }
+"""
+
+
+def without_blank_lines(code):
+    return [line for line in code.splitlines() if line.strip()]
+
+
+def test_what_nothing_calls_goes_and_all_else_stays_as_it_was():
+    found = drop_uncalled_functions(CODE, "fragmentMain")
+    assert without_blank_lines(found) == without_blank_lines(CODE.replace(UNUSED, ""))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "#if A\nfloat odd() {\n#else\nfloat odd(int x) {\n#endif\n}\n",
+        "float odd()\n{\n#if A\n    return 1; }\n#else\n    return 2; }\n#endif\n",
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_code_whose_braces_do_not_pair_up_stays_as_it_is(odd, is_first):
+    code = odd + CODE if is_first else CODE + odd
+    assert drop_uncalled_functions(code, "fragmentMain") == code
+
+
+SURFACES = {
+    "a layered surface": shader(
+        "standard_surface",
+        {
+            "base_color": ("color3", "@uv_colour"),
+            "metalness": ("float", "@u"),
+            "coat": ("float", "0.5"),
+            "sheen": ("float", "0.3"),
+            "thin_film_thickness": ("float", "400"),
+        },
+    ),
+    "a surface of glTF's": shader("gltf_pbr", {"clearcoat": ("float", "@u")}),
+}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_a_material_returns_the_same_without_them(name, monkeypatch):
+    random = np.random.default_rng(3)
+    uv = random.random((4000, 2)).astype(np.float32)
+    pairs = random.normal(size=(2, 4000, 3))
+    pairs[..., 2] = np.abs(pairs[..., 2]) + 0.01
+    wi, wo = (pairs / np.linalg.norm(pairs, axis=2, keepdims=True)).astype(np.float32)
+    teacher = Teacher(SURFACES[name])
+    monkeypatch.setattr(generate, "drop_uncalled_functions", lambda code, _: code)
+    whole = Teacher(SURFACES[name])
+    assert len(teacher.generated.source) < 0.8 * len(whole.generated.source)
+    np.testing.assert_array_equal(teacher.response(uv, wi, wo), whole.response(uv, wi, wo))
