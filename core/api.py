@@ -99,7 +99,7 @@ def bake(
     check_limits(device)
     opened = open_device(device)
     kind = choose_trainer(opened)
-    settings = require_settings(preset or default_preset(kind), kind)
+    settings = require_settings(preset or default_preset(kind), kind, len(documents))
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),

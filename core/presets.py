@@ -127,6 +127,18 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
 }
+# Of several materials that share a decoder: a narrow one has no room for them, however long it is
+# trained. Half as many steps of a wide one take about as long.
+_OF_SEVERAL: dict[str, dict[str, BakeSettings]] = {
+    "tensor": {
+        "standard": replace(
+            PRESETS["tensor"]["standard"],
+            network="3x64",
+            iterations=31_000,
+            decoder_rate=_WIDE_RATE,
+        )
+    }
+}
 
 
 def default_preset(trainer: str) -> str:
@@ -134,11 +146,12 @@ def default_preset(trainer: str) -> str:
     return "draft" if trainer == "numpy" else "standard"
 
 
-def require_settings(preset: str, trainer: str) -> BakeSettings:
-    """The preset of this name for a trainer."""
+def require_settings(preset: str, trainer: str, materials: int = 1) -> BakeSettings:
+    """The preset of this name for a trainer, and for so many materials that share a decoder."""
     if trainer not in TRAINERS:
         raise SettingsError(f"trainer {trainer!r} is not known: use one of {', '.join(TRAINERS)}")
     if preset not in PRESETS[trainer]:
         names = ", ".join(PRESETS[trainer])
         raise SettingsError(f"preset {preset!r} is not known: use one of {names}")
-    return PRESETS[trainer][preset]
+    of_several = _OF_SEVERAL.get(trainer, {}) if materials > 1 else {}
+    return of_several.get(preset, PRESETS[trainer][preset])

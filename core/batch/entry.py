@@ -44,9 +44,11 @@ class Wish:
     folder: str = ""
     """Where below the scene's folder the bundle goes."""
 
-    def settings_for(self, trainer: str) -> BakeSettings:
-        """All settings, on a device that has this trainer."""
-        return _resolved(self.preset, json.dumps(self.settings), self.directions, trainer)
+    def settings_for(self, trainer: str, materials: int = 1) -> BakeSettings:
+        """All settings, on a device that has this trainer. Several materials that share a decoder
+        have the steps of each, since every batch holds all of them in equal parts."""
+        changes = json.dumps(self.settings)
+        return _resolved(self.preset, changes, self.directions, trainer, materials)
 
 
 @dataclass(frozen=True)
@@ -134,10 +136,13 @@ class Entry:
 
 
 @lru_cache(maxsize=512)
-def _resolved(preset: str, changes: str, directions: str, trainer: str) -> BakeSettings:
+def _resolved(
+    preset: str, changes: str, directions: str, trainer: str, materials: int
+) -> BakeSettings:
     """Most materials of a scene have the settings of many others."""
-    chosen = require_settings(preset or default_preset(trainer), trainer)
-    return _directed(changed(chosen, json.loads(changes)), directions)
+    chosen = require_settings(preset or default_preset(trainer), trainer, materials)
+    found = _directed(changed(chosen, json.loads(changes)), directions)
+    return replace(found, iterations=found.iterations * materials)
 
 
 def check_changes(changes: Mapping[str, Any]) -> None:

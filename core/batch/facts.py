@@ -137,7 +137,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, _WITHOUT_SETTINGS]
     size = find_whole(table(table(found, "asked"), "group"), "size") or 1
-    settings = shared(entry.wish.settings_for(found["trainer"]), max(1, size))
+    settings = entry.wish.settings_for(found["trainer"], max(1, size))
     few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
     if instead_of and type(few) is int and few < settings.resolution:
         # the material was the same everywhere, and is as it was, however many were asked for
@@ -155,12 +155,6 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
-
-
-def shared(settings: BakeSettings, materials: int) -> BakeSettings:
-    """Settings of a bake of several: as many samples for each as it would have alone, since every
-    batch holds all of them in equal parts."""
-    return replace(settings, iterations=settings.iterations * materials)
 
 
 def plain(settings: BakeSettings) -> dict[str, Any]:

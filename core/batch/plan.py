@@ -19,7 +19,6 @@ from verdigris.core.batch.facts import (
     find_differences,
     gather,
     plain,
-    shared,
     with_group,
 )
 from verdigris.core.batch.fields import unreadable
@@ -175,7 +174,7 @@ def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Plan
             return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
         wanted = gather(entry, documents.load(entry.source), hashes)
         for trainer in TRAINERS:
-            shared(entry.wish.settings_for(trainer), 1)
+            entry.wish.settings_for(trainer)
         _is_there(planned.bundle)
     except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
@@ -283,7 +282,7 @@ def work_for(
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
     first, wish = members[0], members[0].entry.wish
-    settings = {kind: shared(wish.settings_for(kind), len(members)) for kind in TRAINERS}
+    settings = {kind: wish.settings_for(kind, len(members)) for kind in TRAINERS}
     task = Task(
         bake_name(first),
         first.bundle.parent,
@@ -300,7 +299,7 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
     )
     trainer = choices.trainer or choices.likely
     seconds = estimate.seconds(settings[trainer], trainer, wish.time_limit)
-    _, on_disk = bundle_bytes(wish.settings_for(trainer))
+    _, on_disk = bundle_bytes(settings[trainer])
     return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
 
 

@@ -115,16 +115,16 @@ def bake(
         "encode_from": 0 if no_encoder else None,
         "seed": seed,
     }
-    settings = require_settings(preset or default_preset(kind), kind).changed(
-        {name: value for name, value in changes.items() if value is not None}
-    )
-    if directions is not None:
-        settings = _looking(settings, directions)
     # before it is read: of a map that is painted on meanwhile, `scene status` is to tell
     painted = _facts_of(importance)
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())
+    settings = require_settings(preset or default_preset(kind), kind, len(chosen)).changed(
+        {name: value for name, value in changes.items() if value is not None}
+    )
+    if directions is not None:
+        settings = _looking(settings, directions)
     teachers = [Teacher(document, each, opened) for document, each in chosen]
     options = BakeOptions(
         name=teachers[0].material.file_name if name is None else name.removesuffix(SUFFIX),

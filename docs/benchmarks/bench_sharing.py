@@ -3,8 +3,8 @@
     python docs/benchmarks/bench_sharing.py FILE FILE ... [--preset draft] [--device D]
         [--set resolution=128 iterations=2500 ...]
 
-Bakes each document alone with N steps, then all K of them together with K times N steps of the same
-batch: each material is seen as often, and the total time is the same. The errors are those of
+Bakes each document alone with the steps of its preset, then all K of them together with K times
+those of the preset for several: the total time is about the same. The errors are those of
 `verdigris measure`; the ratio is that of sharing over alone.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from runs import begin
+from runs import begin, chosen_settings
 
 from verdigris.core.material.document import load_document
 from verdigris.core.material.teacher import Teacher
@@ -43,8 +43,9 @@ def main() -> None:
 
     teachers = [Teacher(load_document(path), device=device) for path in options.files]
     alone = [run([teacher], settings) for teacher in teachers]
-    steps = settings.iterations * len(teachers)
-    shared = run(teachers, replace(settings, iterations=steps))
+    together = chosen_settings(options, device, len(teachers))
+    steps = together.iterations * len(teachers)
+    shared = run(teachers, replace(together, iterations=steps))
     print(
         f"alone {sum(each.seconds for each in alone):.1f} s of training in all, "
         f"shared {shared.seconds:.1f} s\n"

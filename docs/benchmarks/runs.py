@@ -28,10 +28,13 @@ def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Device, 
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
     options = parser.parse_args()
     device = open_device(options.device)
-    return options, device, _chosen_settings(options, device)
+    return options, device, chosen_settings(options, device)
 
 
-def _chosen_settings(options: argparse.Namespace, device: Device) -> BakeSettings:
+def chosen_settings(
+    options: argparse.Namespace, device: Device, materials: int = 1
+) -> BakeSettings:
+    """Those for so many materials that share a decoder."""
     changes: dict[str, Any] = {}
     for change in options.changes:
         name, _, text = change.partition("=")
@@ -43,7 +46,8 @@ def _chosen_settings(options: argparse.Namespace, device: Device) -> BakeSetting
             changes.setdefault("draw", {})[name[5:]] = value
         else:
             changes[name] = value
-    return require_settings(options.preset, choose_trainer(device)).changed(changes)
+    trainer = choose_trainer(device)
+    return require_settings(options.preset, trainer, materials).changed(changes)
 
 
 def bake_and_load(

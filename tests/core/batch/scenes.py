@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from verdigris.core.batch.facts import plain, shared
+from verdigris.core.batch.facts import plain
 from verdigris.core.batch.scene import Asked, read_scene
 from verdigris.core.bundle.reference import Reference, make_reference
 from verdigris.core.bundle.write import Contents, export_numbers, version, write_bundle
@@ -62,7 +62,7 @@ def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
         "material": wanted.material,
         **wanted.sources,
         "verdigris": version(),
-        "settings": plain(shared(entry.wish.settings_for(trainer), size)),
+        "settings": plain(entry.wish.settings_for(trainer, size)),
         "trainer": trainer,
         "step": 100,
         "seconds": 1.0,

@@ -1,0 +1,76 @@
+"""What presets give several materials that share a decoder."""
+
+from dataclasses import replace
+
+import pytest
+
+from verdigris.core import api, presets
+from verdigris.core.batch.entry import Wish
+from verdigris.core.presets import PRESETS, require_settings
+from verdigris.core.settings import TRAINERS
+
+from .in_process import run_command
+
+WALL = """<materialx version="1.39">
+  <standard_surface name="a" type="surfaceshader"/>
+  <surfacematerial name="{0}" type="material">
+    <input name="surfaceshader" type="surfaceshader" nodename="a"/></surfacematerial>
+</materialx>"""
+TINY = {"resolution": 4, "iterations": 2, "batch": 64}
+
+
+def test_several_share_a_wide_decoder_where_a_narrow_one_has_no_room_for_them():
+    several = require_settings("standard", "tensor", 4)
+    assert (several.network, several.iterations) == ("3x64", 31_000)
+    same = {"network": "2x32", "iterations": 62_000, "decoder_rate": 0.014}
+    assert replace(several, **same) == require_settings("standard", "tensor")
+    assert several.changed({"network": "2x32"}).network == "2x32"
+    for trainer in TRAINERS:
+        for preset, alone in PRESETS[trainer].items():
+            assert require_settings(preset, trainer, 1) == alone
+            if (trainer, preset) != ("tensor", "standard"):
+                assert require_settings(preset, trainer, 4) == alone
+
+
+def test_materials_of_a_scene_that_share_have_the_steps_of_each():
+    wish = Wish(preset="standard")
+    assert wish.settings_for("tensor").iterations == 62_000
+    together = wish.settings_for("tensor", 4)
+    assert (together.network, together.iterations) == ("3x64", 124_000)
+    numbered = Wish(preset="standard", settings={"iterations": 500, "network": "2x16"})
+    together = numbered.settings_for("tensor", 3)
+    assert (together.network, together.iterations) == ("2x16", 1_500)
+    assert wish.settings_for("numpy", 3).iterations == 3 * wish.settings_for("numpy").iterations
+
+
+@pytest.fixture
+def walls(tmp_path, monkeypatch, small_endings):
+    """Documents, where drafts of several on a processor have another decoder."""
+    narrow = replace(PRESETS["numpy"]["draft"], network="2x16")
+    monkeypatch.setitem(presets._OF_SEVERAL, "numpy", {"draft": narrow})
+    files = [tmp_path / "brick.mtlx", tmp_path / "slate.mtlx"]
+    for file in files:
+        file.write_text(WALL.format(file.stem))
+    return files
+
+
+def networks(folder):
+    bundles = [api.open_bundle(file) for file in folder.glob("*.vdg")]
+    return [bundle.manifest.source["settings"]["network"] for bundle in bundles]
+
+
+@pytest.mark.parametrize("how", ["api", "command"])
+def test_whoever_bakes_them_gets_it(walls, tmp_path, how):
+    def bake(files, out):
+        if how == "api":
+            documents = [api.load(file) for file in files]
+            list(api.bake(documents, out, preset="draft", device="software", **TINY))
+        else:
+            options = [text for name, value in TINY.items() for text in (f"--{name}", value)]
+            where = ("--device", "software", "--preset", "draft", "-o", out, "-q")
+            code, _, errors = run_command(("bake", *files, *options, *where))
+            assert not code, errors
+        return networks(out)
+
+    assert bake(walls[:1], tmp_path / "alone") == ["2x32"]
+    assert bake(walls, tmp_path / "both") == ["2x16", "2x16"]
