@@ -127,17 +127,16 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
         ),
     },
 }
-# Of several materials that share a decoder: a narrow one has no room for them, however long it is
-# trained. Half as many steps of a wide one take about as long.
+
+
+def _of_several(alone: BakeSettings) -> BakeSettings:
+    """For materials that share a decoder: a narrow one that trains for long has no room for them.
+    Half as many steps of a wide one take about as long."""
+    return replace(alone, network="3x64", iterations=alone.iterations // 2, decoder_rate=_WIDE_RATE)
+
+
 _OF_SEVERAL: dict[str, dict[str, BakeSettings]] = {
-    "tensor": {
-        "standard": replace(
-            PRESETS["tensor"]["standard"],
-            network="3x64",
-            iterations=31_000,
-            decoder_rate=_WIDE_RATE,
-        )
-    }
+    trainer: {"standard": _of_several(presets["standard"])} for trainer, presets in PRESETS.items()
 }
 
 
@@ -153,5 +152,5 @@ def require_settings(preset: str, trainer: str, materials: int = 1) -> BakeSetti
     if preset not in PRESETS[trainer]:
         names = ", ".join(PRESETS[trainer])
         raise SettingsError(f"preset {preset!r} is not known: use one of {names}")
-    of_several = _OF_SEVERAL.get(trainer, {}) if materials > 1 else {}
-    return of_several.get(preset, PRESETS[trainer][preset])
+    alone = PRESETS[trainer][preset]
+    return _OF_SEVERAL[trainer].get(preset, alone) if materials > 1 else alone
