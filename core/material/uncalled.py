@@ -7,7 +7,7 @@ compiler reads all of it again for each kernel.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -41,37 +41,23 @@ def drop_uncalled_functions(code: str, entry: str) -> str:
 
 
 def _find_functions(bare: str) -> list[_Function]:
-    """Those at the top level; none where braces do not pair up."""
+    """Those at the top level; none where braces do not pair up, or one would hold another."""
+    heads = {head.end() - 1: head for head in _HEAD.finditer(bare)}
     found: list[_Function] = []
-    end = 0
-    for head in _HEAD.finditer(bare):
-        if head.start() < end:
+    depth, current = 0, None
+    for brace in _BRACE.finditer(bare):
+        head = heads.get(brace.start())
+        if head and current:
             return []
-        before = bare[end : head.start()]
-        if before.count("{") == before.count("}"):
-            end = _end_of_body(bare, head.end())
-            found.append(_Function(head.start(), end, head["name"]))
-    return found if _pairs_up(_without(bare, found)) else []
-
-
-def _end_of_body(bare: str, start: int) -> int:
-    for end, depth in _depths(bare, start):
-        if depth < 0:
-            return end
-    return len(bare)
-
-
-def _pairs_up(bare: str) -> bool:
-    depths = [depth for _, depth in _depths(bare)]
-    return not depths or (min(depths) == 0 == depths[-1])
-
-
-def _depths(bare: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Behind each brace, how many more have been opened than closed."""
-    depth = 0
-    for brace in _BRACE.finditer(bare, start):
+        if depth == 0:
+            current = head
         depth += 1 if brace[0] == "{" else -1
-        yield brace.end(), depth
+        if depth < 0:
+            return []
+        if depth == 0 and current:
+            found.append(_Function(current.start(), brace.end(), current["name"]))
+            current = None
+    return [] if depth else found
 
 
 def _without(code: str, functions: Iterable[_Function]) -> str:
