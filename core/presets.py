@@ -113,7 +113,15 @@ PRESETS: dict[str, dict[str, BakeSettings]] = {
             smooth_latent_rate=_SMOOTH_LATENT_RATE,
             smooth_moments=True,
             uniform_share=_UNIFORM_SHARE,
-            draw=replace(_ON_PROCESSOR.draw, pairs=4, repeats=2),
+            # Fewer on coarse levels leave their error above half of what means of the finest have.
+            draw=replace(
+                _ON_PROCESSOR.draw,
+                pairs=4,
+                repeats=2,
+                coarse_share=0.4,
+                coarse_places=8,
+                most_coarse_places=16,
+            ),
         ),
         "final": replace(
             _ON_PROCESSOR,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
 
 _SOURCE = Source("training/draw_samples")
-# A thread draws one sample, or two that share their place.
-_ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos"}
+# A thread draws one sample, or as many as share their place: the most of these that go into it.
+_ENTRIES = {4: "drawSamplesInFours", 2: "drawSamplesInTwos", 1: "drawSamples"}
 # Steps that are drawn together for a trainer on the processor.
 NUMPY_CHUNK_STEPS = 8
 # The least cosine of directions in steps that leave out what is near the horizon.
@@ -68,6 +68,9 @@ class DrawSettings:
     """Places of what its texel stands for that a sample of the first coarser level averages. Twice
     as many on the next and four times as many on those beyond, which hold more that differs."""
 
+    most_coarse_places: int = 0
+    """So many at most beyond the first coarser level, but no fewer than on it; 0 sets no bound."""
+
     finest_places: int = 0
     """The same on the finest level. More than 1 keeps detail that is smaller than a texel, and that
     the student cannot hold, from becoming noise; 0 lets the bake choose."""
@@ -106,8 +109,9 @@ class DrawSettings:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
         if not 0 <= self.finest_width <= 1:
             raise SettingsError(f"finest_width is {self.finest_width}: use 0 to 1")
-        if self.finest_places < 0:
-            raise SettingsError(f"finest_places is {self.finest_places}: use 0 or more")
+        for name in ("finest_places", "most_coarse_places"):
+            if getattr(self, name) < 0:
+                raise SettingsError(f"{name} is {getattr(self, name)}: use 0 or more")
         for name in ("coarse_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
@@ -119,6 +123,12 @@ class DrawSettings:
         # JSON has lists, and frozen settings hold none
         table = checked_table(self.direction_table) if len(self.direction_table) else ()
         object.__setattr__(self, "direction_table", table)
+
+    @property
+    def places_at_most(self) -> int:
+        """That a sample of any coarser level averages."""
+        farthest = 4 * self.coarse_places
+        return max(self.coarse_places, min(farthest, self.most_coarse_places or farthest))
 
     def direction_weights(self) -> Table:
         return self.direction_table or profile_table(self.directions)
@@ -150,7 +160,7 @@ class DrawnSamples:
                 f"{len(self.materials)} materials for {self.layout.materials} latent textures"
             )
         self._device = self.materials[0].device
-        self._together = 1 if self.pairs % 2 else 2
+        self._together = next(number for number in _ENTRIES if self.pairs % number == 0)
         entry = _ENTRIES[self._together]
         self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
@@ -294,6 +304,7 @@ class DrawnSamples:
             "levels": self.layout.levels,
             "coarseShare": settings.coarse_share,
             "coarsePlaces": settings.coarse_places,
+            "mostCoarsePlaces": settings.places_at_most,
             "finestPlaces": max(1, settings.finest_places),
             "finestWidth": settings.finest_width,
             "coarseWidth": COARSE_WIDTH,

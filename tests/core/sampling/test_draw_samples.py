@@ -69,7 +69,7 @@ def test_given_few_coarse_samples_a_step_then_every_level_has_its_share_over_man
     assert (np.abs(counts - expected) <= 4 * np.sqrt(expected)).all(), counts
 
 
-@pytest.mark.parametrize("pairs", [1, 2])
+@pytest.mark.parametrize("pairs", [1, 2, 4])
 def test_given_coarser_levels_when_drawn_then_responses_are_means_over_their_texels(teacher, pairs):
     batch = draw(teacher, coarse_share=0.5, coarse_places=256, pairs=pairs)
     # neighbours are of one level, so that none waits for another's many places
@@ -161,11 +161,14 @@ def test_given_a_mirror_share_when_drawn_then_more_half_vectors_are_near_the_nor
     assert some > even + 0.04
 
 
-def test_given_pairs_when_drawn_then_neighbours_share_their_place_and_not_their_directions(teacher):
-    batch = draw(teacher, pairs=2)
+@pytest.mark.parametrize("pairs", [2, 4, 5, 8])
+def test_given_pairs_when_drawn_then_neighbours_share_their_place_and_not_their_directions(
+    teacher, pairs
+):
+    batch = draw(teacher, pairs=pairs).reshape(-1, pairs)
     for name in ("uv", "level", "material"):
-        assert np.array_equal(batch[name][0::2], batch[name][1::2])
-    assert (batch["wi"][0::2] != batch["wi"][1::2]).any(1).mean() > 0.99
+        assert (batch[name] == batch[name][:, :1]).all()
+    assert (batch["wi"] != np.roll(batch["wi"], 1, axis=1)).any(2).mean() > 0.99
 
 
 def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(teacher):
@@ -176,13 +179,15 @@ def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(
         DrawnSamples([teacher], LatentLayout(8, 8, materials=3))
 
 
+@pytest.mark.parametrize("pairs", [2, 4])
 def test_given_pairs_of_materials_that_do_not_divide_the_batch_when_drawn_then_none_is_torn(
-    teacher,
+    teacher, pairs
 ):
-    batch = draw(teacher, layout=LatentLayout(64, 64, levels=1, materials=3), pairs=2)
+    batch = draw(teacher, layout=LatentLayout(64, 64, levels=1, materials=3), pairs=pairs)
+    together = batch.reshape(-1, pairs)
     for name in ("uv", "material"):
-        assert np.array_equal(batch[name][0::2], batch[name][1::2])
-    assert np.bincount(batch["material"]).min() >= COUNT // 3 - 2
+        assert (together[name] == together[name][:, :1]).all()
+    assert np.bincount(batch["material"]).min() >= COUNT // 3 - pairs
 
 
 def test_given_fewer_samples_than_materials_when_drawn_then_the_error_says_how_many(teacher):
