@@ -23,7 +23,7 @@ def test_a_list_is_taken_where_the_preset_has_a_tuple():
 def test_fields_of_draw_are_changed_each_for_itself():
     found = settings_for(plain_teacher(), "standard", {"draw": {"pairs": 2}})
     assert found == replace(STANDARD, draw=replace(STANDARD.draw, pairs=2))
-    assert found.draw.repeats == 2 and found.draw.coarse_share == 0.4
+    assert (found.draw.repeats, found.draw.coarse_share) == (2, STANDARD.draw.coarse_share)
 
 
 def test_what_is_on_or_off_is_taken_as_such():
