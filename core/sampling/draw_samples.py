@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from verdigris.core.device import Device
 
 _SOURCE = Source("training/draw_samples")
-# A thread draws one sample, or as many as share their place: the most of these that go into it.
-_ENTRIES = {4: "drawSamplesInFours", 2: "drawSamplesInTwos", 1: "drawSamples"}
+# A thread draws one sample, or some of those that share their place.
+_ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
+# On a card four take longer than two and two.
+_MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
 # Steps that are drawn together for a trainer on the processor.
 NUMPY_CHUNK_STEPS = 8
 # The least cosine of directions in steps that leave out what is near the horizon.
@@ -160,7 +163,8 @@ class DrawnSamples:
                 f"{len(self.materials)} materials for {self.layout.materials} latent textures"
             )
         self._device = self.materials[0].device
-        self._together = next(number for number in _ENTRIES if self.pairs % number == 0)
+        most = _MOST_TOGETHER_ON_SOFTWARE if self._device.is_software else _MOST_TOGETHER
+        self._together = math.gcd(self.pairs, most)
         entry = _ENTRIES[self._together]
         self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))

@@ -179,6 +179,17 @@ def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(
         DrawnSamples([teacher], LatentLayout(8, 8, materials=3))
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_given_fewer_in_a_thread_when_drawn_then_samples_are_the_same(teacher, most, monkeypatch):
+    settings = {"coarse_share": 0.5, "finest_places": 4, "pairs": 4}
+    expected = draw(teacher, **settings)
+    monkeypatch.setattr(draw_samples, "_MOST_TOGETHER_ON_SOFTWARE", most)
+    found = draw(teacher, **settings)
+    for name in ("uv", "level", "wi", "wo", "weight"):
+        assert np.array_equal(found[name], expected[name]), name
+    assert found["response"] == pytest.approx(expected["response"], rel=1e-5)
+
+
 @pytest.mark.parametrize("pairs", [2, 4])
 def test_given_pairs_of_materials_that_do_not_divide_the_batch_when_drawn_then_none_is_torn(
     teacher, pairs
