@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analytic_material import AnalyticTeacher, respond
+from analytic_material import respond
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
 
@@ -20,14 +18,6 @@ def mean_around(batch, width, places=48):
     uv, wi, wo = (batch[name].astype(np.float64) for name in ("uv", "wi", "wo"))
     shifts = [np.array([u, v]) for u in steps for v in steps]
     return np.mean([respond(uv + shift, wi, wo) for shift in shifts], axis=0)
-
-
-@pytest.fixture(scope="module")
-def teacher():
-    try:
-        return AnalyticTeacher(open_device("software"))
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 def test_given_one_place_when_levels_grow_then_so_do_the_places(teacher):
