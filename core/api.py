@@ -16,20 +16,20 @@ from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.material.document import Document, load_document, parse_document
-from verdigris.core.plain_arguments import path_from, require_text
-from verdigris.core.working_folder import told_when_gone
+from verdigris.core.base.plain_arguments import path_from, require_text
+from verdigris.core.base.working_folder import told_when_gone
+from verdigris.core.material.load.document import Document, load_document, parse_document
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.bundle.read import Bundle
-    from verdigris.core.bundle.scene import Scene
-    from verdigris.core.bundle.verify import Decoder, Verification
+    from verdigris.core.baking.bake import BakeControl
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.scene.scene_bundle import Scene
+    from verdigris.core.bundle.verify.verify import Decoder, Verification
     from verdigris.core.network.student import Student
-    from verdigris.core.training.bake import BakeControl
-    from verdigris.core.training.events import Event
+    from verdigris.core.progress.events import Event
 
 __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "verify"]
 
@@ -75,20 +75,21 @@ def bake(
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents and writes a bundle for each.
 
-    Yields events, of `verdigris.core.training.events`; the last is Finished.
+    Yields events, of `verdigris.core.progress.events`; the last is Finished.
 
-    `changes` replace fields of the preset's `BakeSettings`, of `verdigris.core.settings`. Close the
-    generator to break off; to end early and keep what there is, `stop()` a `control`, a
-    `BakeControl` of `verdigris.core.training.options`.
+    `changes` replace fields of the preset's `BakeSettings`, of
+    `verdigris.core.settings.bake_settings`. Close the generator to break off; to end early and
+    keep what there is, `stop()` a `control`, a `BakeControl` of
+    `verdigris.core.baking.state.options`.
     """
-    from verdigris.core.device import open_device
-    from verdigris.core.errors import SettingsError
-    from verdigris.core.material.teacher import Teacher
-    from verdigris.core.presets import default_preset, require_settings
-    from verdigris.core.training.bake import bake as run
-    from verdigris.core.training.memory import check_limits
-    from verdigris.core.training.options import BakeControl, BakeOptions
-    from verdigris.core.training.trainers import choose_trainer
+    from verdigris.core.baking.bake import bake as run
+    from verdigris.core.baking.measure.memory import check_limits
+    from verdigris.core.baking.phases.trainers import choose_trainer
+    from verdigris.core.baking.state.options import BakeControl, BakeOptions
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.errors import SettingsError
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.settings.presets import default_preset, require_settings
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
@@ -119,7 +120,7 @@ def bake(
 @told_when_gone()
 def open_bundle(path: str | Path) -> Bundle:
     """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
-    from verdigris.core.bundle.read import open_bundle as open_folder
+    from verdigris.core.bundle.files.read import open_bundle as open_folder
 
     return open_folder(path_from(path, "path"))
 
@@ -127,7 +128,7 @@ def open_bundle(path: str | Path) -> Bundle:
 @told_when_gone()
 def open_scene(path: str | Path) -> Scene:
     """Opens what `verdigris pack` has made of several bundles."""
-    from verdigris.core.bundle.scene import open_scene as open_folder
+    from verdigris.core.bundle.scene.scene_bundle import open_scene as open_folder
 
     return open_folder(path_from(path, "path"))
 
@@ -147,14 +148,14 @@ def verify(
     """
     import warnings
 
-    from verdigris.core.bundle.device_eval import device_decoders, device_notes, find_device
-    from verdigris.core.bundle.read import Bundle
-    from verdigris.core.bundle.scene import Scene, is_scene
-    from verdigris.core.bundle.verify import source_notes
-    from verdigris.core.bundle.verify import verify as prove
-    from verdigris.core.bundle.verify_scene import verify_scene
-    from verdigris.core.errors import SettingsError
-    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.base.errors import SettingsError
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.scene.scene_bundle import Scene, is_scene
+    from verdigris.core.bundle.scene.verify_scene import verify_scene
+    from verdigris.core.bundle.verify.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify.verify import source_notes
+    from verdigris.core.bundle.verify.verify import verify as prove
+    from verdigris.core.material.teacher.teacher import Teacher
 
     if source is not None:
         _require_document(source)
@@ -184,10 +185,10 @@ def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     Set its `level` for another, which may lie between two: max(lod / 2, lod - 1) is what a lod is
     looked up at.
     """
-    from verdigris.core.bundle.read import Bundle
-    from verdigris.core.bundle.scene import Scene
-    from verdigris.core.device import open_device
-    from verdigris.core.errors import SettingsError
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.errors import SettingsError
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.scene.scene_bundle import Scene
     from verdigris.core.network.student import Student
 
     if isinstance(bundle, Scene):
@@ -212,7 +213,7 @@ def _require_documents(documents: Any) -> list[Document]:
 
 def _require_document(document: Any) -> None:
     """A path of one is easily given in its place."""
-    from verdigris.core.errors import DocumentError
+    from verdigris.core.base.errors import DocumentError
 
     if not isinstance(document, Document):
         raise DocumentError(f"{document}: is no document that is open: load() it first")

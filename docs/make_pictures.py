@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
-from verdigris.core.pictures.files import write_picture
+from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
 REPOSITORY = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
-from verdigris.core.hosts.files import FilesHost
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.look import dark_palette
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
 
 
 class Background:

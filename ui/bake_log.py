@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.host import BakedResult
-from verdigris.core.training.events import ROUNDING, SMALL_TEXTURE
+from verdigris.core.hosts.host import BakedResult
+from verdigris.core.progress.events import ROUNDING, SMALL_TEXTURE
 from verdigris.ui.history import History
 from verdigris.ui.progress import Part, Progress
 from verdigris.ui.signal import Signal

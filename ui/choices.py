@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from verdigris.core.presets import default_preset, require_settings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.worker.commands import Start
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.worker.protocol.commands import Start
 
 _OF_THE_BAKE = tuple(field.name for field in fields(BakeSettings))
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import HostDocument, HostMaterial
-from verdigris.core.outputs import unused_names
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import WELL, Health
-from verdigris.core.worker.events import FAILED, IDLE, PREPARING
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.outputs import unused_names
+from verdigris.core.hosts.host import HostDocument, HostMaterial
+from verdigris.core.worker.client.client import WELL, Health
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.ui import states
 from verdigris.ui.notices import INFO, WARNING
 from verdigris.ui.pictures import Texel

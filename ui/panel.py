@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
-from verdigris.core.host import Host
-from verdigris.core.hosts.files import FilesHost
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import Host
 from verdigris.ui.keys import Keys
 from verdigris.ui.look import keep_readable
 from verdigris.ui.memory import Memory

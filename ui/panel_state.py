@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verdigris.core.host import Host, HostDocument, HostMaterial
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import GONE, SILENT, WELL, Health, WorkerClient
-from verdigris.core.worker.events import FAILED, IDLE
+from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui import states
 from verdigris.ui.bake_log import BakeLog
 from verdigris.ui.choices import Choices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verdigris.core.training.events import FLATTENING
+from verdigris.core.progress.events import FLATTENING
 
 
 @dataclass(frozen=True)

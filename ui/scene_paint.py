@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import NORMAL_WEIGHT, Host, HostMaterial
-from verdigris.core.hosts.painted import Painted, read_painted
+from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.hosts.host import NORMAL_WEIGHT, Host, HostMaterial
+from verdigris.core.hosts.painted_meshes import Painted, read_painted
 from verdigris.ui.background import Background
 from verdigris.ui.notices import INFO, WARNING, Notices
 from verdigris.ui.weights import WeightMap

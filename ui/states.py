@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verdigris.core.worker.events import (
+from verdigris.core.worker.protocol.worker_events import (
     DONE,
     FAILED,
     FINISHING,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import Host, HostMaterial
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.ui.notices import INFO, Notices
 from verdigris.ui.weights import WeightMap
 

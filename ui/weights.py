@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.host import NORMAL_WEIGHT
+from verdigris.core.hosts.host import NORMAL_WEIGHT
 from verdigris.ui.signal import Signal
 
 Floats = NDArray[np.float32]

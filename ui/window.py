@@ -12,8 +12,8 @@ from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.hosts.files import FilesHost
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import PanelModel
 from verdigris.ui.notices import ERROR, WARNING

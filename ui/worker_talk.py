@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import BakedResult, Host, HostMaterial
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import GONE, SILENT, Health, WorkerClient, pixels_of
-from verdigris.core.worker.events import FAILED, IDLE, PREPARING
-from verdigris.core.worker.forecast import estimate
-from verdigris.core.worker.protocol import Message
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient, pixels_of
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui import states
 from verdigris.ui.notices import ERROR, INFO, WARNING, as_sentence
 from verdigris.ui.panel_state import PanelState

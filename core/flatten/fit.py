@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.flatten.model import CHANNELS, F0, shade, shade_backward
-from verdigris.core.flatten.textures import (
+from verdigris.core.flatten.flat_textures import (
     FlatTextures,
     keep_in_range,
     start_textures,
     with_mips,
 )
+from verdigris.core.flatten.model import CHANNELS, F0, shade, shade_backward
 from verdigris.core.network import losses
 from verdigris.core.network.texels import corners, gather
 from verdigris.core.sampling.draw_samples import DrawnSamples
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.network.parameters import FloatArray
     from verdigris.core.sampling.training_sample import SampleArray
-    from verdigris.core.settings import BakeSettings
+    from verdigris.core.settings.bake_settings import BakeSettings
 
 PEAK_RATE = 1e-2
 # Added to both sides of the loss: a cube root's slope has no bound at black.

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import Device, Source, constants_module, open_device
+from verdigris.core.base.device import Device, Source, constants_module, open_device
 from verdigris.core.flatten.model import CHANNELS, LARGEST_SLANT, LEAST_VIEW_COSINE
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
 
-    from verdigris.core.flatten.textures import FlatTextures
+    from verdigris.core.flatten.flat_textures import FlatTextures
 
 _FLATTENED = Source("flatten/flattened")
 # Texels are read four channels at a time.

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.flatten.model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
-from verdigris.core.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, OPACITY
-from verdigris.core.host import ROUGHNESS as ROUGHNESS_MAP
-from verdigris.core.material.maps import UnlitMaps, levels
-from verdigris.core.training.events import FLATTENING, Event, Phase, Step
+from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, OPACITY
+from verdigris.core.hosts.host import ROUGHNESS as ROUGHNESS_MAP
+from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels
+from verdigris.core.progress.events import FLATTENING, Event, Phase, Step
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.material.maps import Floats
+    from verdigris.core.material.teacher.unlit_maps import Floats
     from verdigris.core.network.parameters import FloatArray
-    from verdigris.core.settings import BakeSettings
+    from verdigris.core.settings.bake_settings import BakeSettings
 
 LARGEST_SIDE = 256
 MOST_STEPS = 1_500
@@ -89,7 +89,7 @@ def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[s
     Emission is cut off at 1: a preview of what glows, not a light. Shaders multiply colours by the
     opacity, so they are written as if there were no holes.
     """
-    from verdigris.core.pictures.files import write_data, write_picture
+    from verdigris.core.pictures.picture_files import write_data, write_picture
 
     emission, coverage = unlit
     solid = 1 if coverage is None else np.maximum(coverage, _LEAST_COVERAGE)[..., None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError, reason
+from verdigris.core.base.errors import SettingsError, reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import MeshError, SettingsError
+from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.geometry.uv_cover import PaintedTile, Touches, bounds_of, paint_tile
 from verdigris.core.importance.dilate import dilate
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.importance.tiles import TILES_IN_A_ROW, Placement, place_in_tiles
-from verdigris.core.importance.uv_cover import PaintedTile, Touches, bounds_of, paint_tile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import MeshError, SettingsError
+from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.geometry.raster import rasterize
+from verdigris.core.geometry.uv_cover import PaintedTile, Touches, paint_tile
 from verdigris.core.importance.from_mesh import (
     MapSettings,
     WeightMaps,
@@ -17,14 +19,12 @@ from verdigris.core.importance.from_mesh import (
     warn_of_overlaps,
 )
 from verdigris.core.importance.tiles import place_in_tiles
-from verdigris.core.importance.uv_cover import PaintedTile, Touches, paint_tile
-from verdigris.core.pictures.raster import rasterize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.importance.camera import Camera
-    from verdigris.core.pictures.mesh import Mesh
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.importance.arrays import REAL_KINDS, open_array
-from verdigris.core.material.windows import shown_size, shown_texels
-from verdigris.core.outputs import behind_link, check_output, require_unicode, write_image
-from verdigris.core.working_folder import require_for
+from verdigris.core.base.arrays import REAL_KINDS, open_array
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.outputs import behind_link, check_output, require_unicode, write_image
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.material.files.windows import shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.errors import MeshError
-from verdigris.core.importance.uv_cover import bounds_of
+from verdigris.core.base.errors import MeshError
+from verdigris.core.geometry.uv_cover import bounds_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

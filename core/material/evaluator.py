@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device, Source
 
 if TYPE_CHECKING:
     import slangpy
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-EVALUATE = Source("teacher/evaluate")
+EVALUATE = Source("material/teacher/evaluate")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
 
 
@@ -54,8 +54,8 @@ class DeviceMaterial(ABC):
     """A function of place and two directions on a device.
 
     Directions are unit vectors in the tangent frame of the surface, z along the normal. Without
-    `frames` the surface is the unit square. See `shaders/teacher/interface.slang` for what each
-    function means.
+    `frames` the surface is the unit square. `shaders/material/teacher/interface.slang` says what
+    each function means.
     """
 
     device: Device

@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tokenize
-import zipfile
-import zlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.errors import SettingsError, VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.arrays import UNREADABLE
+from verdigris.core.base.errors import SettingsError, VerdigrisError, put_elsewhere, reason
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
@@ -140,23 +138,6 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         raise CheckpointError(
             f"{path}: cannot be written ({reason(error)}): {put_elsewhere(error)}"
         ) from error
-
-
-# What numpy and zipfile raise for a file that is damaged somewhere: a compression or an encryption
-# that nobody asked for, a header that is no Python, a shape beyond all memory.
-UNREADABLE = (
-    OSError,
-    EOFError,
-    ValueError,
-    TypeError,
-    KeyError,
-    RuntimeError,
-    MemoryError,
-    SyntaxError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:

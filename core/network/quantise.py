@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 BYTE = 255

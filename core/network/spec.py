@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 
 # Name -> the Slang type that implements it.
 ACTIVATIONS = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.device import (
+from verdigris.core.base.device import (
     MOST_CONSTANT_BYTES,
     Device,
     Kernels,

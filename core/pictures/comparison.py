@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.limits import SUBPIXELS
+from verdigris.core.pictures.metrics import ldr_flip, psnr
+from verdigris.core.pictures.picture_limits import SUBPIXELS
 from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
-from verdigris.core.training.metrics import ldr_flip, psnr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

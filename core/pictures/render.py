@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.device import Source
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.device import Source
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.geometry.mesh import normalized
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
-from verdigris.core.pictures.limits import LARGEST_SIZE, SUBPIXELS, largest_size
-from verdigris.core.pictures.mesh import normalized
+from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
+    from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.pictures.mesh import Mesh
 
     Floats = NDArray[np.float32]
 
 VIEWS = ("sphere", "plane", "mesh")
 # With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
-_SHADE_VIEW = Source("preview/shade_view")
+_SHADE_VIEW = Source("pictures/shade_view")
 _PIXELS_AT_ONCE = 1 << 19
 # A driver gives a dispatch up that takes seconds.
 _DIRECTIONS_AT_ONCE = 1 << 24

@@ -15,8 +15,8 @@ from verdigris.core.pictures.views import Camera
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.bundle.bundle_material import BundleMaterial
-    from verdigris.core.pictures.mesh import Mesh
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.geometry.mesh import Mesh
 
     Floats = NDArray[np.float32]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.mesh import Mesh, normalized
-from verdigris.core.pictures.raster import rasterize
+from verdigris.core.geometry.mesh import Mesh, normalized
+from verdigris.core.geometry.raster import rasterize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

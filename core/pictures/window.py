@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.device import Device
-from verdigris.core.errors import DeviceError
-from verdigris.core.pictures.files import srgb_from_linear
+from verdigris.core.base.device import Device
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.pictures.viewer import Look, Viewer
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 # Chunks that are drawn between two turns of one.
 DISTANCE = 4
-# What is kept grows with it.
-MOST_REPEATS = 16
 
 
 class Turn(NamedTuple):

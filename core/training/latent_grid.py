@@ -19,7 +19,7 @@ from verdigris.core.network.quantise import (
 )
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
-from verdigris.core.training.schedule import Rounding, TrainingSettings
+from verdigris.core.settings.schedule import Rounding, TrainingSettings
 from verdigris.core.training.trainer_state import require_array
 
 # What checkpoints call the ranges.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change

@@ -10,19 +10,19 @@ import threading
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from verdigris.core.device import close_device
-from verdigris.core.worker.ending import Ended, Ending
-from verdigris.core.worker.events import Hello, Pixels
-from verdigris.core.worker.inbox import Inbox
-from verdigris.core.worker.protocol import VERSION
-from verdigris.core.worker.pulse import Pulse
-from verdigris.core.worker.session import Session
-from verdigris.core.worker.streams import Outbox, take_standard_streams
+from verdigris.core.base.device import close_device
+from verdigris.core.base.process_end import Ended, Ending
+from verdigris.core.worker.protocol.inbox import Inbox
+from verdigris.core.worker.protocol.lines import VERSION
+from verdigris.core.worker.protocol.pulse import Pulse
+from verdigris.core.worker.protocol.streams import Outbox, take_standard_streams
+from verdigris.core.worker.protocol.worker_events import Hello, Pixels
+from verdigris.core.worker.session.session import Session
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from verdigris.core.training.events import Event
+    from verdigris.core.progress.events import Event
 
 # What a worker whose parent is gone has yet for what it was told last.
 _GRACE = 1.0

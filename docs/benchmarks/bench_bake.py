@@ -20,12 +20,12 @@ from pathlib import Path
 
 from runs import EXAMPLES, begin
 
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Finished, Started
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.base.device import open_device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Finished, Started
+from verdigris.core.settings.bake_settings import BakeSettings
 
 OWN = (
     "copper_tray",

@@ -19,16 +19,7 @@ import numpy as np
 from bench_bake import files
 from runs import bake_and_load, begin
 
-from verdigris.core.device import Device
-from verdigris.core.flatten.fit import flatten
-from verdigris.core.flatten.flattened import Flattened
-from verdigris.core.material.document import load_document
-from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.network.student import Student
-from verdigris.core.pictures.files import write_picture
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import (
+from verdigris.core.baking.measure.measure import (
     draw_held_out,
     draw_sphere,
     measure_pictures,
@@ -36,6 +27,15 @@ from verdigris.core.training.measure import (
     sphere_to_compare,
     texel_footprint,
 )
+from verdigris.core.base.device import Device
+from verdigris.core.flatten.fit import flatten
+from verdigris.core.flatten.flattened import Flattened
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.picture_files import write_picture
+from verdigris.core.settings.bake_settings import BakeSettings
 
 COLUMNS = ("log MAE", "SMAPE", "sphere dB", "FLIP", "KiB", "s")
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.halves import EXACT_PRODUCTS, WAYS, rounded_errors
-from verdigris.core.bundle.read import open_bundle
+from verdigris.core.bundle.files.arithmetic import WAYS
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.precision.halves import EXACT_PRODUCTS, judge, rounded_errors
 
 
 def main() -> None:

@@ -15,12 +15,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from verdigris.core.importance.distribution import distribution_of
+from verdigris.core.geometry.uv_cover import touches
 from verdigris.core.importance.fill import fill_masked
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
-from verdigris.core.importance.uv_cover import touches
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
+from verdigris.core.sampling.distribution import distribution_of
 
 
 def sheet(side: int) -> tuple[np.ndarray, np.ndarray]:

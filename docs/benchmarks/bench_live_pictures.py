@@ -14,10 +14,10 @@ from typing import Any
 
 os.environ["VERDIGRIS_DEVICE"] = "software"
 
-from verdigris.core.worker import commands as say
-from verdigris.core.worker import painter as painting
-from verdigris.core.worker.protocol import VERSION
-from verdigris.core.worker.session import Session
+from verdigris.core.worker.drawing import painter as painting
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import VERSION
+from verdigris.core.worker.session.session import Session
 
 SIZES = (64, 96, 128, 192)
 TIMES = 8

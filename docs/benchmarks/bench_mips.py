@@ -25,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin
 
-from verdigris.core.device import Device
+from verdigris.core.baking.measure.measure import PLACES, HeldOut, draw_held_out, measure_student
+from verdigris.core.base.device import Device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
-from verdigris.core.material.document import load_document
 from verdigris.core.material.evaluator import DeviceMaterial, Footprint
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.network.texels import box_halved, level_of, patch_width
-from verdigris.core.pictures.files import write_data
+from verdigris.core.pictures.metrics import display, measure_samples
+from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.pictures.render import Lighting, draw, make_view
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import PLACES, HeldOut, draw_held_out, measure_student
-from verdigris.core.training.metrics import display, measure_samples
+from verdigris.core.settings.bake_settings import BakeSettings
 
 PICTURE_PIXELS = 192
 LIGHT = Lighting((-0.45, 0.6, 0.66), (2.4, 2.3, 2.2), environment=0.0, emission=0.0)

@@ -18,15 +18,15 @@ from pathlib import Path
 
 from runs import begin
 
-from verdigris.core.device import Device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.base.device import Device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.sampling.training_sample import SampleArray
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.fitted import with_places
-from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import SampleSource
 
 _STEPS = 25 * NUMPY_CHUNK_STEPS

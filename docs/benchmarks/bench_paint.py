@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 from runs import EXAMPLES, begin
 
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
+from verdigris.core.baking.painted import SAMPLES, measure_regions, painted_area
+from verdigris.core.baking.state.run import Run
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Phase
-from verdigris.core.training.measure import draw_held_out, texel_footprint
-from verdigris.core.training.painted import SAMPLES, measure_regions, painted_area
-from verdigris.core.training.run import Run
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Phase
+from verdigris.core.settings.bake_settings import BakeSettings
 
 COLUMNS = ("log MAE in", "out", "SMAPE in", "out", "s")
 

@@ -20,16 +20,16 @@ from typing import Any
 
 from runs import EXAMPLES, begin
 
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
+from verdigris.core.baking.phases.trainers import choose_trainer, open_trainer
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.quantise import fit_ranges, on_grid
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import draw_held_out, measure_student, texel_footprint
-from verdigris.core.training.schedule import Quantisation
-from verdigris.core.training.trainers import choose_trainer, open_trainer
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.schedule import Quantisation
 
 SAMPLES = 1 << 17
 DEFAULT = [EXAMPLES / f"{name}.mtlx" for name in ("copper_tray", "brushed_steel", "glazed_tile")]

@@ -18,16 +18,20 @@ from pathlib import Path
 
 from runs import begin
 
-from verdigris.core.bundle.careful_rounding import round_carefully
-from verdigris.core.bundle.weights import round_decoder
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.measure import (
+    measure_pictures,
+    measure_student,
+    sphere_to_compare,
+)
+from verdigris.core.baking.phases.picture_error import PictureJudge
+from verdigris.core.baking.state.run import Run
+from verdigris.core.bundle.files.weights import round_decoder
+from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.measure import measure_pictures, measure_student, sphere_to_compare
-from verdigris.core.training.picture_error import PictureJudge
-from verdigris.core.training.run import Run
+from verdigris.core.settings.bake_settings import BakeSettings
 
 
 def trained(teacher: Teacher, settings: BakeSettings) -> Run:

@@ -19,21 +19,21 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.bundle.arithmetic import ADVICE
-from verdigris.core.bundle.bundle_material import BundleMaterial
-from verdigris.core.bundle.cost import measure, untrained
-from verdigris.core.bundle.device_eval import QueryEvaluator, exact_choices
-from verdigris.core.bundle.device_materials import FILTERS, fastest_advised, stored_of
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.runtime import fits_in_constants
-from verdigris.core.bundle.timing import time_material
-from verdigris.core.device import Device, open_device
-from verdigris.core.material.document import load_document
+from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.bundle.cost.cost import measure, untrained
+from verdigris.core.bundle.cost.timing import time_material
+from verdigris.core.bundle.files.arithmetic import ADVICE
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, stored_of
+from verdigris.core.bundle.runtime.runtime import fits_in_constants
+from verdigris.core.bundle.verify.device_eval import QueryEvaluator, exact_choices
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import PRESETS
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.fitted import with_places
+from verdigris.core.settings.bake_settings import BakeSettings
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
 WAYS = (

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from runs import begin, chosen_settings
 
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Finished
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Finished
+from verdigris.core.settings.bake_settings import BakeSettings
 
 COLUMNS = ("alone", "shared", "ratio")
 

@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 from runs import begin
 
-from verdigris.core.device import Device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import candidates
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.measure import draw_sphere, sphere_to_compare
-from verdigris.core.training.metrics import psnr
-from verdigris.core.training.picture_error import PictureJudge
-from verdigris.core.training.run import Run
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.baking.measure.measure import draw_sphere, sphere_to_compare
+from verdigris.core.baking.phases import candidates
+from verdigris.core.baking.phases.picture_error import PictureJudge
+from verdigris.core.baking.state.run import Run
+from verdigris.core.base.device import Device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.pictures.metrics import psnr
+from verdigris.core.settings.bake_settings import BakeSettings
 
 Doubles = NDArray[np.float64]
 

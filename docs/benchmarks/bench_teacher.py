@@ -60,9 +60,9 @@ def hemisphere(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def first_sample(file: str, device: str, search: list[str]) -> dict[str, float | str]:
-    from verdigris.core.device import open_device
-    from verdigris.core.material.document import load_document
-    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.base.device import open_device
+    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.teacher.teacher import Teacher
 
     opened = open_device(device)
     start = time.perf_counter()
@@ -73,10 +73,10 @@ def first_sample(file: str, device: str, search: list[str]) -> dict[str, float |
 
 
 def samples_a_second(file: str, device: str, search: list[str], count: int) -> float:
-    from verdigris.core.device import open_device
-    from verdigris.core.material.document import load_document
+    from verdigris.core.base.device import open_device
     from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, EVALUATE, POINT
-    from verdigris.core.material.teacher import Teacher
+    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.teacher.teacher import Teacher
 
     teacher = Teacher(load_document(file, search, allow_outside=True), device=open_device(device))
     random = np.random.default_rng(0)
@@ -133,7 +133,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         files = options.files or [str(write_two_textures(Path(folder)))]
-        from verdigris.core.device import open_device
+        from verdigris.core.base.device import open_device
 
         device = open_device(options.device)
         count = options.samples or (1 << 20 if device.is_software else 1 << 24)

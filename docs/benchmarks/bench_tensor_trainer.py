@@ -19,16 +19,17 @@ import numpy as np
 import slangpy
 from analytic_material import AnalyticTeacher
 
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.device import open_device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network import numpy_mlp
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
-from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
-from verdigris.core.training.schedule import Schedule, TrainingSettings
-from verdigris.core.training.tensor_plan import GroupPlan, group_bytes, plan_groups
-from verdigris.core.training.tensor_trainer import TensorTrainer
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.schedule import Schedule, TrainingSettings
+from verdigris.core.training.tensor.tensor_plan import GroupPlan, group_bytes, plan_groups
+from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 BATCH = 16384
 

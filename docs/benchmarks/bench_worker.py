@@ -22,15 +22,15 @@ from typing import Any
 
 from runs import begin
 
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.options import BakeOptions
-from verdigris.core.training.trainers import choose_trainer
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import WorkerClient
-from verdigris.core.worker.events import FAILED, Pixels
-from verdigris.core.worker.job import RUN_SECONDS
-from verdigris.core.worker.protocol import VERSION, encode
-from verdigris.core.worker.session import Session
+from verdigris.core.baking.phases.trainers import choose_trainer
+from verdigris.core.baking.state.options import BakeOptions
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.worker.client.client import WorkerClient
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import VERSION, encode
+from verdigris.core.worker.protocol.worker_events import FAILED, Pixels
+from verdigris.core.worker.session.job import RUN_SECONDS
+from verdigris.core.worker.session.session import Session
 
 # Seconds for which a bake is watched, or is not.
 TURN = 1.5

@@ -8,15 +8,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import Device, open_device
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.baking.phases.trainers import choose_trainer
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.presets import require_settings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Finished
-from verdigris.core.training.trainers import choose_trainer
+from verdigris.core.progress.events import Finished
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import require_settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

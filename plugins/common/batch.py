@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
-from verdigris.core.hosts.painted import Painted, find_painted
+from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.base.outputs import unused_names
+from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.hosts.painted_meshes import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
-from verdigris.core.outputs import unused_names
-from verdigris.core.worker.launch import worker_environment
-from verdigris.core.worker_environment import require_worker_python
+from verdigris.core.worker.client.launch import worker_environment
 
 EXIT_DONE, EXIT_FAILED = 0, 1
 BAKED, FAILED, LISTED, HANDED_OVER = "baked", "failed", "listed", "handed over"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 if TYPE_CHECKING:
-    from verdigris.core.host import Host
+    from verdigris.core.hosts.host import Host
 
 
 def make_panel(host: Host, parent: Any = None) -> Any:

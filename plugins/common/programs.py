@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from verdigris.core.errors import HostError, VerdigrisError
+from verdigris.core.base.errors import HostError, VerdigrisError
 
 BATCH_FOLDER = "verdigris"
 

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import (
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
     METALNESS,

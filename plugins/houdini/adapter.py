@@ -6,8 +6,10 @@ from pathlib import Path
 
 import hou
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import (
+from verdigris.core.base.errors import HostError
+from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.geometry.primvars import weight_names
+from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     WEIGHT_SET,
     BakedResult,
@@ -15,9 +17,7 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.importance.primvars import weight_names
-from verdigris.core.material.usdshade import convert, list_materials
-from verdigris.core.worker_environment import package_folder
+from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.result_script import read_results

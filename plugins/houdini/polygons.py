@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.pictures.polygons import triangulate
+from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 RESULT_NODE = "verdigris_result"
 USD_ATTRIBUTE = "verdigris:bundle"

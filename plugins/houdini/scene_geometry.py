@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import hou
 import numpy as np
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import NORMAL_WEIGHT, HostMesh
-from verdigris.core.pictures.mesh import smooth_normals
+from verdigris.core.base.errors import HostError
+from verdigris.core.geometry.mesh import smooth_normals
+from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
 from verdigris.plugins.houdini.polygons import triangle_corners
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import hou
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 
 def children(path: str) -> tuple[hou.Node, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hou
 
-from verdigris.core.host import (
+from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
     METALNESS,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import hou
 import numpy as np
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import HostMesh
-from verdigris.core.importance.primvars import find_weights
-from verdigris.core.material.usdshade import list_materials
-from verdigris.core.pictures.mesh import usd_mesh
+from verdigris.core.base.errors import HostError
+from verdigris.core.geometry.mesh import usd_mesh
+from verdigris.core.geometry.primvars import find_weights
+from verdigris.core.hosts.host import HostMesh
+from verdigris.core.material.usd.usdshade import list_materials
 from verdigris.plugins.houdini.polygons import triangle_faces
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 

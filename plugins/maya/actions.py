@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maya import cmds
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 from verdigris.plugins.common.programs import report_file, start_batch, telling
 from verdigris.plugins.maya.interpreter import mayapy
 

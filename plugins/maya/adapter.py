@@ -6,8 +6,9 @@ from pathlib import Path
 
 from maya import cmds
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import (
+from verdigris.core.base.errors import HostError
+from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.hosts.host import (
     NORMAL_WEIGHT,
     WEIGHT_SET,
     BakedResult,
@@ -15,7 +16,6 @@ from verdigris.core.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.worker_environment import package_folder
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.lookdevx import split_path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verdigris.plugins.common.batch import main
 
 if TYPE_CHECKING:
-    from verdigris.core.host import Host
+    from verdigris.core.hosts.host import Host
 
 PROGRAM = "mayapy -m verdigris.plugins.maya.batch"
 

@@ -12,7 +12,7 @@ import json
 import zlib
 from dataclasses import dataclass
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 LARGEST_DOCUMENT = 64 << 20
 _LENGTH_BYTES = 4

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

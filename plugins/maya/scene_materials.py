@@ -7,15 +7,15 @@ from pathlib import Path
 
 from maya import cmds
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.definitions import (
     folders_of_definitions,
     signatures_in,
     unknown_nodes,
     with_definitions,
 )
-from verdigris.core.hosts.documents import material_names, named_folders, require_material_name
+from verdigris.core.hosts.document_text import material_names, named_folders, require_material_name
+from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import document_path, read_stack, split_path
 from verdigris.plugins.maya.scene_nodes import (
     load_plugin,
@@ -190,7 +190,7 @@ def _project_folders() -> list[Path]:
 
 def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
     """A shader of Maya's own, as maya-usd's export translates it."""
-    from verdigris.core.material.usdshade import convert
+    from verdigris.core.material.usd.usdshade import convert
 
     engine = require_node(material.key)
     if not members:

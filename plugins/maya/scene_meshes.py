@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from maya.api import OpenMaya as om
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import NORMAL_WEIGHT, HostMaterial, HostMesh
-from verdigris.core.pictures.mesh import FROM_Z_UP
+from verdigris.core.base.errors import HostError
+from verdigris.core.geometry.mesh import FROM_Z_UP
+from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMaterial, HostMesh
 from verdigris.plugins.maya.polygons import triangle_corners, uv_of_corners
 from verdigris.plugins.maya.scene_materials import engines_of
 from verdigris.plugins.maya.scene_nodes import require_node

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from maya import cmds
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 
 def of_type(kind: str) -> list[str]:

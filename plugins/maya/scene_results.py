@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import HostMaterial
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import HostMaterial
 from verdigris.plugins.maya.scene_materials import NATIVE, STACKED, node_of
 from verdigris.plugins.maya.scene_nodes import surface_of, text_of
 

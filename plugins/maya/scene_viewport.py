@@ -8,7 +8,7 @@ from pathlib import Path
 
 from maya import cmds
 
-from verdigris.core.host import (
+from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
     METALNESS,

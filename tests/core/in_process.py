@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from verdigris.core import cli
+from verdigris.core.cli import main as cli
 
 
 def run_command(arguments, *patches):

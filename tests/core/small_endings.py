@@ -2,8 +2,9 @@
 
 from functools import partial
 
-from verdigris.core.training import bake, finish
-from verdigris.core.training.measure import sphere_to_compare
+from verdigris.core.baking import bake
+from verdigris.core.baking.finish import finish
+from verdigris.core.baking.measure.measure import sphere_to_compare
 
 # (object, name, value) of what makes them small, where nobody looks at them.
 SMALL_ENDINGS = (

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from verdigris.core import api
-from verdigris.core.errors import DocumentError, SettingsError, VerdigrisError
-from verdigris.core.presets import require_settings
-from verdigris.core.training.events import Finished, Preview
-from verdigris.core.working_folder import told_when_gone
+from verdigris.core.base.errors import DocumentError, SettingsError, VerdigrisError
+from verdigris.core.base.working_folder import told_when_gone
+from verdigris.core.progress.events import Finished, Preview
+from verdigris.core.settings.presets import require_settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.usefixtures("small_endings")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import typer
 
-from verdigris.core import cli, device
-from verdigris.core.material import document
+from verdigris.core.base import device
+from verdigris.core.cli import main as cli
+from verdigris.core.material.load import document
 
 from .brisk import BRISK_COMMAND
 from .in_process import run_command
@@ -341,7 +342,7 @@ def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path):
     """In a process of its own, which looks for no modules there, as the installed command does."""
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = "import os; from verdigris.core.cli import main; os.rmdir(os.getcwd()); main()"
+    command = "import os; from verdigris.core.cli.main import main; os.rmdir(os.getcwd()); main()"
     words = [sys.executable, "-P", "-c", command, *map(str, arguments)]
     done = subprocess.run(words, cwd=gone, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, gone.exists()) == (1, "", False)
@@ -380,7 +381,7 @@ def test_a_library_that_is_broken_otherwise_is_no_lack_of_memory():
 NARROW = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1_500_000 << 10, -1))
-from verdigris.core.cli import main
+from verdigris.core.cli.main import main
 main()
 """
 
@@ -403,7 +404,7 @@ def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(choi
 SMALL_FILES = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, -1))
-from verdigris.core.cli import main
+from verdigris.core.cli.main import main
 main()
 """
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import slangpy
 
-from verdigris.core.device import (
+from verdigris.core.base.device import (
     CACHE_VARIABLE,
     CHOICE_VARIABLE,
     Source,
@@ -21,15 +21,15 @@ from verdigris.core.device import (
     constants_module,
     open_device,
 )
-from verdigris.core.errors import DeviceError
+from verdigris.core.base.errors import DeviceError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "car_paint.mtlx"
 LOAD = """
 import json, sys
 import numpy as np
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.device import open_device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 teacher = Teacher(load_document(sys.argv[1]), device=open_device("software"))
 up = np.float32([[0.0, 0.6, 0.8]])
 value = teacher.response(np.float32([[0.3, 0.7]]), up, up)
@@ -63,7 +63,9 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_opened_is_no_fault_of_the_device(tmp_path):
     # as on a full disk: the folder can be written to, and no cache can be made in it
     (tmp_path / "shaders").write_text("in the way")
-    script = "from verdigris.core.device import open_device; print(open_device('software').backend)"
+    script = (
+        "from verdigris.core.base.device import open_device; print(open_device('software').backend)"
+    )
     environment = {**os.environ, CACHE_VARIABLE: str(tmp_path)}
     ran = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
@@ -102,7 +104,7 @@ def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is a driver for CUDA")
 def test_asking_for_cuda_where_it_is_not_prints_nothing():
-    script = "from verdigris.core.device import open_device; open_device('cuda')"
+    script = "from verdigris.core.base.device import open_device; open_device('cuda')"
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
@@ -113,8 +115,8 @@ def test_asking_for_cuda_where_it_is_not_prints_nothing():
 def test_a_process_that_is_forked_with_a_device_open_is_told_so():
     text = """
 import os, sys
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
 open_device("software")
 if os.fork():
     sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
@@ -234,5 +236,5 @@ def test_a_wait_for_what_never_ends_is_left_to_whoever_reads(monkeypatch):
         def is_submit_finished(self, submission):
             return False
 
-    monkeypatch.setattr("verdigris.core.device._MOST_LOOKING", 0.01)
+    monkeypatch.setattr("verdigris.core.base.device._MOST_LOOKING", 0.01)
     replace(open_device("software"), gpu=Lost()).wait_for(1)

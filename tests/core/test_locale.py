@@ -13,9 +13,9 @@ WOOD = "\u6728"
 TOLD = "the locale de_DE, whose names of files are of iso8859-1: set LC_ALL=C.UTF-8"
 GENERATE = """
 import sys
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.generate import generate
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.codegen.generate import generate
 document = load_document(sys.argv[1])
 try:
     generate(document, document.require_material())

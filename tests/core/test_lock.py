@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.lock import locked
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.lock import locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from verdigris.core.lock import locked
+from verdigris.core.base.lock import locked
 with locked(Path(sys.argv[1]), "clay"):
     print("held", flush=True)
     time.sleep(60)

@@ -7,8 +7,9 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.errors import SettingsError, VerdigrisError, put_elsewhere, reason
-from verdigris.core.outputs import (
+from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.errors import SettingsError, VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.outputs import (
     kind_of,
     resolved,
     unused_names,
@@ -16,7 +17,6 @@ from verdigris.core.outputs import (
     write_file,
     write_image,
 )
-from verdigris.core.training.options import make_folder
 
 
 def test_what_cannot_be_looked_at_is_of_no_kind(tmp_path):

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from verdigris.core import api, presets
-from verdigris.core.batch.entry import Wish
-from verdigris.core.presets import PRESETS, require_settings
+from verdigris.core import api
+from verdigris.core.batch.scene.entry import Wish
+from verdigris.core.settings import presets
+from verdigris.core.settings.presets import PRESETS, require_settings
 
 from .in_process import run_command
 

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from verdigris.core import device
-from verdigris.core.errors import SettingsError
-from verdigris.core.processor_memory import usable_bytes
-from verdigris.core.training import memory
+from verdigris.core.baking.measure import memory
+from verdigris.core.base import device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.processor_memory import usable_bytes
 
 ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

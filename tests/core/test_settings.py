@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.settings import BakeSettings
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
 
 
 def test_numbers_of_numpy_are_those_of_python():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.device import Source
+from verdigris.core.base.device import Source
 
 SOURCE = Source(
     "analytic_material", (Path(__file__).with_suffix(".slang")).read_text(encoding="utf-8")

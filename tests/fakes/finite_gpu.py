@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 
 class FiniteGpu:
-    """What core/training/memory.py needs of slangpy.Device; anything else is an AttributeError."""
+    """What core/baking/measure/memory.py needs of slangpy.Device, and nothing else."""
 
     def __init__(self, capacity):
         self.capacity, self.used, self.most, self.largest = capacity, 0, 0, 0

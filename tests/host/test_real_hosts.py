@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from verdigris.core.commands.selftest import HostName, find_program
+from verdigris.core.cli.commands.selftest import HostName, find_program
 
 pytestmark = pytest.mark.host
 

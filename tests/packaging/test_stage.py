@@ -21,8 +21,9 @@ MAYA, HOUDINI = find_host("maya-2026"), find_host("houdini-21.0")
 IMPORT = """
 import importlib, pathlib, sys
 sys.path[:0] = {paths!r}
-import verdigris.core.host, verdigris.core.hosts.documents, verdigris.core.worker.client
-import verdigris.core.material.usdshade, verdigris.core.worker_environment
+import verdigris.core.hosts.host, verdigris.core.hosts.document_text
+import verdigris.core.worker.client.client
+import verdigris.core.material.usd.usdshade, verdigris.core.base.worker_environment
 import verdigris.plugins.common.batch, verdigris.plugins.common.panel
 import verdigris.plugins.common.selftest
 from verdigris.plugins.common.version import version
@@ -30,10 +31,10 @@ from verdigris.core.material.usd.signatures import find_signature
 assert find_signature("ND_image_color3", (1, 39))
 assert "MaterialX" not in sys.modules and "slangpy" not in sys.modules
 try:
-    verdigris.core.worker_environment.require_worker_python()
-except verdigris.core.worker_environment.WorkerEnvironmentError as failure:
+    verdigris.core.base.worker_environment.require_worker_python()
+except verdigris.core.base.worker_environment.WorkerEnvironmentError as failure:
     print(failure)
-print(version(), verdigris.core.host.__file__)
+print(version(), verdigris.core.hosts.host.__file__)
 """
 
 # Each application's modules are the strict fakes; what they carry beside them is given by name.

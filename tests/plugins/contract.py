@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.host import BakedResult, Host, HostMaterial
-from verdigris.core.material.document import parse_document
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.material.load.document import parse_document
 
 # pytest finds these in the modules that import them
 __all__ = [

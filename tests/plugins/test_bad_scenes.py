@@ -10,7 +10,7 @@ import fake_maya
 import pytest
 from pxr import Usd
 
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
 from verdigris.plugins.common import batch
 from verdigris.plugins.common.batch import Choices, bake_scene, choose
 

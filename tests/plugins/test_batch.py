@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.errors import HostError
-from verdigris.core.hosts.files import FilesHost
-from verdigris.core.outputs import unused_names
+from verdigris.core.base.errors import HostError
+from verdigris.core.base.outputs import unused_names
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.plugins.common import batch
 from verdigris.plugins.common.batch import Choices, bake_scene, main
 
@@ -179,7 +179,7 @@ def test_a_material_of_a_scene_becomes_a_bundle(tmp_path, monkeypatch):
     arguments = [str(scene), "-m", "chalk", "-o", str(tmp_path), "--summary", str(summary)]
     assert main("batch", FilesHost, [*arguments, "--preset", "draft", "--", *small]) == 0
     (chalk,) = json.loads(summary.read_text())["materials"]
-    from verdigris.core.bundle.read import open_bundle
+    from verdigris.core.bundle.files.read import open_bundle
 
     assert open_bundle(Path(chalk["bundle"])).manifest.name == "chalk"
 

@@ -12,11 +12,11 @@ import fake_maya
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.hosts.painted import find_painted
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.worker.client import WorkerClient
-from verdigris.core.worker.events import DONE, FAILED
+from verdigris.core.worker.client.client import WorkerClient
+from verdigris.core.worker.protocol.worker_events import DONE, FAILED
 from verdigris.plugins.common import batch
 from verdigris.ui.model import PanelModel
 

@@ -94,7 +94,7 @@ def test_the_help_says_so_where_the_applications_interpreter_is_not_there(maya, 
 
 
 def test_without_the_panels_packages_the_remedy_is_told(monkeypatch):
-    from verdigris.core.errors import HostError
+    from verdigris.core.base.errors import HostError
     from verdigris.plugins.common.panel import make_panel
 
     monkeypatch.setitem(sys.modules, "verdigris.ui.panel", None)

@@ -36,8 +36,8 @@ def make_panel(qtbot, tmp_path, monkeypatch):
     """Panels whose memory is a file of the test, and whose workers do not outlive it."""
     from PySide6.QtCore import QSettings
 
-    from verdigris.core.hosts.files import FilesHost
-    from verdigris.core.worker.client import WorkerClient
+    from verdigris.core.hosts.file_host import FilesHost
+    from verdigris.core.worker.client.client import WorkerClient
     from verdigris.ui.memory import Memory
     from verdigris.ui.model import PanelModel
     from verdigris.ui.panel import Panel

@@ -9,10 +9,10 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from dataclasses import replace
 from pathlib import Path
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import HostMaterial
-from verdigris.core.hosts.files import FilesHost
-from verdigris.core.worker import commands as say
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.worker.protocol import commands as say
 from verdigris.ui.notices import ERROR
 from verdigris.ui.weights import Brush
 

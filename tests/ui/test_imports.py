@@ -17,7 +17,7 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 import verdigris.ui.panel
-import verdigris.core.worker.client
+import verdigris.core.worker.client.client
 print(sorted(name for name in sys.modules if name.startswith("verdigris.plugins")))
 """
 # What the worker's environment has and a host's may lack.
@@ -37,7 +37,7 @@ def test_the_panel_needs_no_more_than_qt_numpy_and_pyqtgraph():
 
 def test_the_worker_starts_without_qt():
     script = ALONE.format(missing={"PySide6", "pyqtgraph", "shiboken6"}).replace(
-        "import verdigris.ui.panel", "import verdigris.core.worker.session"
+        "import verdigris.ui.panel", "import verdigris.core.worker.session.session"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=False

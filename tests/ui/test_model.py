@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.host import HostMaterial
-from verdigris.core.settings import BakeSettings
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import GONE, SILENT, WELL, Health
-from verdigris.core.worker.events import STATES
+from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.worker_events import STATES
 from verdigris.ui import states
 from verdigris.ui.notices import ERROR
 

@@ -12,10 +12,10 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
-from verdigris.core.training.bake import _PHASES, _PHASES_OF_LARGE
-from verdigris.core.training.events import FLATTENING
-from verdigris.core.training.metrics import measure_samples
-from verdigris.core.worker.client import GONE, SILENT
+from verdigris.core.baking.bake import _PHASES, _PHASES_OF_LARGE
+from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.progress.events import FLATTENING
+from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.notices import ERROR
 from verdigris.ui.widgets.transport import _PHASES as _IN_WORDS
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.worker import commands as say
+from verdigris.core.worker.protocol import commands as say
 from verdigris.ui.weights import Brush
 
 from .bench import REPORT

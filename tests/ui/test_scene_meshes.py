@@ -11,10 +11,10 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtWidgets import QFileDialog
 
-from verdigris.core.host import WEIGHT_SET
-from verdigris.core.hosts.files import FilesHost
-from verdigris.core.hosts.painted import PaintedMeshes
-from verdigris.core.worker import commands as say
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import WEIGHT_SET
+from verdigris.core.hosts.painted_meshes import PaintedMeshes
+from verdigris.core.worker.protocol import commands as say
 from verdigris.ui.model import PanelModel
 from verdigris.ui.notices import ERROR, WARNING
 

@@ -8,7 +8,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from verdigris.core.hosts.files import FilesHost
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.model import PanelModel
 from verdigris.ui.pictures import Shown
 from verdigris.ui.widgets.viewport import MODES, Viewport

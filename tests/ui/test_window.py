@@ -13,12 +13,12 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QTextLayout,
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QFileDialog, QLineEdit
 
-from verdigris.core.errors import HostError, VerdigrisError
-from verdigris.core.host import HostMaterial
-from verdigris.core.hosts.files import FilesHost
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import GONE, Health
-from verdigris.core.worker.protocol import Message
+from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.worker.client.client import GONE, Health
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import Message
 from verdigris.ui.memory import Memory
 from verdigris.ui.notices import INFO, WARNING
 from verdigris.ui.window import Window, run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verdigris.core.settings import BakeSettings
+from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.ui import words
 from verdigris.ui.docs import field_docs
 

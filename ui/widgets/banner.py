@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
-from verdigris.core.worker.client import GONE, SILENT
+from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.binding import follow
 from verdigris.ui.look import colours_for
 from verdigris.ui.model import PanelModel

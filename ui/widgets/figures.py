@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from verdigris.core.training.metrics import SampleMetrics
+from verdigris.core.pictures.metrics import SampleMetrics
 from verdigris.ui.binding import follow
 from verdigris.ui.docs import field_docs
 from verdigris.ui.look import colours_for

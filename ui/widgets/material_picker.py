@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.worker.client import GONE
+from verdigris.core.worker.client.client import GONE
 from verdigris.ui import words
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.look import colours_for

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.host import NORMAL_WEIGHT
-from verdigris.core.worker.commands import EVERYWHERE, IN_VIEW, PAINTED
+from verdigris.core.hosts.host import NORMAL_WEIGHT
+from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
 from verdigris.ui.keys import Keys

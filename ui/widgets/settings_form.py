@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
-from verdigris.core.presets import PRESETS, default_preset
-from verdigris.core.settings import BakeSettings
-from verdigris.core.settings_limits import MOST_CANDIDATES
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.limits import MOST_CANDIDATES
+from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.choices import Choices
 from verdigris.ui.docs import field_docs

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.host import NORMAL_WEIGHT
-from verdigris.core.pictures.files import srgb_from_linear
+from verdigris.core.hosts.host import NORMAL_WEIGHT
 from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.binding import follow
 from verdigris.ui.images import image_of
 from verdigris.ui.model import PanelModel

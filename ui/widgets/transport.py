@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.training.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
-from verdigris.core.worker.client import GONE
-from verdigris.core.worker.events import DONE, FINISHING, IDLE, PAUSED, PREPARING
+from verdigris.core.progress.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
+from verdigris.core.worker.client.client import GONE
+from verdigris.core.worker.protocol.worker_events import DONE, FINISHING, IDLE, PAUSED, PREPARING
 from verdigris.ui import states
 from verdigris.ui.binding import follow
 from verdigris.ui.model import PanelModel

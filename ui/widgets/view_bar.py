@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.worker.commands import LARGEST_LEVEL, View
+from verdigris.core.worker.protocol.commands import LARGEST_LEVEL, View
 from verdigris.ui.binding import follow, quietly
 from verdigris.ui.docs import field_docs
 from verdigris.ui.model import PanelModel

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.worker.commands import PIXELATED_FROM
+from verdigris.core.worker.protocol.commands import PIXELATED_FROM
 from verdigris.ui.binding import follow
 from verdigris.ui.images import image_of
 from verdigris.ui.look import is_dark

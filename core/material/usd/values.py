@@ -6,9 +6,9 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.errors import TextureError
-from verdigris.core.material.colour_spaces import name_in_materialx
-from verdigris.core.material.paths import is_tiled
+from verdigris.core.base.errors import TextureError
+from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.graph.colour_spaces import name_in_materialx
 
 if TYPE_CHECKING:
     from pxr import Usd

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from verdigris.core.batch import child
+from verdigris.core.batch.run import child
 
 
 def dask_setup(worker):

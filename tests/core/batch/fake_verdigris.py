@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from verdigris.core import cli
-from verdigris.core.batch import child
+from verdigris.core.batch.run import child
+from verdigris.core.cli import main as cli
 
 FAKE = Path(__file__).with_name("fake_bake.py")
 

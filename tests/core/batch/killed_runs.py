@@ -20,9 +20,9 @@ import sys
 import time
 from pathlib import Path
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.verify import verify
-from verdigris.core.training import checkpoint
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.verify.verify import verify
 
 DOCUMENT = """<materialx version="1.39">
 <checkerboard name="C" type="color3"><input name="uvtiling" type="vector2" value="4, 4"/>

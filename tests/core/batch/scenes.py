@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 
-from verdigris.core.batch.facts import plain
-from verdigris.core.batch.scene import Asked, read_scene
-from verdigris.core.bundle.reference import Reference, make_reference
-from verdigris.core.bundle.write import Contents, export_numbers, version, write_bundle
+from verdigris.core.batch.plan.facts import plain
+from verdigris.core.batch.scene.scene import Asked, read_scene
+from verdigris.core.bundle.files.reference import Reference, make_reference
+from verdigris.core.bundle.files.write import Contents, export_numbers, version, write_bundle
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch.dask_engine import DaskEngine
-from verdigris.core.batch.drive import Manner
-from verdigris.core.batch.fields import SceneError
-from verdigris.core.batch.plan import Choices, make_plan
-from verdigris.core.batch.rules import Rule
-from verdigris.core.batch.run import RunOptions, run_plan
+from verdigris.core.batch.farm.dask_engine import DaskEngine
+from verdigris.core.batch.plan.plan import Choices, make_plan
+from verdigris.core.batch.run.drive import Manner
+from verdigris.core.batch.run.run import RunOptions, run_plan
+from verdigris.core.batch.scene.fields import SceneError
+from verdigris.core.batch.scene.rules import Rule
 
 from . import fake_bake as kinds
 from .scenes import read, write_documents
@@ -120,7 +120,7 @@ def test_a_material_whose_worker_is_killed_is_baked_again_elsewhere(cluster, tmp
 
 
 def test_where_no_scheduler_answers_the_address_is_named(monkeypatch):
-    monkeypatch.setattr("verdigris.core.batch.dask_engine._CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("verdigris.core.batch.farm.dask_engine._CONNECT_SECONDS", 0.5)
     with pytest.raises(SceneError, match=r"tcp://127\.0\.0\.1:9: no dask scheduler answers there"):
         DaskEngine("tcp://127.0.0.1:9")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch import child
-from verdigris.core.batch.child import bake_in_child
-from verdigris.core.batch.plan import make_plan
-from verdigris.core.lock import locked
+from verdigris.core.base.lock import locked
+from verdigris.core.batch.plan.plan import make_plan
+from verdigris.core.batch.run import child
+from verdigris.core.batch.run.child import bake_in_child
 
 from ..signals import hang_up
 from ..training.bakes import TINY

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch import child
-from verdigris.core.batch.child import Outcome
-from verdigris.core.batch.drive import Result
-from verdigris.core.batch.groups import Grouping
-from verdigris.core.batch.openjd import JobChoices, PathRule, job_template, map_path
-from verdigris.core.batch.plan import Choices, make_plan
-from verdigris.core.batch.run import finish_plan
+from verdigris.core.batch.farm.openjd import JobChoices, PathRule, job_template, map_path
+from verdigris.core.batch.plan.plan import Choices, make_plan
+from verdigris.core.batch.run import child
+from verdigris.core.batch.run.child import Outcome
+from verdigris.core.batch.run.drive import Result
+from verdigris.core.batch.run.run import finish_plan
+from verdigris.core.batch.scene.groups import Grouping
 
 from ..in_process import run_command
 from . import fake_bake as kinds

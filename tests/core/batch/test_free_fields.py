@@ -6,16 +6,16 @@ import math
 
 import pytest
 
-from verdigris.core.batch.estimate import Estimate
-from verdigris.core.batch.facts import plain
-from verdigris.core.batch.groups import Grouping
-from verdigris.core.batch.plan import Choices, make_plan
-from verdigris.core.batch.report import report_html
-from verdigris.core.batch.rules import Rule
-from verdigris.core.batch.run import finish_plan, write_summary
-from verdigris.core.batch.sharing import Alone
-from verdigris.core.batch.tell import status_lines
-from verdigris.core.presets import require_settings
+from verdigris.core.batch.plan.estimate import Estimate
+from verdigris.core.batch.plan.facts import plain
+from verdigris.core.batch.plan.plan import Choices, make_plan
+from verdigris.core.batch.run.html_report import report_html
+from verdigris.core.batch.run.run import finish_plan, write_summary
+from verdigris.core.batch.run.sharing import Alone
+from verdigris.core.batch.run.tell import status_lines
+from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.settings.presets import require_settings
 
 from .scenes import read, write_baked, write_documents
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from verdigris.core.batch.plan import make_plan
-from verdigris.core.batch.summary import rows_of
-from verdigris.core.batch.tell import plan_json, plan_lines
+from verdigris.core.batch.plan.plan import make_plan
+from verdigris.core.batch.run.summary import rows_of
+from verdigris.core.batch.run.tell import plan_json, plan_lines
 
 from .scenes import document, read, write_documents, write_scene
 

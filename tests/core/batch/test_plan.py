@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from verdigris.core.batch.facts import plain
-from verdigris.core.batch.groups import Grouping
-from verdigris.core.batch.hashes import Hashes
-from verdigris.core.batch.plan import Choices, State, make_plan
-from verdigris.core.batch.rules import Rule
-from verdigris.core.errors import SettingsError
-from verdigris.core.presets import PRESETS, require_settings
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.plan.facts import plain
+from verdigris.core.batch.plan.hashes import Hashes
+from verdigris.core.batch.plan.plan import Choices, State, make_plan
+from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.settings.presets import PRESETS, require_settings
 
 from .scenes import document, read, write_baked, write_documents, write_scene
 

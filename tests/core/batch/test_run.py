@@ -11,19 +11,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from verdigris.core.batch import bake_task, child
-from verdigris.core.batch import engine as engine_module
-from verdigris.core.batch.child import bake_in_child
-from verdigris.core.batch.drive import Drive, Manner
-from verdigris.core.batch.engine import LocalEngine
-from verdigris.core.batch.fields import SceneError
-from verdigris.core.batch.groups import Grouping
-from verdigris.core.batch.plan import Choices, make_plan
-from verdigris.core.batch.rules import Rule
-from verdigris.core.batch.run import RunOptions, run_plan, write_summary
-from verdigris.core.batch.state_folder import run_lock
-from verdigris.core.lock import locked
-from verdigris.core.training.options import BakeOptions
+from verdigris.core.baking.state.options import BakeOptions
+from verdigris.core.base.lock import locked
+from verdigris.core.batch.plan.plan import Choices, make_plan
+from verdigris.core.batch.plan.state_folder import run_lock
+from verdigris.core.batch.run import bake_task, child
+from verdigris.core.batch.run import engine as engine_module
+from verdigris.core.batch.run.child import bake_in_child
+from verdigris.core.batch.run.drive import Drive, Manner
+from verdigris.core.batch.run.engine import LocalEngine
+from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
+from verdigris.core.batch.scene.fields import SceneError
+from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.rules import Rule
 
 from ..training.bakes import TINY, plain_teacher
 from . import fake_bake as kinds

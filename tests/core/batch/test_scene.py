@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch.fields import SceneError
-from verdigris.core.batch.plan import make_plan
-from verdigris.core.batch.scene import read_scene
-from verdigris.core.presets import PRESETS
+from verdigris.core.batch.plan.plan import make_plan
+from verdigris.core.batch.scene.fields import SceneError
+from verdigris.core.batch.scene.scene import read_scene
+from verdigris.core.settings.presets import PRESETS
 
 from .scenes import document, read, write_documents, write_scene
 

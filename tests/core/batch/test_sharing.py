@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.batch.child import BAKED, FAILED, STOPPED, Outcome
-from verdigris.core.batch.drive import NOT_REACHED, UP_TO_DATE, Manner, Result
-from verdigris.core.batch.groups import Grouping
-from verdigris.core.batch.packs import write_packs
-from verdigris.core.batch.plan import Choices, make_plan
-from verdigris.core.batch.report import report_html
-from verdigris.core.batch.rules import Rule
-from verdigris.core.batch.run import RunOptions, run_plan
-from verdigris.core.batch.sharing import Alone
-from verdigris.core.batch.summary import Summary, rows_of
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene
+from verdigris.core.batch.plan.packs import write_packs
+from verdigris.core.batch.plan.plan import Choices, make_plan
+from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
+from verdigris.core.batch.run.drive import NOT_REACHED, UP_TO_DATE, Manner, Result
+from verdigris.core.batch.run.html_report import report_html
+from verdigris.core.batch.run.run import RunOptions, run_plan
+from verdigris.core.batch.run.sharing import Alone
+from verdigris.core.batch.run.summary import Summary, rows_of
+from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.scene.scene_bundle import open_scene
 
 from .scenes import read, write_baked, write_documents, write_scene
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

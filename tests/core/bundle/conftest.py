@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core import cli
-from verdigris.core.bundle.device_materials import has_cooperative_vectors
-from verdigris.core.bundle.pack import pack
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.bundle.runtime.device_materials import has_cooperative_vectors
+from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.cli import main as cli
 
 from .bundles import lively_parameters, make_bundle
 from .scenes import LOOSE, WIDE

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from verdigris.core.bundle.device_materials import Stored
-from verdigris.core.bundle.weights import pack_weights
-from verdigris.core.bundle.write import Exported, export_numbers
+from verdigris.core.bundle.files.weights import pack_weights
+from verdigris.core.bundle.files.write import Exported, export_numbers
+from verdigris.core.bundle.runtime.device_materials import Stored
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

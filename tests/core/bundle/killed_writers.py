@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.bundle import replace as replacing
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.reference import Reference, make_reference
-from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
-from verdigris.core.errors import BundleError
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files import replace as replacing
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import Reference, make_reference
+from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -3,8 +3,8 @@
 import json
 import shutil
 
-from verdigris.core.bundle.arithmetic import Arithmetic
-from verdigris.core.bundle.manifest_parts import Bounds
+from verdigris.core.bundle.files.arithmetic import Arithmetic
+from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.network.spec import LatentLayout
 
 WIDE = LatentLayout(16, 2, 5)

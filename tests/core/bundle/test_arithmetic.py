@@ -5,21 +5,26 @@ import json
 import numpy as np
 import pytest
 
-from verdigris.core.bundle import device_materials
-from verdigris.core.bundle.arithmetic import ADVICE, Arithmetic, judge, most_careful
-from verdigris.core.bundle.device_eval import QueryEvaluator, device_notes, exact_choices, left_out
-from verdigris.core.bundle.device_materials import fastest_advised
-from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.halves import half_errors
-from verdigris.core.bundle.manifest_parts import Bounds
-from verdigris.core.bundle.pack import pack
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.verify import verify
-from verdigris.core.bundle.verify_scene import verify_scene
-from verdigris.core.bundle.write import export_numbers
-from verdigris.core.errors import BundleError
-from verdigris.core.training.notices import coarse_halves
+from verdigris.core.baking.finish.notices import coarse_halves
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.arithmetic import ADVICE, Arithmetic, most_careful
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import choose_points
+from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.precision.halves import half_errors, judge
+from verdigris.core.bundle.runtime import device_materials
+from verdigris.core.bundle.runtime.device_materials import fastest_advised
+from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.bundle.scene.verify_scene import verify_scene
+from verdigris.core.bundle.verify.device_eval import (
+    QueryEvaluator,
+    device_notes,
+    exact_choices,
+    left_out,
+)
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
 from .bundles import SMALL, make_bundle, with_sums_of
 from .exported import stored

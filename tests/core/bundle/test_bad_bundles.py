@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files import digest
-from verdigris.core.bundle.read import is_bundle, open_bundle
-from verdigris.core.bundle.scene import is_scene
-from verdigris.core.bundle.verify import verify
-from verdigris.core.bundle.write import Contents, export_numbers, write_bundle
-from verdigris.core.errors import BundleError
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.read import is_bundle, open_bundle
+from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.scene.scene_bundle import is_scene
+from verdigris.core.bundle.verify.verify import verify
 
 from .bundles import lively_parameters, make_bundle
 

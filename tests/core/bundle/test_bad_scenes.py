@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import open_scene
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.scene.scene_bundle import open_scene
 
 from .scenes import damaged_copy
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.careful_rounding import round_carefully
-from verdigris.core.bundle.weights import round_decoder
-from verdigris.core.errors import BundleError
+from verdigris.core.baking.measure.measure import random_directions
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.weights import round_decoder
+from verdigris.core.bundle.precision.careful_rounding import round_carefully
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.training.measure import random_directions
 
 COUNT = 10_000
 

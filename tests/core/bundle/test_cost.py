@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core import cli
-from verdigris.core.bundle import cost as costs
-from verdigris.core.bundle import device_materials
-from verdigris.core.bundle.cost import (
+from verdigris.core.bundle.cost import cost as costs
+from verdigris.core.bundle.cost.cost import (
     Cost,
     Nanoseconds,
     cost_of_bundle,
@@ -18,11 +16,13 @@ from verdigris.core.bundle.cost import (
     texture_sizes,
     untrained,
 )
-from verdigris.core.bundle.timing import Timing
-from verdigris.core.material.document import load_document
+from verdigris.core.bundle.cost.timing import Timing
+from verdigris.core.bundle.runtime import device_materials
+from verdigris.core.cli import main as cli
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.bake_settings import BakeSettings
 
 from .bundles import make_bundle
 

@@ -6,18 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle import device_materials, halves
-from verdigris.core.bundle.bundle_material import BundleMaterial
-from verdigris.core.bundle.device_eval import QueryEvaluator, device_decoders
-from verdigris.core.bundle.device_materials import RuntimeChoice, stored_of
-from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.halves import CAREFUL, COOPERATIVE, WAYS, latent_errors
-from verdigris.core.bundle.manifest_parts import Bounds
-from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.unit_order import with_units_in_order
-from verdigris.core.bundle.verify import verify
-from verdigris.core.bundle.write import export_numbers
-from verdigris.core.device import Device, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.bundle.files.arithmetic import CAREFUL, COOPERATIVE, WAYS
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import choose_points
+from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.precision import halves
+from verdigris.core.bundle.precision.halves import latent_errors
+from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.bundle.runtime import device_materials
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, stored_of
+from verdigris.core.bundle.verify.device_eval import QueryEvaluator, device_decoders
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.spec import PRESETS, NetworkSpec

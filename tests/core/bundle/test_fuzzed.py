@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files import digest
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.reference import Reference, choose_points, exported_response
-from verdigris.core.bundle.verify import verify
-from verdigris.core.bundle.write import export_numbers
-from verdigris.core.errors import BundleError
+from verdigris.core.base.errors import BundleError
+from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import Reference, choose_points, exported_response
+from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.outputs import MANIFEST_FILE
 
 from .bundles import lively_parameters, make_bundle
 

@@ -5,16 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.halves import (
+from verdigris.core.bundle.files.arithmetic import LARGEST_ERROR, WAYS
+from verdigris.core.bundle.files.reference import Points, choose_points
+from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.precision.halves import (
     EXACT_PRODUCTS,
-    LARGEST_ERROR,
-    WAYS,
     half_errors,
     half_sums,
     rounded_errors,
 )
-from verdigris.core.bundle.reference import Points, choose_points
-from verdigris.core.bundle.write import export_numbers
 from verdigris.core.network.directions import encode_directions
 from verdigris.core.network.frames import build_frame
 from verdigris.core.network.parameters import initialise

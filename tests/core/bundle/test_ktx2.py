@@ -8,8 +8,14 @@ import subprocess
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.ktx2 import FORMATS, TextureShape, descriptor, read_ktx2, write_ktx2
-from verdigris.core.errors import BundleError
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.ktx2 import (
+    FORMATS,
+    TextureShape,
+    descriptor,
+    read_ktx2,
+    write_ktx2,
+)
 
 from .bundles import make_bundle
 

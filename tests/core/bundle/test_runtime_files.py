@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.bundle import runtime
-from verdigris.core.bundle.device_materials import RECORD
-from verdigris.core.bundle.runtime import TARGETS, TEXTS, network_source, runtime_files, slang_files
-from verdigris.core.bundle.slang_compiler import compile_entry_point
-from verdigris.core.bundle.weights import plan_tensors
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.bundle.runtime import runtime
+from verdigris.core.bundle.runtime.device_materials import RECORD
+from verdigris.core.bundle.runtime.runtime import (
+    TARGETS,
+    TEXTS,
+    network_source,
+    runtime_files,
+    slang_files,
+)
+from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 NETWORKS = {

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.device_eval import QueryEvaluator
-from verdigris.core.bundle.device_materials import (
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.bundle.files.arithmetic import WAYS
+from verdigris.core.bundle.files.reference import choose_points
+from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.bundle.runtime.device_materials import (
     RuntimeChoice,
     as_shader_reads,
     has_cooperative_vectors,
 )
-from verdigris.core.bundle.evaluate import evaluate_at_lod, latents_at_lod
-from verdigris.core.bundle.halves import WAYS
-from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.weights import plan_tensors
-from verdigris.core.device import open_device
-from verdigris.core.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.bundle.verify.device_eval import QueryEvaluator
+from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from .exported import made_up, stored

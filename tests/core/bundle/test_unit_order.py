@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.evaluate import evaluate_at_lod
-from verdigris.core.bundle.manifest_parts import Bounds
-from verdigris.core.bundle.reference import choose_points
-from verdigris.core.bundle.unit_order import with_units_in_order
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import choose_points
+from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from .bundles import SMALL, lively_parameters, with_sums_of

@@ -11,19 +11,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verdigris.core import api, cli
-from verdigris.core.bundle.device_eval import device_notes
-from verdigris.core.bundle.manifest_parts import Bounds
-from verdigris.core.bundle.map_differences import map_differences
-from verdigris.core.bundle.maps import emission_levels, opacity_levels
-from verdigris.core.bundle.pack import pack
-from verdigris.core.bundle.reference import choose_points, make_reference
-from verdigris.core.bundle.runtime import slang_files
-from verdigris.core.bundle.verify import numpy_decoder, source_notes, verify
-from verdigris.core.bundle.verify_scene import verify_scene
-from verdigris.core.bundle.write import export_numbers
-from verdigris.core.material.document import load_document
-from verdigris.core.material.provenance import source_facts
+from verdigris.core import api
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import choose_points, make_reference
+from verdigris.core.bundle.files.unlit_maps import emission_levels, opacity_levels
+from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.runtime.runtime import slang_files
+from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.bundle.scene.verify_scene import verify_scene
+from verdigris.core.bundle.verify.device_eval import device_notes
+from verdigris.core.bundle.verify.map_differences import map_differences
+from verdigris.core.bundle.verify.verify import numpy_decoder, source_notes, verify
+from verdigris.core.cli import main as cli
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -7,16 +7,17 @@ import weakref
 
 import pytest
 
-from verdigris.core import api, cli
-from verdigris.core.bundle import verify_scene as verifying
-from verdigris.core.bundle.device_eval import QueryEvaluator
-from verdigris.core.bundle.files import digest
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.scene import Scene, open_scene
-from verdigris.core.bundle.verify import verify
-from verdigris.core.bundle.verify_scene import verify_scene
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core import api
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError, VerdigrisError
+from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.scene import verify_scene as verifying
+from verdigris.core.bundle.scene.scene_bundle import Scene, open_scene
+from verdigris.core.bundle.scene.verify_scene import verify_scene
+from verdigris.core.bundle.verify.device_eval import QueryEvaluator
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.cli import main as cli
 
 from .scenes import damaged_copy
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.bundle import replace as replacing
-from verdigris.core.bundle.pack import pack
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.write import Contents, write_bundle
-from verdigris.core.errors import BundleError, VerdigrisError
-from verdigris.core.lock import locked
+from verdigris.core.base.errors import BundleError, VerdigrisError
+from verdigris.core.base.lock import locked
+from verdigris.core.bundle.files import replace as replacing
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.network.spec import NetworkSpec
 
 from .bundles import lively_parameters, make_bundle

@@ -14,21 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.commands.progress import live_line
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking import bake as bake_of_training
+from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.cli.shared.progress import live_line
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.pictures.files import write_picture
-from verdigris.core.training import bake as bake_of_training
-from verdigris.core.training.events import Metrics, Phase, Step
-from verdigris.core.training.measure import (
-    draw_held_out,
-    measure_student,
-    texel_footprint,
-)
-from verdigris.core.training.metrics import SampleMetrics
+from verdigris.core.pictures.metrics import SampleMetrics
+from verdigris.core.pictures.picture_files import write_picture
+from verdigris.core.progress.events import Metrics, Phase, Step
 
 from ..brisk import BRISK_COMMAND
 from ..in_process import run_command

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from verdigris.core.batch.plan import make_plan
+from verdigris.core.batch.plan.plan import make_plan
 
 from ..batch.scenes import read, write_baked, write_documents, write_scene
 from ..in_process import run_command

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from verdigris.core import cli
-from verdigris.core.commands.selftest import HostName, find_program
+from verdigris.core.cli import main as cli
+from verdigris.core.cli.commands.selftest import HostName, find_program
 
 PASSED = {"name": "start", "outcome": "passed", "detail": "", "seconds": 0.1}
 REFUSED = {"name": "paint", "outcome": "refused", "detail": "no window", "seconds": 0.1}

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from verdigris.core import cli
-from verdigris.core.errors import VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.cli import main as cli
 from verdigris.core.importance.maps import read_importance, write_importance
 
 # Two squares side by side in uv, the left one painted at its vertices, the right one not.

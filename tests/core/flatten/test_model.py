@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
+from verdigris.core.baking.measure.measure import draw_held_out, measure_student
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
 from verdigris.core.flatten.fit import flatten, loss_and_gradients
+from verdigris.core.flatten.flat_textures import FlatTextures, start_textures, with_mips
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.flatten.model import (
     ALBEDO,
@@ -16,11 +18,9 @@ from verdigris.core.flatten.model import (
     shade,
     shade_backward,
 )
-from verdigris.core.flatten.textures import FlatTextures, start_textures, with_mips
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import draw_held_out, measure_student
+from verdigris.core.settings.bake_settings import BakeSettings
 
 
 def hemisphere(random, count):

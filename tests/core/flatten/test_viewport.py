@@ -6,6 +6,8 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.baking.bake import bake
+from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.flatten.model import ALBEDO, CHANNELS, F0, NORMAL, ROUGHNESS, shade
 from verdigris.core.flatten.viewport import (
     metallic_from,
@@ -13,15 +15,13 @@ from verdigris.core.flatten.viewport import (
     viewport_textures,
     write_textures,
 )
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.maps import UnlitMaps
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.presets import PRESETS
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import bake
-from verdigris.core.training.events import Phase, Step
-from verdigris.core.training.options import BakeOptions
-from verdigris.core.worker.commands import Start
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.teacher.unlit_maps import UnlitMaps
+from verdigris.core.progress.events import Phase, Step
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import PRESETS
+from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.common import batch
 from verdigris.ui.choices import Choices
 

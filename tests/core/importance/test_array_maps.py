@@ -4,9 +4,9 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.importance.directions import checked_table
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
+from verdigris.core.settings.direction_profiles import checked_table
 
 from .arrays import npy_claiming, npy_of
 

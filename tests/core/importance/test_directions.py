@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.importance.directions import (
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.direction_profiles import (
     PROFILES,
     checked_table,
     profile_table,
     read_directions,
 )
-from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
 
 from .arrays import npy_claiming, npy_of
 

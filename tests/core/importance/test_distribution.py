@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.importance.distribution import LEAST_SHARE, UNIFORM, distribution_of
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.sampling.distribution import LEAST_SHARE, UNIFORM, distribution_of
 
 
 def test_sums_hold_the_shares_of_rows_and_of_the_columns_of_each_row():

@@ -6,12 +6,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from verdigris.core.errors import MeshError, SettingsError
-from verdigris.core.importance import uv_cover
+from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.geometry import uv_cover
+from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.camera import Camera, look_at, read_camera
 from verdigris.core.importance.from_mesh import MapSettings
 from verdigris.core.importance.from_view import DepthBuffer, ViewSettings, clip_near, view_maps
-from verdigris.core.pictures.mesh import Mesh
 
 SMALL = MapSettings(size=16, dilation=0)
 SIZE = (320, 200)

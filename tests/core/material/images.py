@@ -7,7 +7,7 @@ a texel in. No device rounds more than single precision does.
 
 import numpy as np
 
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import glow, node, probe
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from verdigris.core.material.evaluator import Frames
-from verdigris.core.material.library import standard_library
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import node, probe
 

@@ -1,13 +1,14 @@
 """The fits of lobes' albedos: that the Slang files hold what the scripts write, and how close it
 comes to integrals that the scripts have no part in."""
 
+import albedo_anisotropy
+import albedo_fit
 import numpy as np
 import pytest
+from albedo_anisotropy import ScaledLobes, Views
 
-from verdigris.core.material import albedo_anisotropy, albedo_fit
-from verdigris.core.material.albedo_anisotropy import ScaledLobes, Views
-from verdigris.core.material.albedo_integrals import anisotropic_ggx_lobe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.analyse.albedo_integrals import anisotropic_ggx_lobe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from . import closed_forms as forms
 from .furnace import ggx_density, ggx_lobe, sequence, view

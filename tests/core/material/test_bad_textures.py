@@ -10,12 +10,12 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import TextureError, VerdigrisError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.generate import generate
-from verdigris.core.material.report import describe_teacher
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import TextureError, VerdigrisError
+from verdigris.core.material.codegen.generate import generate
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import chain, with_image
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .images import decoded_srgb
 from .surfaces import glow, node, probe, write_image

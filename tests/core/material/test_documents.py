@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.selection import select_materials
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.selection import select_materials
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import GRAPH, document, material, standard_surface, with_surface
 from .surfaces import node

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.generate import generate
-from verdigris.core.material.report import describe_material
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.codegen.generate import generate
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.report.report import describe_material
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .mutations import mutate
 

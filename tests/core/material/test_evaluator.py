@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from verdigris.core import device
+from verdigris.core.base import device
 from verdigris.core.material import evaluator
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import with_surface
 from .surfaces import node

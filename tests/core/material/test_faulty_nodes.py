@@ -2,8 +2,8 @@
 
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import parse_document
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.document import parse_document
 
 from .documents import DEFINITION, IMAGE, document, material, with_surface
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from verdigris.core.material import generate
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.codegen import generate
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import UV, closure, document, node, shader, surface_material
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.provenance import texture_files
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_image
 from .images import decoded_srgb

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .images import decoded_srgb
 from .surfaces import document, glow, node, probe, write_image

@@ -6,12 +6,12 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.maps import levels, unlit_maps, view_dependence
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.training.notices import varying_maps
+from verdigris.core.baking.finish.notices import varying_maps
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.teacher.unlit_maps import levels, unlit_maps, view_dependence
 
 from .surfaces import UV, document, node, shader, surface_material, write_image
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import closure, hemisphere, node, respond
 

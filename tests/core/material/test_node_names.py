@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import TextureError
-from verdigris.core.material.library import standard_library
-from verdigris.core.material.node_names import with_node_names_that_code_can_have
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import TextureError
+from verdigris.core.material.codegen.node_names import with_node_names_that_code_can_have
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import glow, node, probe
 from .untouched import raw

@@ -6,11 +6,11 @@ import MaterialX as mx
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import load_document, parse_document
-from verdigris.core.material.provenance import texture_files
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material, standard_surface
 from .surfaces import glow, node, probe, write_image

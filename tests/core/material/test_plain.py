@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from verdigris.core.material.analyse.plain import is_plain
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.material.maps import unlit_maps
-from verdigris.core.material.plain import is_plain
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.teacher.unlit_maps import unlit_maps
 
 from .surfaces import UV, closure, document, hemisphere, node, shader, surface_material
 

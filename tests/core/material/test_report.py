@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_surface
 from .reports import fates, report

@@ -6,11 +6,11 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.images import read_info
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.material.texels import read_image
+from verdigris.core.material.files.image_texels import read_image
+from verdigris.core.material.files.images import read_info
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material, standard_surface, with_image
 from .reports import NO_SPECULAR, fates, report

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.report import describe
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.report.report import describe
 
 from .documents import with_surface
 from .surfaces import node, write_image

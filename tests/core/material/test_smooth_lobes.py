@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.features import APPROXIMATED
-from verdigris.core.material.smooth_lobes import LEAST_ALPHA
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.analyse.features import APPROXIMATED
+from verdigris.core.material.analyse.smooth_lobes import LEAST_ALPHA
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material
 from .furnace import returned, sequence

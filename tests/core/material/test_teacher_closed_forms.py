@@ -9,7 +9,7 @@ test_teacher_furnace.py), what is restored is read off at the mirror direction o
 import numpy as np
 import pytest
 
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from . import closed_forms as forms
 from .furnace import bounces, integrated

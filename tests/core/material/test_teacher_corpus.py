@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.device import SOFTWARE, open_device
-from verdigris.core.errors import DeviceError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.device import SOFTWARE, open_device
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere
 

@@ -6,7 +6,7 @@ MaterialX itself returns up to 5.6 times as much; docs/TEACHER.md says where, an
 import numpy as np
 import pytest
 
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .furnace import COSINES, Look, most_returned, returned_each
 from .surfaces import closure, node, shader

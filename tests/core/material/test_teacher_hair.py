@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from . import closed_forms as forms
 from .surfaces import closure, glow, hemisphere, node, normalised, probe, respond

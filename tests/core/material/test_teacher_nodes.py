@@ -4,9 +4,9 @@ gives finite values."""
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.library import standard_library
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .many_nodes import OFFSET, VALUES, definitions, glow_by_turn, shown, sources, wired
 from .surfaces import (

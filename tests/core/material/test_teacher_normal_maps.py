@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, Frames
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import (
     closure,

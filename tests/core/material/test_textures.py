@@ -4,13 +4,13 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.errors import TextureError
+from verdigris.core.base.errors import TextureError
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.generate import TextureSlot
-from verdigris.core.material.paths import SearchPath
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.material.texels import build_levels
-from verdigris.core.material.textures import TexturePool
+from verdigris.core.material.codegen.generate import TextureSlot
+from verdigris.core.material.files.image_texels import build_levels
+from verdigris.core.material.files.paths import SearchPath
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.teacher.textures import TexturePool
 
 from .images import COUNT, FOLDS, HEIGHT, WIDTH, bilinear, image, look
 from .surfaces import glow, node, probe, write_image
@@ -240,7 +240,7 @@ def test_a_missing_file_is_named_with_its_node_and_the_folders(tmp_path):
 
 
 def test_a_file_named_twice_is_loaded_once(tmp_path, colours):
-    from verdigris.core.device import open_device
+    from verdigris.core.base.device import open_device
 
     write_image(tmp_path / "t.1001.exr", colours.astype(np.float32))
     pool = TexturePool(open_device(), SearchPath.of([tmp_path]))

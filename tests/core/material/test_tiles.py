@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import TextureError
+from verdigris.core.base.errors import TextureError
 
 from .images import COUNT, bilinear, look
 from .surfaces import write_image

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material import generate
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.material.uncalled import drop_uncalled_functions
+from verdigris.core.material.codegen import generate
+from verdigris.core.material.codegen.uncalled import drop_uncalled_functions
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere, respond, shader
 

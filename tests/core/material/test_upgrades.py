@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import glow, node, surface_material
 

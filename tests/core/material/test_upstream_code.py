@@ -280,7 +280,7 @@ def test_no_definition_has_the_input_that_disables_a_node():
 
 def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
     """library._OVERRIDES: a replacement for another target than Slang would be ignored."""
-    from verdigris.core.material.library import OVERRIDE_FOLDER, standard_library
+    from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 
     library = standard_library()
     replaced = [

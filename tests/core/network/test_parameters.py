@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import (
     CheckpointError,
     Parameters,

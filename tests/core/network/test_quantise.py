@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.quantise import (
     LatentRange,

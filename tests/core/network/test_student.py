@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout, NetworkSpec

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.pictures.mesh import Mesh
+from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.pictures.views import Camera, mesh_view, plane_view, sphere_view
 
 SIZE = 65

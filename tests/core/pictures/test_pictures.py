@@ -4,15 +4,15 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.device import Device, open_device
-from verdigris.core.errors import SettingsError, VerdigrisError
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.errors import SettingsError, VerdigrisError
+from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.geometry.raster import rasterize
 from verdigris.core.importance.maps import write_importance
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures import render as pictures
-from verdigris.core.pictures.files import srgb_from_linear, write_picture
-from verdigris.core.pictures.mesh import Mesh
-from verdigris.core.pictures.raster import rasterize
+from verdigris.core.pictures.picture_files import srgb_from_linear, write_picture
 from verdigris.core.pictures.render import Lighting, make_view, over_backdrop, render
 
 WHITE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="b" type="BSDF">

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from verdigris.core.geometry import polygons
+from verdigris.core.geometry.mesh_file import load_painted_mesh
+from verdigris.core.geometry.polygons import fan, triangulate
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
-from verdigris.core.importance.mesh_file import load_painted_mesh
-from verdigris.core.pictures import polygons
-from verdigris.core.pictures.polygons import fan, triangulate
 
 # An arrow, an L, a comb, and one with a corner on a straight line.
 OUTLINES = (

@@ -1,8 +1,8 @@
 import pytest
 from analytic_material import AnalyticTeacher
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ import pytest
 from analytic_material import respond
 
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings.draw_settings import DrawSettings
 
 LAYOUT = LatentLayout(16, 16, levels=4)
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from analytic_material import respond
 
-from verdigris.core.device import MOST_THREADS
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.device import MOST_THREADS
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling import draw_samples
-from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
+from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.tensor_kernels import create_buffer, read_buffer
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.training.tensor.tensor_kernels import create_buffer, read_buffer
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 8000

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from verdigris.core.importance.directions import profile_table
-from verdigris.core.importance.distribution import distribution_of, product
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, DrawSettings
+from verdigris.core.sampling.distribution import distribution_of, product
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
+from verdigris.core.settings.direction_profiles import profile_table
+from verdigris.core.settings.draw_settings import DrawSettings
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 16_000

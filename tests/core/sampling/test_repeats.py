@@ -6,14 +6,15 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.baking.phases.trainers import open_trainer
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, DrawSettings
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.sampling.repeats import turn_of
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.trainers import open_trainer
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 LAYOUT = LatentLayout(16, 16, levels=3)
 COUNT = 64

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.events import Checkpointed
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Checkpointed
+from verdigris.core.settings.bake_settings import BakeSettings
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
 # For the kernels of graphics cards on a processor.

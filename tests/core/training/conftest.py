@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from verdigris.core import settings
+from verdigris.core.baking.phases import stepping
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training import stepping
-from verdigris.core.training.tensor_plan import plan_groups
-from verdigris.core.training.tensor_trainer import TensorTrainer
+from verdigris.core.settings import bake_settings as settings
+from verdigris.core.training.tensor.tensor_plan import plan_groups
+from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from ..small_endings import SMALL_ENDINGS
 from .bakes import LIGHT, plain_teacher

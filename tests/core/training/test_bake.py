@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.verify import verify
-from verdigris.core.device import open_device
-from verdigris.core.errors import BundleError, SettingsError, VerdigrisError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.presets import PRESETS
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import (
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.measure import draw_held_out
+from verdigris.core.baking.measure.memory import check_memory, needed_bytes
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import (
     Checkpointed,
     Finished,
     Metrics,
@@ -32,8 +32,8 @@ from verdigris.core.training.events import (
     Step,
     Warning,
 )
-from verdigris.core.training.measure import draw_held_out
-from verdigris.core.training.memory import check_memory, needed_bytes
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import PRESETS
 
 from ..signals import hang_up
 from .bakes import TINY, run
@@ -80,7 +80,7 @@ def test_the_result_holds_what_was_trained(clay, tmp_path):
     assert (bundle.manifest.name, source["material"], source["step"]) == ("clay", "clay", 400)
     assert BakeSettings.from_json(source["settings"]).iterations == 400
     from verdigris.core.network.numpy_mlp import evaluate
-    from verdigris.core.training.metrics import measure_samples
+    from verdigris.core.pictures.metrics import measure_samples
 
     held_out = draw_held_out(clay, 1 << 16)
     values = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)

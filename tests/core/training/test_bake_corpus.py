@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.finish.notices import notices
+from verdigris.core.baking.phases.trainers import open_trainer
+from verdigris.core.base.device import open_device
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
-from verdigris.core.presets import PRESETS
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.training.notices import notices
-from verdigris.core.training.trainers import open_trainer
+from verdigris.core.settings.presets import PRESETS
 
 REPOSITORY = Path(__file__).parents[3]
 CORPUS = Path(os.environ.get("VERDIGRIS_CORPUS", REPOSITORY.parent / "shared" / "corpus"))

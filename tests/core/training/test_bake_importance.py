@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 from analytic_material import AnalyticTeacher
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.state.source import source_digest
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.importance.fill import live_texels
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.sampling.draw_samples import DrawnSamples, DrawSettings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Finished, Step
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.schedule import TrainingSettings
-from verdigris.core.training.source import source_digest
-from verdigris.core.training.tensor_plan import GroupPlan
-from verdigris.core.training.tensor_trainer import TensorTrainer
+from verdigris.core.progress.events import Finished, Step
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.training.tensor.tensor_plan import GroupPlan
+from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .bakes import plain_teacher
 

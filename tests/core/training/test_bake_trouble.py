@@ -9,18 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, DocumentError, SettingsError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.finish.notices import unique_names
+from verdigris.core.baking.phases import stepping
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError, DocumentError, SettingsError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.training import checkpoint, stepping
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Started, Step, Warning
-from verdigris.core.training.notices import unique_names
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.options import make_folder
+from verdigris.core.progress.events import Checkpointed, Started, Step, Warning
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 from .bakes import TINY
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Phase, Preview, Step
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.progress.events import Checkpointed, Phase, Preview, Step
 
 from .bakes import LIGHT, TINY, baked, run
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.coarse_levels import average_levels
-from verdigris.core.training.events import Phase
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.phases.coarse_levels import average_levels
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.progress.events import Phase
 
 from .bakes import TINY, baked, cut_off_and_resumed, plain_teacher, run
 
@@ -80,7 +80,7 @@ def test_given_places_that_are_left_out_when_averaged_then_every_level_stays(tra
 
 @pytest.mark.parametrize("after", [0.5, 0.61])
 def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, after, monkeypatch):
-    from verdigris.core.training import bake as module
+    from verdigris.core.baking import bake as module
 
     averaged = []
 

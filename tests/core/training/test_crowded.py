@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.presets import require_settings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.fitted import with_places
-from verdigris.core.training.stages import stages_of
+from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import require_settings
 
 SETTINGS = BakeSettings(
     resolution=64, crowded_width=1.0, draw_errors_at=(0.5,), mend_at=(0.8,), horizon_at=0.25

@@ -7,23 +7,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError, VerdigrisError
-from verdigris.core.material.document import parse_document
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.baking.phases import growth
+from verdigris.core.baking.phases.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
+from verdigris.core.baking.phases.growth import below_the_small_one, handed_on, seconds_to_encode
+from verdigris.core.baking.phases.stepping import open_start
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.state.options import BakeControl
+from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError, VerdigrisError
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.texels import centres
-from verdigris.core.training import checkpoint, growth
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
-from verdigris.core.training.events import Checkpointed, Finished, Phase, Step, Warning
-from verdigris.core.training.growth import below_the_small_one, handed_on, seconds_to_encode
-from verdigris.core.training.options import BakeControl
-from verdigris.core.training.stages import stages_of
-from verdigris.core.training.stepping import open_start
+from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step, Warning
 
 from .bakes import TINY, run
 
@@ -304,7 +305,7 @@ def test_a_bake_that_is_stopped_in_the_small_stage_has_the_size_that_was_asked_f
 
 
 def test_a_stop_ends_encoding_with_the_coarser_level_enlarged(ramp, tmp_path, monkeypatch):
-    monkeypatch.setattr("verdigris.core.training.growth.SECONDS_AFTER_STOP", -1.0)
+    monkeypatch.setattr("verdigris.core.baking.phases.growth.SECONDS_AFTER_STOP", -1.0)
     settings = replace(SETTINGS, resolution=64, latent_bits=0)
     control = BakeControl()
     told = []
@@ -385,7 +386,7 @@ def test_a_short_bake_needs_no_room_for_a_checkpoint(ramp, tmp_path, monkeypatch
     def full(path, *_):
         raise CheckpointError(f"{path}: cannot be written (no space)")
 
-    monkeypatch.setattr("verdigris.core.training.checkpoint.save", full)
+    monkeypatch.setattr("verdigris.core.baking.state.checkpoint.save", full)
     events = run([ramp], tmp_path / "short", SETTINGS, checkpoint_seconds=1e9)
     assert events[-1].stopped_by == "steps" and not warnings_of(events)
     # one that is stopped would have kept the small texture, and says that it could not
@@ -473,7 +474,7 @@ def test_how_long_encoding_takes_is_told_from_a_part_of_it(monkeypatch):
 def test_a_time_limit_counts_the_encoding_or_does_without(
     ramp, tmp_path, monkeypatch, seconds, resolution
 ):
-    monkeypatch.setattr("verdigris.core.training.bake.seconds_to_encode", lambda *_: seconds)
+    monkeypatch.setattr("verdigris.core.baking.bake.seconds_to_encode", lambda *_: seconds)
     settings = replace(SETTINGS, iterations=10**7)
     control = BakeControl()
     limits = {"time_limit": 4.0, "checkpoint_seconds": 0.0}

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.phases.error_weights import draw_by_errors, weights_of
+from verdigris.core.baking.state import checkpoint
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.error_weights import draw_by_errors, weights_of
-from verdigris.core.training.events import Checkpointed, Phase
+from verdigris.core.progress.events import Checkpointed, Phase
 
 from .bakes import TINY, baked, cut_off_and_resumed, plain_teacher, run
 

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from verdigris.core.training.events import Checkpointed, Preview, Step
-from verdigris.core.worker.events import ErrorMap, Importance, Picture, Pixels, Places
+from verdigris.core.progress.events import Checkpointed, Preview, Step
+from verdigris.core.worker.protocol.worker_events import (
+    ErrorMap,
+    Importance,
+    Picture,
+    Pixels,
+    Places,
+)
 
 PIXELS = np.ones((2, 2, 3), np.float32)
 PICTURED = {

@@ -11,22 +11,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.arithmetic import judge
-from verdigris.core.bundle.manifest_parts import Bounds
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.verify import verify
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError, VerdigrisError
-from verdigris.core.lock import locked
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeOptions, bake
+from verdigris.core.baking.finish import finish
+from verdigris.core.baking.finish.finish import bundle_paths, final_samples
+from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError, VerdigrisError
+from verdigris.core.base.lock import locked
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import finish
-from verdigris.core.training.bake import BakeOptions, bake
-from verdigris.core.training.finish import bundle_paths, final_samples
-from verdigris.core.training.measure import draw_held_out, texel_footprint
-from verdigris.core.training.metrics import measure_samples
+from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.settings.bake_settings import BakeSettings
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=200, batch=512, seed=5)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.commands.progress import live_line
-from verdigris.core.settings import BakeSettings
-from verdigris.core.settings_limits import LARGEST_RESOLUTION
-from verdigris.core.training.events import Finished
-from verdigris.core.training.hints import hint_of
-from verdigris.core.training.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.baking.finish.hints import hint_of
+from verdigris.core.cli.shared.progress import live_line
+from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.progress.events import Finished
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.limits import LARGEST_RESOLUTION
 
 
 class Stripes:

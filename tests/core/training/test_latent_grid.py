@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.schedule import HARD, Quantisation, Schedule, TrainingSettings
-from verdigris.core.training.tensor_plan import has_matrix_hardware, plan_groups
-from verdigris.core.training.tensor_trainer import TensorTrainer
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.schedule import HARD, Quantisation, Schedule, TrainingSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.training.tensor.tensor_plan import has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .latent_gradients import latent_error
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from verdigris.core.training.loss_watch import LossWatch
-from verdigris.core.training.notices import risen_loss
+from verdigris.core.baking.finish.notices import risen_loss
+from verdigris.core.baking.measure.loss_watch import LossWatch
 
 
 def watched(losses):

@@ -9,21 +9,21 @@ import pytest
 import slangpy
 from finite_gpu import FiniteGpu
 
-from verdigris.core.device import Device, Source, open_device
-from verdigris.core.errors import SettingsError
-from verdigris.core.network.parameters import initialise
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import memory
-from verdigris.core.training.memory import (
+from verdigris.core.baking.measure import memory
+from verdigris.core.baking.measure.memory import (
     can_allocate,
     check_memory,
     device_buffers,
     largest_buffer,
     needed_bytes,
 )
-from verdigris.core.training.tensor_kernels import Bound
-from verdigris.core.training.tensor_memory import TensorMemory, buffer_sizes
-from verdigris.core.training.tensor_plan import plan_groups
+from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.parameters import initialise
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.training.tensor.tensor_kernels import Bound
+from verdigris.core.training.tensor.tensor_memory import TensorMemory, buffer_sizes
+from verdigris.core.training.tensor.tensor_plan import plan_groups
 
 from .bakes import plain_teacher, run
 

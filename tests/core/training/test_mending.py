@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.texel_judge import Judge
+from verdigris.core.baking.phases.mending import mend
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Phase
-from verdigris.core.training.mending import mend
-from verdigris.core.training.texel_judge import Judge
+from verdigris.core.progress.events import Phase
+from verdigris.core.settings.bake_settings import BakeSettings
 
 from .bakes import TINY, baked, cut_off_and_resumed, run
 
@@ -100,7 +100,7 @@ def test_nothing_is_done_where_no_texel_stands_out(clay, tmp_path):
 @pytest.mark.parametrize("after", [0.5, 0.51, 0.85])
 def test_a_bake_cut_off_around_it_ends_as_an_uninterrupted_one(clay, tmp_path, after, monkeypatch):
     """Each time something is found: texels are led astray just before."""
-    from verdigris.core.training import bake as module
+    from verdigris.core.baking import bake as module
 
     found = []
 

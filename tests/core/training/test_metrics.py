@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.training.metrics import (
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.pictures.metrics import (
     display,
     hdr_flip,
     ldr_flip,
@@ -113,7 +113,7 @@ def test_hdr_flip_of_a_dark_reference_with_one_faint_point_is_a_number():
 def test_flip_takes_one_thread_and_more_where_the_environment_says_so(given, threads):
     program = (
         "import os, numpy as np\n"
-        "from verdigris.core.training.metrics import ldr_flip\n"
+        "from verdigris.core.pictures.metrics import ldr_flip\n"
         "count = lambda: len(os.listdir('/proc/self/task'))\n"
         "before, given = count(), os.environ.get('OMP_NUM_THREADS')\n"
         "ldr_flip(np.ones((32, 32, 3)), np.zeros((32, 32, 3)))\n"

@@ -8,10 +8,10 @@ from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.numpy_activations import activate
-from verdigris.core.training.numpy_kernel import Kernel
+from verdigris.core.training.numpy.numpy_activations import activate
+from verdigris.core.training.numpy.numpy_kernel import Kernel
+from verdigris.core.training.numpy.prepared_batch import Preparation
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.prepared_batch import Preparation
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
-from verdigris.core.training.metrics import measure_samples
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.schedule import Schedule, TrainingSettings
+from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.settings.schedule import Schedule, TrainingSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 SPEC = PRESETS["2x16"]
 LAYOUT = LatentLayout(16, 16)

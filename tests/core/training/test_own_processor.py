@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.threads import processors_of, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
-from verdigris.core.threads import processors_of, running_threads
-from verdigris.core.training import own_processor
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.training.own_processor import OwnProcessor
-from verdigris.core.training.schedule import Schedule, TrainingSettings
+from verdigris.core.settings.schedule import Schedule, TrainingSettings
+from verdigris.core.training.numpy import own_processor
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.training.numpy.own_processor import OwnProcessor
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone numbers threads")
 SPEC, LAYOUT = PRESETS["2x16"], LatentLayout(16, 16)

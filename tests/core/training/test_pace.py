@@ -2,7 +2,7 @@
 
 import pytest
 
-from verdigris.core.training.pace import Pace
+from verdigris.core.progress.pace import Pace
 
 
 class Clock:

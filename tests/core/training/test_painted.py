@@ -6,25 +6,26 @@ import sys
 import numpy as np
 import pytest
 
-from verdigris.core import cli
-from verdigris.core.commands.compared import bake_both
-from verdigris.core.commands.progress import json_lines
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError
-from verdigris.core.importance.maps import write_importance
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import finish, painted
-from verdigris.core.training.events import Started, Step
-from verdigris.core.training.measure import HeldOut
-from verdigris.core.training.options import BakeControl, BakeOptions
-from verdigris.core.training.painted import (
+from verdigris.core.baking import painted
+from verdigris.core.baking.finish import finish
+from verdigris.core.baking.measure.measure import HeldOut
+from verdigris.core.baking.painted import (
     PaintedBakes,
     PaintedComparison,
     measure_regions,
     painted_area,
 )
+from verdigris.core.baking.state.options import BakeControl, BakeOptions
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.cli import main as cli
+from verdigris.core.cli.shared.compared import bake_both
+from verdigris.core.cli.shared.progress import json_lines
+from verdigris.core.importance.maps import write_importance
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Started, Step
+from verdigris.core.settings.bake_settings import BakeSettings
 
 # Gloss on the left eighth, plain on the rest: two looks that compete for the decoder.
 TEXT = """<materialx version="1.39">

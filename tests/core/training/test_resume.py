@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.errors import DocumentError
-from verdigris.core.material.document import load_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.pictures.files import encode_png
-from verdigris.core.training import checkpoint
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Checkpointed, Started, Step, Warning
+from verdigris.core.pictures.picture_files import encode_png
+from verdigris.core.progress.events import Checkpointed, Started, Step, Warning
 
 from .bakes import TINY, plain_teacher, run
 

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import PRESETS, NetworkSpec
-from verdigris.core.training.optimiser import (
-    BETA_1,
-    DECODER_BETA_2,
-    EPSILON,
-    adam,
-    adam_rate,
-)
+from verdigris.core.training.optimiser import BETA_1, DECODER_BETA_2, EPSILON, adam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.rotated_adam import BASIS_STEPS, RotatedAdam, square_side, turn
 

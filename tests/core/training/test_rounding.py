@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.careful_rounding import round_carefully
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.unit_order import with_units_in_order
-from verdigris.core.device import open_device
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
+from verdigris.core.baking.state import rounding
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.quantise import fit_ranges, on_grid
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import rounding
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import Finished, Phase, Step, Warning
-from verdigris.core.training.measure import draw_held_out, texel_footprint
+from verdigris.core.progress.events import Finished, Phase, Step, Warning
+from verdigris.core.settings.bake_settings import BakeSettings
 
 SETTINGS = BakeSettings(
     network="2x16", resolution=16, iterations=200, batch=512, quantise_share=0.5

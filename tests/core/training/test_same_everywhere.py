@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.bundle.verify import verify
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.presets import require_settings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.events import Finished, Started
-from verdigris.core.training.fitted import with_texels
-from verdigris.core.training.same_everywhere import is_same_everywhere
+from verdigris.core.baking.measure.fitted import with_texels
+from verdigris.core.baking.measure.same_everywhere import is_same_everywhere
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Finished, Started
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import require_settings
 
 from .bakes import TINY, cut_off_and_resumed, plain_teacher, run
 

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.settings.schedule import Schedule, TrainingSettings
 from verdigris.core.training.optimiser import LazyRmsProp, adam, adam_rate, scaled_rate
-from verdigris.core.training.schedule import Schedule, TrainingSettings
 
 
 def test_the_cosine_goes_from_one_over_the_middle_to_the_final_fraction():

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import SettingsError
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.presets import require_settings
-from verdigris.core.sampling.draw_samples import DrawSettings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.fitted import with_places
-from verdigris.core.training.stages import stages_of
+from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.presets import require_settings
 
 from .bakes import TINY, run
 

@@ -5,31 +5,31 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.device import Device, Source, open_device
-from verdigris.core.errors import DeviceError, SettingsError
+from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.output import exponent_of, response_of
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.numpy_trainer import NumpyTrainer
+from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.rotated_adam import BASIS_STEPS, square_side
-from verdigris.core.training.schedule import Quantisation, Schedule, TrainingSettings
-from verdigris.core.training.tensor_kernels import (
+from verdigris.core.training.tensor.tensor_kernels import (
     Recipe,
     StudentKernels,
     create_buffer,
     read_buffer,
 )
-from verdigris.core.training.tensor_plan import (
+from verdigris.core.training.tensor.tensor_plan import (
     GroupPlan,
     group_bytes,
     has_matrix_hardware,
     plan_groups,
     slot_count,
 )
-from verdigris.core.training.tensor_trainer import TensorTrainer
+from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .latent_gradients import latent_error
 
@@ -443,9 +443,9 @@ def test_given_a_state_of_another_network_when_restoring_then_the_error_names_it
 COUNTS = """
 import trainer_constants;
 import network.latents;
-import training.group_memory;
-import training.slots;
-import training.latent_gradients;
+import training.tensor.group_memory;
+import training.tensor.slots;
+import training.tensor.latent_gradients;
 [shader("compute")]
 [numthreads(1, 1, 1)]
 void count(uniform RWStructuredBuffer<uint> counts)
@@ -483,7 +483,7 @@ def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(de
     constants = {**plan.constants(), "kSquareSide": square_side(SMALL)}
     kernels = StudentKernels(device, Recipe(SMALL, "l1", constants, plan.defines()))
     with pytest.raises(KeyError, match="nonsense"):
-        kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
+        kernels.bind(Source("training/tensor/update"), "copyDecoder", {"nonsense": 1})
 
 
 def test_kernels_that_come_out_wrong_in_haste_are_compiled_with_care(monkeypatch):

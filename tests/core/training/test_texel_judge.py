@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
+from verdigris.core.baking.measure.texel_judge import Judge
+from verdigris.core.base.device import open_device
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
-from verdigris.core.training.texel_judge import Judge
 
 COUNT = 1 << 16
 

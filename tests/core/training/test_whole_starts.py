@@ -5,16 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.batch.estimate import Estimate, samples_of
-from verdigris.core.bundle.careful_rounding import round_carefully
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.errors import SettingsError
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.measure.measure import PICTURE_LIGHTING
+from verdigris.core.baking.phases import candidates, picture_error
+from verdigris.core.baking.phases.picture_error import PictureJudge, light_directions
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.plan.estimate import Estimate, samples_of
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.precision.careful_rounding import round_carefully
 from verdigris.core.pictures.render import Lighting, draw, make_view
-from verdigris.core.presets import require_settings
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training import candidates, checkpoint, picture_error
-from verdigris.core.training.bake import BakeControl, BakeOptions, bake
-from verdigris.core.training.events import (
+from verdigris.core.progress.events import (
     Checkpointed,
     Finished,
     Metrics,
@@ -23,8 +24,8 @@ from verdigris.core.training.events import (
     Started,
     Step,
 )
-from verdigris.core.training.measure import PICTURE_LIGHTING
-from verdigris.core.training.picture_error import PictureJudge, light_directions
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import require_settings
 
 from .bakes import LIGHT, TINY, baked, run
 

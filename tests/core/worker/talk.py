@@ -2,9 +2,9 @@
 
 import time
 
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import WorkerClient
-from verdigris.core.worker_environment import require_worker_python
+from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.worker.client.client import WorkerClient
+from verdigris.core.worker.protocol import commands as say
 
 from ..brisk import SMALL
 
@@ -20,7 +20,7 @@ SECONDS = 60
 # The worker as it is, but for how finely it measures and draws a result, and how often it keeps its
 # state: these are held by tests of their own, and would be most of the time of those here.
 BRISK = f"""{SMALL}
-import verdigris.core.worker.job as job
+import verdigris.core.worker.session.job as job
 job.CHECKPOINT_SECONDS = 0.3
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from verdigris.core.errors import SettingsError
-from verdigris.core.presets import PRESETS
-from verdigris.core.worker.changes import changed
-from verdigris.core.worker.job import settings_for
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.settings.json_changes import changed
+from verdigris.core.settings.presets import PRESETS
+from verdigris.core.worker.session.job import settings_for
 
 from ..training.bakes import plain_teacher
 

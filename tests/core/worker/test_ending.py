@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.protocol import VERSION, Decoder, encode
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import VERSION, Decoder, encode
 
 from .talk import BRISK_WORKER, CLAY, LONG
 
@@ -83,7 +83,7 @@ def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on(tmp_path):
 
 STUCK = """
 import runpy, sys, time
-import verdigris.core.training.bake as bake
+import verdigris.core.baking.bake as bake
 def with_places(teachers, settings):
     # where the bake holds its lock already
     print("stuck", file=sys.stderr, flush=True)

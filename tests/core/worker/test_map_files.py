@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from verdigris.core.errors import SettingsError
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
-from verdigris.core.worker.protocol import encode
+from verdigris.core.worker.protocol.lines import encode
 
 from .test_refusals import HELLO
 from .test_worker import raw

@@ -6,11 +6,11 @@ import types
 import numpy as np
 import pytest
 
-from verdigris.core.training import bake as baking
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.budget import Effort
-from verdigris.core.worker.protocol import VERSION
-from verdigris.core.worker.session import Session
+from verdigris.core.baking import bake as baking
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import VERSION
+from verdigris.core.worker.session.budget import Effort
+from verdigris.core.worker.session.session import Session
 
 from .talk import CLAY, LONG
 

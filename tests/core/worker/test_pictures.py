@@ -6,25 +6,25 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.baking.measure.measure import draw_held_out, measure_student
+from verdigris.core.base.device import open_device
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.render import Lighting, make_view, shade
 from verdigris.core.pictures.views import Camera, sphere_view
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import draw_held_out, measure_student
-from verdigris.core.training.numpy_trainer import NumpyTrainer
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.budget import Budget
-from verdigris.core.worker.canvas import Canvas, heat_of
-from verdigris.core.worker.live import LitView, Places
-from verdigris.core.worker.painter import Painter
-from verdigris.core.worker.protocol import ProtocolError
-from verdigris.core.worker.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
-from verdigris.core.worker.texels import RollingErrors, focused
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.worker.drawing.canvas import Canvas, heat_of
+from verdigris.core.worker.drawing.live import LitView, Places
+from verdigris.core.worker.drawing.painter import Painter
+from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
+from verdigris.core.worker.drawing.texel_inspector import RollingErrors, focused
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import ProtocolError
+from verdigris.core.worker.session.budget import Budget
 
 from .talk import CLAY
 

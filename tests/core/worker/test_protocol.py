@@ -6,11 +6,10 @@ import random
 import numpy as np
 import pytest
 
-from verdigris.core.training.events import Event, Step
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.events import Alive, ErrorMap, Picture
-from verdigris.core.worker.inbox import Inbox
-from verdigris.core.worker.protocol import (
+from verdigris.core.progress.events import Event, Step
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.inbox import Inbox
+from verdigris.core.worker.protocol.lines import (
     LARGEST_PAYLOAD,
     LONGEST_LINE,
     Decoder,
@@ -19,6 +18,7 @@ from verdigris.core.worker.protocol import (
     ProtocolError,
     encode,
 )
+from verdigris.core.worker.protocol.worker_events import Alive, ErrorMap, Picture
 
 MAP = np.arange(12, dtype="<f4").reshape(3, 4)
 COMMANDS = [

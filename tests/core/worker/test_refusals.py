@@ -6,12 +6,12 @@ import struct
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DeviceError
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.events import IDLE, Error
-from verdigris.core.worker.protocol import LONGEST_LINE, VERSION, Decoder, Fault, encode
-from verdigris.core.worker.session import Session
-from verdigris.core.worker.show import Show
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import LONGEST_LINE, VERSION, Decoder, Fault, encode
+from verdigris.core.worker.protocol.worker_events import IDLE, Error
+from verdigris.core.worker.session.session import Session
+from verdigris.core.worker.session.show import Show
 
 from ..material.documents import with_image
 from ..material.surfaces import write_image

@@ -5,8 +5,8 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core import api
-from verdigris.core.worker import commands as say
-from verdigris.core.worker.client import pixels_of
+from verdigris.core.worker.client.client import pixels_of
+from verdigris.core.worker.protocol import commands as say
 
 from .talk import QUICK, Talk
 

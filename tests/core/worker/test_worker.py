@@ -12,17 +12,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import open_device
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.pictures.mesh import load_mesh
-from verdigris.core.training.events import Started, Step
-from verdigris.core.worker import commands as say
-from verdigris.core.worker import job
-from verdigris.core.worker.client import GONE, SILENT, pixels_of
-from verdigris.core.worker.launch import worker_command
-from verdigris.core.worker.protocol import VERSION, Decoder, Message, encode
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.geometry.mesh import load_mesh
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.progress.events import Started, Step
+from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
+from verdigris.core.worker.client.launch import worker_command
+from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol.lines import VERSION, Decoder, Message, encode
+from verdigris.core.worker.session import job
 
 from .talk import CLAY, LONG, QUICK, Talk
 from .test_protocol import random_line
@@ -299,7 +299,7 @@ def test_a_bake_goes_on_when_the_mesh_file_that_is_shown_is_gone(talk, tmp_path)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is of POSIX")
 def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(monkeypatch):
-    monkeypatch.setattr("verdigris.core.worker.client.IDLE_PATIENCE", 0.5)
+    monkeypatch.setattr("verdigris.core.worker.client.client.IDLE_PATIENCE", 0.5)
     talk = Talk()
     try:
         talk.hear("hello")
@@ -487,7 +487,7 @@ def test_nothing_is_done_for_one_who_does_not_say_hello():
 
 PRINTING = """
 import os, runpy
-import verdigris.core.worker.session as session
+import verdigris.core.worker.session.session as session
 before = session.Session.obey
 def obey(self, item):
     print("from Python")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom
 
-from verdigris.core.errors import DocumentError, HostError, MeshError
-from verdigris.core.host import BakedResult
-from verdigris.core.hosts.files import FilesHost
+from verdigris.core.base.errors import DocumentError, HostError, MeshError
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import BakedResult
 
 from ...core.material.documents import document, material, standard_surface
 from ..contract import *  # noqa: F403 - the tests of the contract

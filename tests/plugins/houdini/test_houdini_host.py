@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdShade
 
-from verdigris.core.errors import DocumentError, HostError
-from verdigris.core.host import BakedResult, HostMaterial
+from verdigris.core.base.errors import DocumentError, HostError
+from verdigris.core.hosts.host import BakedResult, HostMaterial
 
 from ..contract import *  # noqa: F403 - the tests of the contract
 from ..contract import Harness

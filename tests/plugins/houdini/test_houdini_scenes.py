@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pxr import Sdr, UsdShade
 
-from verdigris.core.host import BakedResult
+from verdigris.core.hosts.host import BakedResult
 
 from .test_houdini_host import (
     LIBRARY,

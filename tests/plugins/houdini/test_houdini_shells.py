@@ -7,7 +7,7 @@ import subprocess
 import fake_houdini
 import pytest
 
-from verdigris.core.errors import HostError
+from verdigris.core.base.errors import HostError
 
 GOLD = """#usda 1.0
 def Scope "materials" {

@@ -11,11 +11,11 @@ import MaterialX as mx
 import numpy as np
 import pytest
 
-from verdigris.core.device import open_device
-from verdigris.core.errors import DocumentError
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.hosts import definitions
-from verdigris.core.material.document import parse_document
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 
 from ...core.material.test_teacher_emission import COVERAGE_ERROR
 from .test_maya_host import SHAPE, USD_DATA, add_native, by_name, open_scene

@@ -9,9 +9,9 @@ import fake_maya
 import numpy as np
 import pytest
 
-from verdigris.core.errors import DocumentError, HostError
-from verdigris.core.host import BakedResult, HostMaterial
-from verdigris.core.material.document import parse_document
+from verdigris.core.base.errors import DocumentError, HostError
+from verdigris.core.hosts.host import BakedResult, HostMaterial
+from verdigris.core.material.load.document import parse_document
 
 from ..contract import *  # noqa: F403 - the tests of the contract
 from ..contract import Harness

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.errors import HostError
-from verdigris.core.host import BakedResult
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import BakedResult
 
 from .test_maya_host import DATA, SHAPE, flattened, harness, maya
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from pxr import Usd, UsdShade
 
-from verdigris.core.errors import VerdigrisError
-from verdigris.core.material.document import load_document, parse_document
-from verdigris.core.material.teacher import Teacher
-from verdigris.core.material.usdshade import convert_material, list_materials
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.usd.usdshade import convert_material, list_materials
 
 from ..surfaces import hemisphere
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdShade
 
-from verdigris.core.errors import DocumentError, TextureError
-from verdigris.core.material.document import load_document, parse_document
-from verdigris.core.material.report import describe
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.base.errors import DocumentError, TextureError
+from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.signatures import find_signature
-from verdigris.core.material.usdshade import (
+from verdigris.core.material.usd.usdshade import (
     convert,
     convert_material,
     list_materials,

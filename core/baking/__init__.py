@@ -1,0 +1,1 @@
+"""The bake: from teachers and settings to bundles."""

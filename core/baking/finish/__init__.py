@@ -1,0 +1,1 @@
+"""The end of a bake: rounding, final measurements, warnings, the bundle."""

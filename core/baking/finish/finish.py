@@ -1,0 +1,340 @@
+"""The end of a bake: rounds what was trained to what bundles hold, measures that, and writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.baking.finish.hints import hint_of
+from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light, unique_names
+from verdigris.core.baking.measure.measure import (
+    draw_held_out,
+    measure_pictures,
+    measure_student,
+    sphere_to_compare,
+    texel_footprint,
+)
+from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.state.resume import kept_in
+from verdigris.core.baking.state.rounding import facts_by_material
+from verdigris.core.base.errors import BundleError, DocumentError, SettingsError
+from verdigris.core.base.json_fields import is_material_name
+from verdigris.core.base.outputs import LONGEST_NAME, check_apart, why_not_told
+from verdigris.core.bundle.files.arithmetic import Arithmetic
+from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import Reference, make_reference
+from verdigris.core.bundle.files.replace import check_replaceable
+from verdigris.core.bundle.files.unlit_maps import emission_levels, opacity_levels
+from verdigris.core.bundle.files.write import (
+    Contents,
+    Exported,
+    export_numbers,
+    version,
+    write_bundle,
+)
+from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.bundle.runtime.runtime import runtime_files
+from verdigris.core.bundle.verify.verify import log_mae
+from verdigris.core.material.load.provenance import files_read, source_facts
+from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.teacher.unlit_maps import unlit_maps
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.picture_files import encode_png
+from verdigris.core.pictures.render import Lighting
+from verdigris.core.progress.events import Event, Finished
+
+if TYPE_CHECKING:
+    from verdigris.core.baking.state.options import BakeOptions
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.base.device import Device
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+    from verdigris.core.pictures.views import View
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+# Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
+# bake on a processor gets a picture that takes no longer than the bake.
+_PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 2, 4)
+_SMALL_RESOLUTION = 128
+# Another device, or another driver, may be off by this much more than this one.
+_MARGIN, _LEAST_MARGIN = 1.1, 1e-4
+
+
+def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
+    """A bundle for each material: NAME.vdg, or of several the material's own name, behind NAME
+    where that is not simply the first material's."""
+    if options.names:
+        return tuple(options.folder / f"{name}{SUFFIX}" for name in options.names)
+    own = [teacher.material.file_name for teacher in teachers]
+    names = [options.name]
+    if len(own) > 1:
+        names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
+    # file systems that know no case would make one folder of Clay and clay
+    distinct = unique_names([name.lower() for name in names])
+    suffixes = [new.removeprefix(name.lower()) for new, name in zip(distinct, names, strict=True)]
+    return tuple(
+        options.folder / f"{name}{suffix}{SUFFIX}"
+        for name, suffix in zip(names, suffixes, strict=True)
+    )
+
+
+def check_paths(paths: Sequence[Path], state: Path) -> None:
+    """Refuses, before any work, to write over what is no bundle and no checkpoint."""
+    for path in paths:
+        check_replaceable(path, FORMAT)
+    if state.is_dir():
+        raise SettingsError(
+            f"{state}: is a folder, where the checkpoint would be: move it away or choose another "
+            "name"
+        )
+
+
+def check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
+    """Refuses, before any work, flattened textures in the place of what a material reads."""
+    from verdigris.core.flatten.viewport import texture_paths
+
+    read = [file for each in teachers for file in files_read(each.document, each.material)]
+    for path in paths:
+        for texture in texture_paths(path).values():
+            check_apart(texture, read)
+
+
+def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
+    """Refuses, before any work, names that are too long for a file system, or that no bundle could
+    tell: what it tells is Unicode, and people see what its material is called."""
+    for teacher in teachers:
+        document, name = teacher.document.name, teacher.material.name
+        if not is_material_name(name):
+            raise DocumentError(
+                f"{document}: the material {name!r} has a name that is blank or cannot be "
+                "printed: rename it"
+            )
+        if why_not_told(document):
+            raise DocumentError(why_not_told(document))
+    for path in paths:
+        length = len(os.fsencode(path.stem))
+        if length > LONGEST_NAME:
+            raise SettingsError(
+                f"the name {path.stem!r} has {length} bytes: choose one of at most "
+                f"{LONGEST_NAME} with --name, or give the material a shorter one"
+            )
+
+
+def document_facts(teacher: Teacher) -> dict[str, Any]:
+    """The material's document and what was read of files, without this machine's folders."""
+    facts = source_facts(teacher.document, teacher.material)
+    changed = teacher.changed_files()
+    if changed:
+        raise DocumentError(
+            f"{changed[0]}: has changed since it was read, a moment ago: start the bake again"
+        )
+    return facts
+
+
+def finish(run: Run) -> Iterator[Event]:
+    """Measures and writes every material; the last event is Finished."""
+    trained = run.parameters()
+    trained = with_units_in_order(replace(trained, decoder=round_carefully(trained)))
+    written: list[_Written] = []
+    student: Student | None = None
+    paths = bundle_paths(run.options, run.teachers)
+    view = sphere_to_compare()
+    for number, path in enumerate(paths):
+        exported = _export(run, trained, number)
+        if student is None:
+            student = Student(exported.parameters, run.teachers[number].device)
+        else:
+            student.update(exported.parameters)
+        written.append((yield from _write(run, number, path, exported, student, view)))
+    _forget_state(run)
+    yield Finished(
+        tuple(map(str, paths)),
+        run.step + run.steps_of_others,
+        run.seconds,
+        run.stopped_by,
+        tuple(each.samples for each in written),
+        tuple(each.picture for each in written),
+        tuple(each.textures for each in written if each.textures is not None),
+        tuple(hint_of(teacher, run.settings) for teacher in run.teachers),
+    )
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What is told of a material whose bundle is written."""
+
+    samples: SampleMetrics
+    picture: PictureMetrics
+    textures: Mapping[str, str] | None
+    """None where none are asked for."""
+
+
+def _write(
+    run: Run, material: int, path: Path, exported: Exported, student: Student, view: View
+) -> Generator[Event, None, _Written]:
+    """Measures a material and writes its bundle; the student has its exported numbers."""
+    teacher, name, resolution = run.teachers[material], run.names[material], run.settings.resolution
+    yield from lost_light(teacher, student, name)
+    samples, picture = _measure(teacher, student, resolution, view)
+    reference, bounds, arithmetic = _judged(exported, teacher)
+    yield from coarse_halves(arithmetic, bounds, name)
+    unlit = unlit_maps(teacher, resolution)
+    glow, coverage = unlit
+    yield from cut_glow(glow, name)
+    contents = Contents(
+        name=name,
+        source=_source(run, material),
+        report=_report(teacher),
+        errors={
+            "samples": asdict(samples),
+            "sphere": asdict(picture),
+            **({"quantisation": facts_by_material(run)[material]} if run.rounding else {}),
+        },
+        bounds=bounds,
+        arithmetic=arithmetic,
+        reference=reference,
+        preview=_preview(teacher, student, run.settings),
+        emission=None if glow is None else emission_levels(glow),
+        opacity=None if coverage is None else opacity_levels(coverage),
+        runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
+    )
+    # what was trained for so long is not lost with a folder that somebody took away meanwhile
+    make_folder(run.options.folder)
+    try:
+        write_bundle(path, exported, contents)
+    except BundleError as failure:
+        raise BundleError(f"{failure}; {_kept(run)}") from None
+    textures: Mapping[str, str] | None = None
+    if run.options.viewport_textures:
+        from verdigris.core.flatten.viewport import viewport_textures
+
+        textures = yield from viewport_textures(teacher, run.settings, path, unlit)
+    return _Written(samples, picture, textures)
+
+
+def _kept(run: Run) -> str:
+    """What there is of a bake whose bundle could not be written."""
+    path = kept_in(run)
+    if path is None:
+        return "nothing of the bake is kept"
+    return f"{path} has what was learnt by step {run.checkpoint_step}: go on with --resume"
+
+
+def _forget_state(run: Run) -> None:
+    """Removes the checkpoint of a bake that has done all that was asked: the result is there."""
+    state = checkpoint.state_path(run.options.folder, run.options.name)
+    if run.stopped_by in ("steps", "time limit") and state.exists():
+        with contextlib.suppress(OSError):
+            state.unlink()
+
+
+def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    quantisation = run.settings.training().quantisation
+    if quantisation is None:
+        return export_numbers(trained, material, quantised=False)
+    ranges = run.trainer.latent_ranges()
+    known = ranges[material] if ranges else None
+    return export_numbers(trained, material, latent_range=known, bits=quantisation.bits)
+
+
+def final_samples(device: Device) -> int:
+    """Held-out samples that a result is measured on: fewer where they take seconds."""
+    return 1 << 15 if device.is_software else 1 << 20
+
+
+def _measure(
+    teacher: Teacher, student: Student, resolution: int, view: View
+) -> tuple[SampleMetrics, PictureMetrics]:
+    footprint = texel_footprint(resolution)
+    held_out = draw_held_out(teacher, final_samples(teacher.device), footprint=footprint)
+    return measure_student(student, held_out), measure_pictures(teacher, student, view)
+
+
+def _source(run: Run, material: int) -> Mapping[str, Any]:
+    return {
+        "material": run.teachers[material].material.name,
+        **run.documents[material],
+        "digest": run.digest,
+        "verdigris": version(),
+        "settings": run.settings.to_json(),
+        "seed": run.settings.seed,
+        "trainer": run.trainer_kind,
+        "device": str(run.teachers[material].device),
+        "step": run.step,
+        "seconds": run.seconds,
+        "stopped_by": run.stopped_by,
+        "decoder_shared_by": list(run.names),
+        **_asked(run, material),
+    }
+
+
+def _asked(run: Run, material: int) -> Mapping[str, Any]:
+    """What the bake was given beside settings, so that it can be told later from what is wanted."""
+    options = run.options
+    found: dict[str, Any] = {}
+    if options.importance is not None:
+        weights = np.ascontiguousarray(options.importance, np.float32)
+        found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()
+    if options.time_limit is not None:
+        found["time_limit"] = options.time_limit
+    if options.target_error is not None:
+        found["target_error"] = options.target_error
+    if options.provenance:
+        found["asked"] = dict(options.provenance[material])
+    return found
+
+
+def _report(teacher: Teacher) -> Mapping[str, Any]:
+    """What `inspect` says, without the folders of this machine."""
+    found = describe_teacher(teacher)
+    parts = [asdict(part) for part in found.parts]
+    return {
+        "surface": found.surface_model,
+        "nodes": found.nodes,
+        **{
+            fate: [
+                {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
+            ]
+            for fate in ("kept", "approximated", "dropped")
+        },
+        "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
+    }
+
+
+def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
+    """Values to check decoders against, how far from these they may be, and which is advised."""
+    exact = exported.exact
+    reference = make_reference(exact, teacher)
+    bounds = _bounds(reference)
+    return reference, bounds, judge(exact, reference, bounds)
+
+
+def _bounds(reference: Reference) -> Bounds:
+    assert reference.teacher is not None
+    found = log_mae(reference.exported, reference.teacher)
+    return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
+
+
+def _preview(teacher: Teacher, student: Student, settings: BakeSettings) -> bytes:
+    size, subpixels, directions = _PREVIEW
+    if teacher.device.is_software:
+        is_small = max(settings.resolution, settings.uniform_instead_of) < _SMALL_RESOLUTION
+        size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
+    lighting = Lighting(samples=directions, emission=0.0)
+    compared = compare_materials(
+        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True
+    )
+    return encode_png(np.asarray(compared.picture, np.float32))

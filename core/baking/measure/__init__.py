@@ -1,0 +1,1 @@
+"""Measurements of a student against its teacher, and what they decide."""

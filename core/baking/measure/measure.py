@@ -1,0 +1,118 @@
+"""Holds a student against its teacher: on held-out samples and on a sphere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.network.texels import patch_width
+from verdigris.core.pictures.metrics import (
+    PictureMetrics,
+    SampleMetrics,
+    measure_picture,
+    measure_samples,
+    texel_errors,
+)
+from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS
+from verdigris.core.pictures.render import Lighting, draw, make_view
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.pictures.views import View
+
+    Floats = NDArray[np.float32]
+
+SAMPLES = 1 << 20
+HELD_OUT_SEED = 1_000_003
+LEAST_COSINE = 0.05
+# Fewer leave noise in the reference that is a quarter of a good student's error.
+PLACES = 64
+_DETAIL_SAMPLES = 1 << 14
+# One light that a white surface facing it returns as 1, and nothing else.
+PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Random places and directions that no training has seen, with the teacher's response."""
+
+    uv: Floats
+    wi: Floats
+    wo: Floats
+    response: Floats
+
+
+def texel_footprint(size: int, level: int = 0) -> Footprint:
+    """The patch that a texel of a level stands for: what a student can be right about. The level is
+    `size` texels wide."""
+    return Footprint(patch_width(size, level), PLACES)
+
+
+def draw_held_out(
+    teacher: DeviceMaterial,
+    count: int = SAMPLES,
+    seed: int = 0,
+    footprint: Footprint = POINT,
+) -> HeldOut:
+    """Uniform uv; directions uniform on the hemisphere, with cosines above LEAST_COSINE."""
+    random = np.random.default_rng(HELD_OUT_SEED + seed)
+    uv = random.random((count, 2), np.float32)
+    wi, wo = random_directions(random, count), random_directions(random, count)
+    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, footprint=footprint))
+
+
+def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics:
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    return measure_samples(prediction, held_out.response)
+
+
+def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
+    """What is seen in a picture of `size` pixels a side that students are compared on."""
+    return make_view("sphere", size * PICTURE_SUBPIXELS)
+
+
+def draw_sphere(
+    material: DeviceMaterial, view: View, lighting: Lighting = PICTURE_LIGHTING
+) -> Floats:
+    """That picture: a sphere under one light, at single points."""
+    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True)
+    return np.ascontiguousarray(picture[..., :3])
+
+
+def measure_pictures(
+    teacher: DeviceMaterial, student: DeviceMaterial, view: View
+) -> PictureMetrics:
+    return measure_picture(draw_sphere(student, view), draw_sphere(teacher, view))
+
+
+def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
+    """Mean log error by place, (size, size), row 0 at v = 0."""
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    errors = texel_errors(held_out.uv, prediction, held_out.response, size, size)
+    return np.nan_to_num(errors).astype(np.float32)
+
+
+def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
+    """Mean log difference of the response at two places of one texel: what a texel cannot hold."""
+    random = np.random.default_rng(HELD_OUT_SEED)
+    count = _DETAIL_SAMPLES
+    corner = random.integers(0, resolution, (count, 2))
+    wi, wo = random_directions(random, count), random_directions(random, count)
+    first, second = (
+        teacher.response(((corner + random.random((count, 2))) / resolution).astype("f4"), wi, wo)
+        for _ in range(2)
+    )
+    return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
+
+
+def random_directions(random: np.random.Generator, count: int) -> Floats:
+    cosine = LEAST_COSINE + (1 - LEAST_COSINE) * random.random(count)
+    turn = 2 * np.pi * random.random(count)
+    sine = np.sqrt(1 - cosine**2)
+    directions = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
+    return directions.astype(np.float32)

@@ -1,0 +1,185 @@
+"""Whether a bake fits, said before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.processor_memory import (
+    LEAST_FILE_SIZE,
+    address_space,
+    file_size,
+    usable_bytes,
+)
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+
+if TYPE_CHECKING:
+    import slangpy
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+# On a card fp32 value, mean square, gradient, and a copy that is drawn. On the processor value,
+# mean square, and the copies of them that checkpoints, measures and bundles are made of: the growth
+# of a process from 1024 to 2048 was 262 bytes a texel.
+_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 9}
+_USABLE = 0.8
+_SMALLEST = 4
+# A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and
+# Mesa's lavapipe reads zeros beyond 31.
+_REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
+
+# Below it every bake that was tried on two cores has crashed or run out of memory; those of 16
+# texels a side map 2.5 to 2.9 GB where nothing limits them, most of it Mesa's and LLVM's.
+_LEAST_ADDRESS_SPACE = 5 << 29
+
+
+def check_limits(choice: str | None) -> None:
+    """Refuses a bake on the processor that may map or write too little, before its device is
+    opened: Mesa and LLVM do not look whether they were given memory, which Mesa keeps in a file,
+    and the process would just vanish."""
+    mapped, written = address_space(), file_size()
+    if mapped is not None and mapped < _LEAST_ADDRESS_SPACE:
+        fault = f"a process may map {mapped / 1e9:.1f} GB here"
+        remedy = f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v"
+    elif written is not None and written < LEAST_FILE_SIZE:
+        fault = f"a file may have {written / 1e6:.3g} MB here"
+        remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
+    else:
+        return
+    from verdigris.core.base.device import SOFTWARE, hardware_devices
+
+    if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
+        return
+    raise SettingsError(
+        f"{fault}, and a bake on the processor needs {remedy} unlimited, or that of the batch "
+        "system)"
+    )
+
+
+def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
+    """What training holds in memory, batches aside."""
+    texels = settings.layout(materials).texel_count
+    return texels * settings.spec.latent_channels * _BYTES_A_CHANNEL[trainer]
+
+
+def device_buffers(
+    settings: BakeSettings, materials: int, trainer: str, gpu: slangpy.Device
+) -> list[int]:
+    """Sizes of the buffers that a bake holds on its device: the trainer's, and a student's beside
+    them, which is measured and drawn."""
+    spec, layout = settings.spec, settings.layout(materials)
+    student = [4 * spec.parameter_count, 4 * spec.latent_channels * layout.texel_count]
+    if trainer != "tensor":
+        from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS
+
+        return [*student, TRAINING_SAMPLE.itemsize * settings.batch * NUMPY_CHUNK_STEPS]
+    from verdigris.core.training.tensor.tensor_memory import buffer_sizes
+    from verdigris.core.training.tensor.tensor_plan import has_matrix_hardware, plan_groups
+
+    plan = plan_groups(spec, has_matrix_hardware(gpu))
+    sizes = buffer_sizes(spec, layout, plan, settings.batch, settings.most_abreast)
+    return [*student, *sizes.values()]
+
+
+def check_memory(
+    device: Device,
+    settings: BakeSettings,
+    materials: int,
+    trainer: str,
+    available: int | None = None,
+) -> None:
+    """Refuses what does not fit, naming the largest that does.
+
+    On the processor that is counted. slangpy 0.43 tells how much of a graphics card is taken, not
+    how much it has, so there all buffers of the bake are allocated for a moment.
+    """
+    available = available_bytes(device) if available is None else available
+
+    def fits(other: BakeSettings) -> bool:
+        needed = needed_bytes(other, materials, trainer)
+        if available is not None and needed > available * _USABLE:
+            return False
+        return can_allocate(device, device_buffers(other, materials, trainer, device.gpu))
+
+    if fits(settings):
+        return
+    what = f"resolution {settings.resolution} with {materials} latent texture(s)"
+    why = _shortage(device, settings, materials, trainer, available)
+    for smaller in _smaller(settings):
+        if fits(smaller):
+            raise SettingsError(f"{what} {why}: the largest that fits is {smaller.resolution}")
+    found = _largest_batch(settings, fits)
+    if found:
+        raise SettingsError(f"batch {settings.batch} {why}: the largest that fits is {found}")
+    raise SettingsError(f"{what} {why}: no resolution fits, so choose another --device")
+
+
+def _shortage(
+    device: Device,
+    settings: BakeSettings,
+    materials: int,
+    trainer: str,
+    available: int | None,
+) -> str:
+    buffers = device_buffers(settings, materials, trainer, device.gpu)
+    if max(buffers) > largest_buffer(device):
+        return (
+            f"needs a buffer of {max(buffers) / 1e9:.1f} GB, of which a kernel reaches "
+            f"{largest_buffer(device) / 1e9:.1f} GB"
+        )
+    if available is None:
+        return f"needs {sum(buffers) / 1e9:.1f} GB, more than {device} gives"
+    needed = max(sum(buffers), needed_bytes(settings, materials, trainer))
+    return f"needs {needed / 1e9:.1f} GB, and {device} has {available / 1e9:.1f} GB"
+
+
+def _smaller(settings: BakeSettings) -> Iterator[BakeSettings]:
+    size = settings.resolution // 2
+    while size >= _SMALLEST:
+        yield replace(settings, resolution=size)
+        size //= 2
+
+
+def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool]) -> int | None:
+    batch = settings.batch // 2
+    while batch >= settings.draw.pairs:
+        batch -= batch % settings.draw.pairs
+        if fits(replace(settings, batch=batch)):
+            return batch
+        batch //= 2
+    return None
+
+
+def largest_buffer(device: Device) -> int:
+    """How much of a buffer kernels reach."""
+    return _SOFTWARE_REACH if device.is_software else _REACH
+
+
+def can_allocate(device: Device, sizes: list[int]) -> bool:
+    """Whether a device holds buffers of all these sizes at once, beside what is on it."""
+    import slangpy
+
+    gpu = device.gpu
+    if max(sizes) > largest_buffer(device):
+        return False
+    usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+    held = []
+    try:
+        for size in sizes:
+            held.append(gpu.create_buffer(size=size, usage=usage, label="trial"))
+    except RuntimeError:
+        # a failed allocation leaves the device as it was
+        return False
+    finally:
+        held.clear()
+        # buffers are let go of once the device is done with all that came before
+        gpu.wait_for_idle()
+    return True
+
+
+def available_bytes(device: Device) -> int | None:
+    """Memory of the processor, or None for a graphics card, of which nothing tells."""
+    return usable_bytes() if device.is_software else None

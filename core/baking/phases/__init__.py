@@ -1,0 +1,1 @@
+"""The phases of training: starts, the small texture, the large one, and repairs."""

@@ -1,0 +1,1 @@
+"""A bake in progress: what it holds, its checkpoint, and how it resumes."""

@@ -1,0 +1,132 @@
+"""The state of a bake while it runs: what one that is cut off goes on from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.arrays import UNREADABLE
+from verdigris.core.network.parameters import (
+    CheckpointError,
+    Parameters,
+    from_arrays,
+    load_arrays,
+    save_arrays,
+    to_arrays,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VERSION = 2
+STATE_SUFFIX = ".bake.npz"
+_STATE = "trainer_"
+_FACTS = "facts"
+# Letters of a digest that tell checkpoints of one name apart.
+_DIGEST_LETTERS = 8
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Parameters with what is known about them, and what a trainer needs to go on."""
+
+    parameters: Parameters
+    facts: dict[str, Any]
+    state: dict[str, NDArray[Any]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the materials, in the order of their latent textures."""
+        return tuple(self.facts["materials"])
+
+
+def state_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}{STATE_SUFFIX}"
+
+
+def aside_path(folder: Path, name: str, source: str) -> Path:
+    """Where the checkpoint of a source is kept while a bake of others has its name."""
+    return folder / f"{name}.{source[:_DIGEST_LETTERS]}{STATE_SUFFIX}"
+
+
+def states_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The checkpoints in a folder that can be read, with what they say of their bakes."""
+    for path in sorted(folder.iterdir()):
+        if path.name.endswith(STATE_SUFFIX) and (facts := find_facts(path)) is not None:
+            yield path, facts
+
+
+def find_facts(path: Path) -> dict[str, Any] | None:
+    """What a checkpoint says of its bake; None where there is none that can be read. Its numbers,
+    which may be gigabytes, are left alone."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            facts = json.loads(archive[_FACTS].tobytes().decode())
+    except UNREADABLE:
+        return None
+    return facts if isinstance(facts, dict) and facts.get("version") == VERSION else None
+
+
+def clear_leftovers(folder: Path, name: str) -> None:
+    """Removes half-written checkpoints. The caller holds the lock of the bake of this name."""
+    for path in folder.iterdir():
+        # not by a pattern: names of materials can hold brackets
+        if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
+            path.unlink(missing_ok=True)
+
+
+def save(
+    path: Path,
+    parameters: Parameters,
+    facts: dict[str, Any],
+    state: dict[str, NDArray[Any]] | None = None,
+) -> None:
+    """Writes a file whole or not at all; the one before stays until the new one is complete."""
+    text = json.dumps({"version": VERSION, **facts}, sort_keys=True)
+    arrays = to_arrays(parameters)
+    arrays[_FACTS] = np.frombuffer(text.encode(), np.uint8)
+    arrays.update({f"{_STATE}{name}": array for name, array in (state or {}).items()})
+    save_arrays(path, arrays)
+
+
+def load(path: Path) -> Saved:
+    """Reads a file back; what is wrong with it is an error that names it."""
+    if not path.is_file():
+        raise CheckpointError(f"{path}: there is no such file")
+    arrays = load_arrays(path)
+    parameters = from_arrays(arrays, path)
+    if _FACTS not in arrays:
+        raise CheckpointError(f"{path}: {_FACTS} is missing")
+    try:
+        facts = json.loads(arrays[_FACTS].tobytes().decode())
+    except ValueError as failure:
+        raise CheckpointError(f"{path}: {_FACTS}: {failure}") from None
+    if not isinstance(facts, dict) or facts.get("version") != VERSION:
+        found = facts.get("version") if isinstance(facts, dict) else facts
+        raise CheckpointError(
+            f"{path}: is of version {found!r}; this reads version {VERSION}: bake it again"
+        )
+    _check_names(path, "materials", facts.get("materials"), parameters)
+    state = {
+        name.removeprefix(_STATE): array
+        for name, array in arrays.items()
+        if name.startswith(_STATE)
+    }
+    return Saved(parameters, facts, state)
+
+
+def _check_names(path: Path, field: str, names: object, parameters: Parameters) -> None:
+    count = parameters.layout.materials
+    if (
+        not isinstance(names, list)
+        or len(names) != count
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise CheckpointError(
+            f"{path}: {_FACTS}: {field} is {names!r}: it must name {count} latent texture(s)"
+        )

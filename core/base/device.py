@@ -1,0 +1,402 @@
+"""Picks and opens a device: the one place that knows which graphics interfaces there are."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.processor_memory import LEAST_FILE_SIZE, file_size
+from verdigris.core.base.threads import running_threads
+from verdigris.shaders import SHADER_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import slangpy
+
+CHOICE_VARIABLE = "VERDIGRIS_DEVICE"
+CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
+BACKENDS = ("vulkan", "d3d12", "metal", "cuda")
+SOFTWARE = "software"
+# Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
+MOST_THREADS = 65_535 * 64
+# What every device takes in a constant buffer.
+MOST_CONSTANT_BYTES = 1 << 16
+_SHADER_CACHE_BYTES = 512 << 20
+# Of networks, whose kernels are kept for the next that asks for the same, and of materials, whose
+# kernels are many times as large.
+_MOST_SHARED = 16
+_MOST_MATERIALS = 4
+_SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
+_HOW_TO_GET_ONE = (
+    "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
+    "processor (python3 packaging/bootstrap.py setup does that on Debian)"
+)
+
+# Seconds, of a wait that lets other threads go on; what takes longer than the most is waited for as
+# ever, so that a device that is lost says so.
+_BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
+
+# Whether a process that had a device open was copied to make this one.
+_is_forked = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Slang module: a file below `shaders/`, or text made at run time under a name."""
+
+    name: str
+    text: str | None = None
+
+
+def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
+    """A module that holds numbers under their Slang names."""
+    lines = [f"module {name};"]
+    for each, value in values.items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {each} = {value!r};")
+    return Source(name, "\n".join(lines) + "\n")
+
+
+class Kernels:
+    """The kernels of one Slang session. A material has a session of its own, so that letting go of
+    the session lets go of all that was compiled for it."""
+
+    def __init__(
+        self,
+        gpu: slangpy.Device,
+        session: slangpy.SlangSession,
+        instead: Callable[[], Kernels] | None = None,
+    ) -> None:
+        """`instead` opens those that a kernel is compiled by that does not run as these compile."""
+        self._gpu = gpu
+        self._session = session
+        self._instead = instead
+        self._modules: dict[Source, slangpy.SlangModule] = {}
+        self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
+
+    def get(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        """The compute kernel `entry` of the first source, linked with the others, kept."""
+        key = (tuple(sources), entry)
+        if key not in self._kernels:
+            modules = [self.load(source) for source in sources]
+            program = self._session.link_program(modules, [modules[0].entry_point(entry)])
+            kernel = self._gpu.create_compute_kernel(program)
+            self._kernels[key] = kernel if self._runs(kernel) else self._otherwise(sources, entry)
+        return self._kernels[key]
+
+    def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
+        if self._instead is None:
+            return True
+        try:
+            # makes it
+            return kernel.pipeline is not None
+        except RuntimeError:
+            return False
+
+    def _otherwise(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        assert self._instead is not None
+        kernels = self._instead()
+        for source in self._modules:
+            kernels.load(source)
+        return kernels.get(sources, entry)
+
+    def load(self, source: Source) -> slangpy.SlangModule:
+        """A module of this session; other modules can import it by its name from then on."""
+        if source not in self._modules:
+            self._modules[source] = (
+                self._session.load_module(source.name)
+                if source.text is None
+                else self._session.load_module_from_source(source.name, source.text)
+            )
+        return self._modules[source]
+
+
+@dataclass(frozen=True)
+class Device:
+    """An open device."""
+
+    gpu: slangpy.Device
+    backend: str
+    name: str
+    is_software: bool
+    compiler_options: Mapping[str, Any]
+    threads: tuple[int, ...] = ()
+    """Those of this process that a software device works with, where the system numbers them."""
+    _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
+    _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.backend})"
+
+    def new_kernels(
+        self, defines: Mapping[str, str] | None = None, is_hasty: bool = False
+    ) -> Kernels:
+        """Kernels of a session of their own, compiled with these definitions. With `is_hasty` a
+        processor's are left to LLVM to optimise, which does it as well in half the time. What Slang
+        writes then is not always valid: unrolled loops that end early are not. Such a kernel is
+        compiled once more, with care."""
+        import slangpy
+
+        options = {**self.compiler_options, "defines": dict(defines or {})}
+        instead = None
+        if is_hasty and self.is_software:
+            options["optimization"] = slangpy.SlangOptimizationLevel.none
+            instead = partial(self.new_kernels, defines, is_hasty=False)
+        # modules that were compiled with other definitions must not be taken from the cache
+        cache = None if defines else _subfolder("modules")
+        session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
+        return Kernels(self.gpu, session, instead)
+
+    def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
+        """Kernels of a session with these definitions, in which every import of these names finds
+        these modules: the same for all who ask for the same, so that they compile once."""
+
+        def begin() -> Kernels:
+            kernels = self.new_kernels(defines)
+            for module in modules:
+                kernels.load(module)
+            return kernels
+
+        return _kept(self._shared, (*sorted(defines.items()), *modules), _MOST_SHARED, begin)
+
+    def material_kernels(self, digest: str) -> Kernels:
+        """Kernels for a material whose code has this digest. One that is opened again, or differs
+        from the last few in its images alone, finds them compiled."""
+        begin = partial(self.new_kernels, is_hasty=True)
+        return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
+
+    def let_go_of_kernels(self) -> None:
+        """Of those that are kept for others."""
+        self._shared.clear()
+        self._of_materials.clear()
+
+    def dispatch(
+        self,
+        kernel: slangpy.ComputeKernel,
+        threads: int,
+        variables: Mapping[str, Any],
+        encoder: slangpy.CommandEncoder | None = None,
+    ) -> None:
+        """Runs a kernel, or records it. Its pipeline is built then, and can fail."""
+        try:
+            kernel.dispatch([threads, 1, 1], vars=dict(variables), command_encoder=encoder)
+        except RuntimeError as failure:
+            raise DeviceError(
+                f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
+                "compiler unable to take this graph; try another with --device"
+            ) from failure
+
+    def wait_for(self, submission: int) -> None:
+        """Until the device has done it. Other threads of Python go on meanwhile, as they do not
+        while a buffer that is still being written is read."""
+        end = time.monotonic() + _MOST_LOOKING
+        while not self.gpu.is_submit_finished(submission) and time.monotonic() < end:
+            time.sleep(_BETWEEN_LOOKS)
+
+
+def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Kernels]) -> Kernels:
+    """Those of this key, and the last few others."""
+    found = kept.pop(key, None) or begin()
+    kept[key] = found
+    if len(kept) > most:
+        # that was asked for longest ago
+        del kept[next(iter(kept))]
+    return found
+
+
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept, or None where nothing can be written."""
+    import platformdirs
+
+    chosen = os.environ.get(CACHE_VARIABLE)
+    folder = Path(chosen or platformdirs.user_cache_dir("verdigris", False)).absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _subfolder(name: str) -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / name
+
+
+def open_device(choice: str | None = None) -> Device:
+    """Opens a device once per process.
+
+    `choice` is `auto`, `software`, or a backend with an optional adapter index (`vulkan:1`);
+    without it the environment variable VERDIGRIS_DEVICE decides, then `auto`: the first hardware
+    adapter of Vulkan, of the platform's own interface, of CUDA, and last a software Vulkan device.
+    """
+    if _is_forked:
+        raise DeviceError(
+            "this process was forked from one that has a device open, and would wait for it for "
+            "ever: start it afresh, as with multiprocessing.get_context('spawn')"
+        )
+    choice = choice or os.environ.get(CHOICE_VARIABLE) or "auto"
+    check_choice(choice)
+    return _open_once(choice)
+
+
+def _note_fork() -> None:
+    global _is_forked
+    _is_forked = _is_forked or bool(_open_once.cache_info().currsize)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def close_device(choice: str | None = None) -> None:
+    """Closes the device of this choice, at the end of a process that ends without the interpreter's
+    own clean-up. The shader cache has places for 126 readers, and one that just vanishes keeps its
+    place for as long as any other process has the cache open. Without a device nothing happens."""
+    if not _open_once.cache_info().currsize:
+        return
+    device = _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+    device.let_go_of_kernels()
+    device.gpu.close()
+    _open_once.cache_clear()
+    gc.collect()
+
+
+def hardware_devices() -> tuple[str, ...]:
+    """What every graphics card is chosen by, of the first interface that has any. None is opened,
+    and the environment variable, where it is set, has the say."""
+    chosen = os.environ.get(CHOICE_VARIABLE, "auto")
+    backend, _, index = chosen.partition(":")
+    if backend == SOFTWARE:
+        return ()
+    if index:
+        return (chosen,)
+    for name in _platform_backends() if backend == "auto" else (backend,):
+        adapters = enumerate(_adapters(name)) if name in BACKENDS else ()
+        found = [f"{name}:{at}" for at, adapter in adapters if not _is_software(adapter)]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def check_choice(choice: str) -> None:
+    """Refuses what names no device, without opening any."""
+    # scripts hand over what is no text, too
+    backend, _, index = str(choice).partition(":")
+    if backend not in ("auto", SOFTWARE, *BACKENDS) or (index and not index.isdecimal()):
+        names = ", ".join(("auto", SOFTWARE, *BACKENDS))
+        raise DeviceError(f"device {choice!r} is not known: choose one of {names}, or vulkan:1")
+
+
+@lru_cache(maxsize=8)
+def _open_once(choice: str) -> Device:
+    backend, _, index = choice.partition(":")
+    failures: list[str] = []
+    for candidate, adapter in _candidates(backend, int(index) if index else None):
+        if _is_software(adapter):
+            _check_file_size()
+        try:
+            return _create_with_cache_if_possible(candidate, adapter)
+        except RuntimeError as failure:
+            failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
+    tried = "; ".join(failures) or "none was found"
+    if index and backend in BACKENDS and not failures and (count := len(_adapters(backend))):
+        last = f" to {backend}:{count - 1}" if count > 1 else ""
+        raise DeviceError(f"{backend} has no device {index}: use {backend}:0{last}")
+    raise DeviceError(f"no usable device for {choice!r} ({tried}): {_HOW_TO_GET_ONE}")
+
+
+def _check_file_size() -> None:
+    """Mesa does not look whether the file grew that it keeps a device's memory in, and the process
+    would just vanish."""
+    limit = file_size()
+    if limit is not None and limit < LEAST_FILE_SIZE:
+        raise DeviceError(
+            f"a file may have {limit / 1e6:.3g} MB here, and a device on the processor needs one "
+            f"of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f unlimited, or "
+            "that of the batch system)"
+        )
+
+
+def _candidates(backend: str, index: int | None) -> Iterator[tuple[str, slangpy.AdapterInfo]]:
+    """Adapters, best first; a backend is not touched before those ahead of it have failed."""
+    software: list[tuple[str, slangpy.AdapterInfo]] = []
+    for name in _platform_backends() if backend in ("auto", SOFTWARE) else (backend,):
+        adapters = _adapters(name)
+        for adapter in adapters if index is None else adapters[index : index + 1]:
+            if _is_software(adapter):
+                software.append((name, adapter))
+            elif backend != SOFTWARE:
+                yield name, adapter
+    yield from software
+
+
+def _platform_backends() -> tuple[str, ...]:
+    native = {"win32": ("d3d12",), "darwin": ("metal",)}.get(sys.platform, ())
+    return ("vulkan", *native, *(("cuda",) if _may_have_cuda() else ()))
+
+
+def _may_have_cuda() -> bool:
+    """Asking for it where there is no driver prints a complaint among a command's output."""
+    return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
+
+
+def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
+    import slangpy
+
+    if backend == "cuda" and not _may_have_cuda():
+        return []
+    try:
+        return list(slangpy.Device.enumerate_adapters(getattr(slangpy.DeviceType, backend)))
+    except RuntimeError:
+        return []
+
+
+def _is_software(adapter: slangpy.AdapterInfo) -> bool:
+    return any(word in adapter.name.lower() for word in _SOFTWARE_NAMES)
+
+
+def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | None) -> Device:
+    import slangpy
+
+    slangpy.Logger.get().level = slangpy.LogLevel.error
+    options: dict[str, Any] = {"include_paths": [SHADER_FOLDER, Path(slangpy.SHADER_PATH)]}
+    before = running_threads()
+    gpu = slangpy.Device(
+        type=getattr(slangpy.DeviceType, backend),
+        adapter_luid=adapter.luid,
+        compiler_options=options,
+        enable_hot_reload=False,
+        shader_cache_size=_SHADER_CACHE_BYTES,
+        shader_cache_path=shader_cache,
+    )
+    is_software = _is_software(adapter)
+    threads = running_threads() - before if is_software else ()
+    device = Device(gpu, backend, adapter.name, is_software, options, tuple(threads))
+    # before slangpy closes the device, which was imported earlier
+    atexit.register(device.let_go_of_kernels)
+    return device
+
+
+def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
+    """A cache that cannot be opened, as on a disk that is full, is no fault of the device."""
+    cache = _subfolder("shaders")
+    try:
+        return _create(backend, adapter, cache)
+    except RuntimeError as failure:
+        if cache is None or str(cache) not in str(failure):
+            raise
+        return _create(backend, adapter, None)
+
+
+def _last_line(failure: Exception) -> str:
+    lines = str(failure).strip().splitlines()
+    return lines[-1] if lines else repr(failure)

@@ -1,0 +1,108 @@
+"""Where Verdigris' own Python is: applications bring theirs, and a bake needs another.
+
+It is looked for in a setting of the machine, in an environment variable and next to the plug-in.
+A Python that has what a bake needs, as on a command line, is its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from verdigris.core.base.errors import VerdigrisError, reason
+
+PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
+CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
+NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
+# In a staged tree, the folder of the worker's environment and the program that makes it.
+WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
+_SETTING = "worker_python"
+
+
+class WorkerEnvironmentError(VerdigrisError):
+    """There is no Python that a bake could run in."""
+
+
+def require_worker_python() -> str:
+    """The interpreter that has what a bake needs."""
+    saved = saved_python()
+    if saved is not None:
+        return _existing(saved, f"the setting in {settings_file()}")
+    named = os.environ.get(PYTHON_VARIABLE)
+    if named:
+        return _existing(Path(named), PYTHON_VARIABLE)
+    package = package_folder()
+    staged = python_in(package.parent.parent / WORKER_FOLDER)
+    if staged.is_file():
+        return str(staged)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        checkout = python_in(package / ".venv")
+        if checkout.is_file():
+            return str(checkout)
+        raise WorkerEnvironmentError(
+            f"this Python has no {', '.join(missing)}, which a bake needs, and Verdigris' own "
+            f"Python is neither named by {PYTHON_VARIABLE} nor next to {package}: make it with: "
+            f"{command_that_makes_it(package)}"
+        )
+    return sys.executable
+
+
+def package_folder() -> Path:
+    """Where this copy of Verdigris lies: the folder of `core`."""
+    return Path(__file__).resolve().parent.parent
+
+
+def python_in(environment: Path) -> Path:
+    """The interpreter of a virtual environment."""
+    if sys.platform == "win32":
+        return environment / "Scripts" / "python.exe"
+    return environment / "bin" / "python"
+
+
+def command_that_makes_it(package: Path) -> str:
+    """What to type where the environment is missing."""
+    program = package.parent.parent / WORKER_PROGRAM
+    if program.is_file():
+        return f'python3 "{program}"'
+    bootstrap = package / "packaging" / "bootstrap.py"
+    if bootstrap.is_file():
+        return f'python3 "{bootstrap}" setup'
+    return "python3 -m venv verdigris_worker, then pip install verdigris in it"
+
+
+def settings_file() -> Path:
+    """Where choices are kept that belong to a machine."""
+    chosen = os.environ.get(CONFIG_VARIABLE)
+    if chosen:
+        return Path(chosen) / "machine.json"
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("verdigris", False)) / "machine.json"
+
+
+def saved_python() -> Path | None:
+    """The interpreter that the setting names."""
+    file = settings_file()
+    if not file.is_file():
+        return None
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        value = found.get(_SETTING, "")
+    except (OSError, ValueError, AttributeError) as failure:
+        raise WorkerEnvironmentError(
+            f"{file}: cannot be read ({reason(failure)}): remove it"
+        ) from None
+    return Path(str(value)) if value else None
+
+
+def _existing(python: Path, asker: str) -> str:
+    if not python.is_file():
+        raise WorkerEnvironmentError(
+            f"{asker} is {str(python)!r}: there is no such file: correct it, or remove it and "
+            f"make the environment with: {command_that_makes_it(package_folder())}"
+        )
+    return str(python)

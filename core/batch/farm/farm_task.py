@@ -1,0 +1,147 @@
+"""One task of a farm's job, and what came of all tasks, for the step that follows them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.process_end import ending_signals, handled
+from verdigris.core.batch.farm import openjd
+from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
+from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
+from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
+from verdigris.core.batch.run.drive import UP_TO_DATE, Drive, Manner, Result
+from verdigris.core.batch.run.engine import LocalEngine
+from verdigris.core.batch.scene.fields import SceneError
+
+OUTCOMES = "outcomes"
+Say = Callable[[str], None]
+
+
+def tasks_of(plan: Plan) -> list[str]:
+    """The names of all bakes of a plan that was made by force."""
+    return [work.task.name for work in plan.works]
+
+
+def find_work(plan: Plan, name: str) -> Work | None:
+    """The bake of this name that a plan has left to do."""
+    return next((work for work in plan.works if work.task.name == name), None)
+
+
+class FarmLines:
+    """Shows a bake as a farm reads it."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    def started(self, work: Work, attempt: int) -> None:
+        again = f", attempt {attempt}" if attempt > 1 else ""
+        self._say(openjd.status(f"{work.task.name}: begins{again}"))
+
+    def happened(self, task: str, event: dict[str, Any]) -> None:
+        kind = event.get("event")
+        if kind == "started" and event.get("step"):
+            self._say(openjd.status(f"{task}: goes on from step {event['step']}"))
+        elif kind == "phase":
+            self._say(openjd.status(f"{task}: {event.get('name')}"))
+        elif kind == "step":
+            self._say(openjd.progress(99 * event["step"] / max(event["steps"], 1)))
+        elif kind == "warning":
+            self._say(f"warning: {event.get('text')}")
+
+    def ended(self, work: Work, results: Sequence[Result]) -> None:
+        for each in results:
+            name = each.material.entry.name
+            if each.status == FAILED:
+                self._say(openjd.failure(f"{name}: {each.text}"))
+            else:
+                self._say(openjd.status(f"{name}: {each.status}"))
+
+    def retried(self, work: Work, outcome: Outcome) -> None:
+        self._say(openjd.status(f"{work.task.name}: is tried again: {outcome.text}"))
+
+
+def run_task(plan: Plan, name: str, choices: Choices, retry: int, say: Say) -> bool:
+    """Does the bake of this name, from its checkpoint if it has one; whether all went well."""
+    out = plan.scene.out
+    work = find_work(plan, name)
+    if work is None:
+        return _is_done(plan, name, say)
+    make_folder(work.task.folder)
+    make_folder(state_folder(out) / OUTCOMES)
+    engine = LocalEngine((choices.device,), 1, (state_folder(out) / LOGS).absolute())
+    drive = Drive([work], engine, FarmLines(say), Manner(retry), choices)
+    try:
+        with _ends_when_told() as is_told:
+            results = drive.run(is_told)
+    finally:
+        engine.close()
+    for each in results:
+        if each.status == UP_TO_DATE:
+            # whoever has baked it meanwhile has noted more
+            continue
+        write_json(_outcome_file(out, each.material.entry.name), _as_json(each))
+    done = all(each.status not in (FAILED, STOPPED) for each in results)
+    if done:
+        say(openjd.progress(100))
+    return done
+
+
+def _is_done(plan: Plan, name: str, say: Say) -> bool:
+    mine = [each for each in plan.materials if bake_name(each) == name]
+    if not mine:
+        there = ", ".join(dict.fromkeys(map(bake_name, plan.materials)))
+        raise SceneError(f"{plan.scene.source}: has no bake {name!r}; it has: {there}")
+    broken = [each for each in mine if each.state == State.BROKEN]
+    for each in broken:
+        say(openjd.failure(f"{each.entry.name}: {'; '.join(each.reasons)}"))
+    if not broken:
+        say(openjd.status(f"{name}: up to date"))
+        say(openjd.progress(100))
+    return not broken
+
+
+def known_results(plan: Plan) -> list[Result]:
+    """What tasks have noted of the materials of a plan, whichever machine they ran on."""
+    return [each for each in (_known(m, plan.scene.out) for m in plan.materials) if each]
+
+
+def _known(planned: Planned, out: Path) -> Result | None:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(_outcome_file(out, planned.entry.name).read_text(encoding="utf-8"))
+        outcome = Outcome(**found["outcome"])
+        if planned.is_to_do and found["status"] == BAKED:
+            # what was baked then is stale now
+            return None
+        if planned.state == State.CURRENT and found["status"] != BAKED:
+            return None
+        return Result(planned, found["status"], found["text"], found["attempts"], outcome)
+    return None
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "status": result.status,
+        "text": result.text,
+        "attempts": result.attempts,
+        "outcome": result.outcome.as_json(),
+    }
+
+
+def _outcome_file(out: Path, name: str) -> Path:
+    return state_folder(out) / OUTCOMES / f"{name}.json"
+
+
+@contextlib.contextmanager
+def _ends_when_told() -> Iterator[Callable[[], bool]]:
+    told = threading.Event()
+    # Ctrl-C is of people, who may ask for the end twice
+    signals = [each for each in ending_signals() if each != signal.SIGINT]
+    with handled(signals, lambda *_: told.set()):
+        yield told.is_set

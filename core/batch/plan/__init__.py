@@ -1,0 +1,1 @@
+"""Decides what of a scene must be baked."""

@@ -1,0 +1,76 @@
+"""How long bakes will take and how large bundles will be, from what is known without a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.plan.free_fields import find_number, find_whole, table
+from verdigris.core.network.spec import require_preset
+from verdigris.core.settings.bake_settings import BakeSettings
+
+# Samples a second of 2x32 and seconds beside training, where nothing was baked here yet: see
+# docs/BENCHMARKS.md. Larger decoders take longer in proportion to what they multiply.
+_RATES = {"tensor": 3e8, "numpy": 1e6}
+_BESIDE = {"tensor": 6.0, "numpy": 12.0}
+_SHADERS_AND_REFERENCE = 360_000
+
+
+def samples_of(settings: BakeSettings) -> float:
+    """How many samples a bake draws, those of candidates included."""
+    return settings.iterations * settings.batch * (1 + settings.share_in_vain)
+
+
+class Estimate:
+    """Learns from the bundles that are there already how fast this machine is."""
+
+    def __init__(self) -> None:
+        # by trainer, network, and whether whole bakes were tried: these train side by side
+        self._seen: dict[tuple[str, str, bool], list[float]] = {}
+
+    def learn(self, source: Mapping[str, Any]) -> None:
+        """Takes the `source` section of a bundle into account."""
+        settings = table(source, "settings")
+        seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
+        batch = find_whole(settings, "batch") or 0
+        if min(seconds, step, batch) <= 0:
+            return
+        share, is_whole = _tried(settings)
+        key = str(source.get("trainer")), str(settings.get("network")), is_whole
+        self._seen.setdefault(key, []).append(step * batch * (1 + share) / seconds)
+
+    def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
+        """Of a whole bake."""
+        if time_limit is not None:
+            return time_limit + _BESIDE[trainer]
+        seen = self._seen.get((trainer, settings.network, settings.has_whole_candidates))
+        rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
+        return samples_of(settings) / rate + _BESIDE[trainer]
+
+
+def _tried(settings: Mapping[str, Any]) -> tuple[float, bool]:
+    """Of the settings that a bundle tells, the share of steps in vain, and whether bakes were tried
+    to their end; as of one start where they are no longer any."""
+    try:
+        told = BakeSettings.from_json(dict(settings))
+    except (SettingsError, TypeError, ValueError, AttributeError):
+        return 0.0, False
+    return told.share_in_vain, told.has_whole_candidates
+
+
+def _ease(network: str) -> float:
+    return require_preset("2x32").multiply_adds / require_preset(network).multiply_adds
+
+
+@lru_cache(maxsize=64)
+def bundle_bytes(settings: BakeSettings) -> tuple[int, int]:
+    """What an engine loads of a bundle, and what it takes on disk; maps of emission and opacity
+    come on top."""
+    from verdigris.core.worker.session.forecast import estimate
+
+    found = estimate(settings)
+    loaded = found.texture_bytes + found.decoder_bytes
+    return loaded, loaded + _SHADERS_AND_REFERENCE

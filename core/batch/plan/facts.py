@@ -1,0 +1,163 @@
+"""What a bundle must say of its sources to be up to date, and where one differs from that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.printable import printable
+from verdigris.core.batch.plan.free_fields import find_whole, table
+from verdigris.core.batch.plan.words import count
+from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.fields import SceneError
+from verdigris.core.bundle.files.write import version
+from verdigris.core.material.load.provenance import (
+    Digest,
+    changed_sources,
+    file_digest,
+    file_facts,
+    source_facts,
+)
+from verdigris.core.settings.bake_settings import BakeSettings, unequal
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.document import Document
+
+_WHOLE = ("steps", "time limit", "target error")
+_WITHOUT_SETTINGS = "does not say with which settings it was baked"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a material's bundle is made of if it is made now."""
+
+    material: str
+    """Its name in the document."""
+    sources: Mapping[str, Any]
+    """Document, files and images, as bundles say it."""
+    asked: Mapping[str, Any]
+    """The rest: what `asked` holds in the bundle."""
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever anything does that the bake is made of, settings aside."""
+        text = json.dumps([self.material, self.sources, self.asked, version()], sort_keys=True)
+        return sha256(text.encode()).hexdigest()
+
+
+def gather(entry: Entry, document: Document, digest: Digest = file_digest) -> Wanted:
+    """What an entry is made of, from its files as they are now."""
+    material = document.require_material(entry.material or None)
+    document.check(material)
+    asked: dict[str, Any] = {}
+    importance = entry.wish.importance
+    if importance is not None:
+        if not importance.is_file():
+            raise SceneError(f"{importance}: there is no such importance map")
+        asked["importance"] = file_facts(importance, digest)
+    return Wanted(material.name, source_facts(document, material, digest), asked)
+
+
+def with_group(wanted: Sequence[Wanted], name: str) -> list[Wanted]:
+    """Materials that share a decoder: each depends on all."""
+    together = sha256("".join(each.digest for each in wanted).encode()).hexdigest()
+    group = {"name": name, "size": len(wanted), "digest": together}
+    return [replace(each, asked={**each.asked, "group": group}) for each in wanted]
+
+
+def find_differences(
+    wanted: Wanted, entry: Entry, found: Mapping[str, Any], trainer: str | None = None
+) -> list[str]:
+    """Why a bundle, of whose `source` section this is, is not what would be baked now."""
+    reasons: list[str] = []
+    if found.get("material") != wanted.material:
+        reasons.append(f"is of the material {found.get('material')!r}")
+    now = wanted.sources
+    reasons += changed_sources(found, now)
+    asked = table(found, "asked")
+    reasons += _changed_map(found, asked, wanted.asked)
+    if asked.get("group") != wanted.asked.get("group"):
+        reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
+    elif "group" not in asked:
+        reasons += _shared_outside(found)
+    for what, value in (("verdigris", version()), ("materialx", now["materialx"])):
+        if found.get(what) != value:
+            reasons.append(f"was made with {what} {found.get(what)}, this is {value}")
+    if trainer is not None and found.get("trainer") != trainer:
+        reasons.append(f"was made by the trainer {found.get('trainer')}, wanted is {trainer}")
+    if found.get("stopped_by") not in _WHOLE:
+        reasons.append("its bake was ended early")
+    reasons += _changed_settings(entry, found)
+    # anyone may have written the bundle's texts, and terminals show them
+    return [printable(each) for each in reasons]
+
+
+def _changed_map(
+    found: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]
+) -> list[str]:
+    old, new = before.get("importance"), now.get("importance")
+    if new is None:
+        if "importance_sha256" in found:
+            return ["was baked with an importance map, and none is wanted"]
+        return []
+    if old is None:
+        return [f"was baked without the importance map {new['file']}"]
+    same = isinstance(old, Mapping) and old.get("sha256") == new["sha256"]
+    return [] if same else [f"the importance map {new['file']} has changed"]
+
+
+def _changed_group(before: Any, now: Any) -> str:
+    if now is None:
+        return "shares its decoder, and should have its own"
+    if before is None:
+        return f"has a decoder of its own, and should share that of {now['name']}"
+    return f"a material that shares the decoder of {now['name']} has changed"
+
+
+def _shared_outside(found: Mapping[str, Any]) -> list[str]:
+    """`verdigris bake` gives several materials the samples of one, and knows no groups."""
+    names = found.get("decoder_shared_by")
+    if not isinstance(names, list) or len(names) < 2:
+        return []
+    others = count(len(names) - 1, "other")
+    return [f"shares its decoder with {others}, and should have its own"]
+
+
+def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
+    reasons = []
+    for what in ("time_limit", "target_error"):
+        before, now = found.get(what), getattr(entry.wish, what)
+        if before != now:
+            reasons.append(f"{what} is {now}, was {before}")
+    before = found.get("settings")
+    if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
+        return [*reasons, _WITHOUT_SETTINGS]
+    size = find_whole(table(table(found, "asked"), "group"), "size") or 1
+    settings = entry.wish.settings_for(found["trainer"], max(1, size))
+    few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
+    if instead_of and type(few) is int and few < settings.resolution:
+        # the material was the same everywhere, and is as it was, however many were asked for
+        try:
+            settings = replace(settings.with_few_texels(few), uniform_instead_of=instead_of)
+        except SettingsError:
+            return [*reasons, _WITHOUT_SETTINGS]
+    places = find_whole(table(before, "draw"), "finest_places") or 0
+    if places > 0:
+        settings = settings.with_places(places, before.get("is_crowded") is True)
+    now = plain(settings)
+    if entry.wish.time_limit:
+        now["iterations"] = before.get("iterations")
+        # where encoding would have taken most of the time, the bake has left it out
+        if before.get("encode_from") == 0:
+            now["encode_from"] = 0
+    return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
+
+
+def plain(settings: BakeSettings) -> dict[str, Any]:
+    """Settings as JSON gives them back."""
+    values: dict[str, Any] = json.loads(settings.text())
+    return values

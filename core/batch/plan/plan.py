@@ -1,0 +1,317 @@
+"""What of a scene is to be baked, what is up to date, and how long the rest will take.
+
+No device is opened and no image decoded: files are told apart by their digests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
+from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
+from verdigris.core.batch.plan.facts import Wanted, find_differences, gather, plain, with_group
+from verdigris.core.batch.plan.free_fields import table
+from verdigris.core.batch.plan.hashes import Hashes
+from verdigris.core.batch.plan.packs import require_packable
+from verdigris.core.batch.plan.task import Member, Task
+from verdigris.core.batch.scene.documents import Documents
+from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.fields import unreadable
+from verdigris.core.batch.scene.groups import Grouping, group_of, members_by_group
+from verdigris.core.batch.scene.scene import Scene
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.settings.bake_settings import TRAINERS
+
+
+class State(StrEnum):
+    """What is to be done for a material."""
+
+    CURRENT = "up to date"
+    STALE = "stale"
+    MISSING = "not baked"
+    BROKEN = "cannot be baked"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A material of the plan."""
+
+    entry: Entry
+    bundle: Path
+    """Where its bundle is, or will be."""
+    state: State
+    reasons: tuple[str, ...] = ()
+    """Why it is stale, or cannot be baked."""
+    wanted: Wanted | None = None
+    """What it is made of; None where it cannot be baked."""
+    group: str = ""
+    """Of the materials that it shares a decoder with."""
+    is_comparison: bool = False
+    """Whether it is baked alone only to tell what sharing a decoder costs."""
+    found: Mapping[str, Any] = field(default_factory=dict)
+    """The manifest sections `source`, `errors` and `cost` of the bundle that is there."""
+
+    @property
+    def shown_name(self) -> str:
+        """For people who watch a run."""
+        return f"{self.entry.name} alone" if self.is_comparison else self.entry.name
+
+    @property
+    def is_to_do(self) -> bool:
+        return self.state in (State.STALE, State.MISSING)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One bake of the plan."""
+
+    task: Task
+    materials: tuple[Planned, ...]
+    seconds: float
+    """That it is thought to take."""
+    bytes: int
+    """That its bundles take on disk."""
+    goes_on: bool
+    """From a checkpoint."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every material of a scene, and the bakes that are left to do."""
+
+    scene: Scene
+    materials: tuple[Planned, ...]
+    works: tuple[Work, ...]
+    estimate: Estimate = field(default_factory=Estimate)
+    """Knows how long bakes have taken here."""
+
+    def of(self, state: State) -> list[Planned]:
+        return [each for each in self.materials if each.state == state]
+
+    @property
+    def seconds(self) -> float:
+        """Of all bakes, one after the other."""
+        return sum(work.seconds for work in self.works)
+
+    @property
+    def bytes(self) -> int:
+        return sum(work.bytes for work in self.works)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How a scene is to be planned."""
+
+    trainer: str | None = None
+    """Which trainer bundles must be from; any that made them by default."""
+    likely: str = "numpy"
+    """Which trainer times are estimated for, where no bundle and no wish names one."""
+    device: str = ""
+    """That bakes run on."""
+    grouping: Grouping = Grouping.NONE
+    """Which materials share a decoder."""
+    group_size: int = 8
+    """Most materials of a group that the plan makes."""
+    force: bool = False
+    """Bake everything, whatever is there."""
+    checkpoint_seconds: float = 5.0
+    """How often bakes write their state."""
+
+
+def make_plan(
+    scene: Scene,
+    choices: Choices | None = None,
+    hashes: Hashes | None = None,
+    documents: Documents | None = None,
+) -> Plan:
+    """Looks at every source and every bundle of a scene."""
+    choices, hashes = choices or Choices(), hashes or Hashes()
+    documents = documents or Documents()
+    _is_there(scene.out)
+    bundles = {each.name: bundle_of(each, scene.out) for each in scene.every if not each.problem}
+    require_packable(scene.packs, bundles, f"{scene.source}: packs")
+    # what is meant may share its decoder with what is not
+    entries = scene.entries if choices.grouping == Grouping.NONE else scene.every
+    looked = [_look(entry, scene.out, hashes, documents) for entry in entries]
+    planned = _grouped(looked, choices, documents)
+    estimate = Estimate()
+    judged = [judge(each, choices) for each in planned]
+    for each in judged:
+        estimate.learn(table(each.found, "source"))
+    hashes.save()
+    materials = _meant(_whole_groups(judged), scene)
+    return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)
+
+
+def bundle_of(entry: Entry, out: Path) -> Path:
+    """Where a material's bundle is, or will be."""
+    return out / entry.wish.folder / f"{entry.name}{SUFFIX}"
+
+
+def _meant(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
+    """What is meant, with all that it shares a decoder with."""
+    names = {entry.name for entry in scene.entries}
+    groups = {each.group for each in materials if each.group and each.entry.name in names}
+    return [each for each in materials if each.entry.name in names or each.group in groups]
+
+
+def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Planned:
+    """What an entry is made of now, and what its bundle says."""
+    planned = Planned(entry, bundle_of(entry, out), State.MISSING)
+    try:
+        if entry.problem:
+            return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
+        wanted = gather(entry, documents.load(entry.source), hashes)
+        for trainer in TRAINERS:
+            entry.wish.settings_for(trainer)
+        _is_there(planned.bundle)
+    except VerdigrisError as failure:
+        return replace(planned, state=State.BROKEN, reasons=(str(failure),))
+    except OSError as failure:
+        return replace(planned, state=State.BROKEN, reasons=(unreadable(failure),))
+    return replace(planned, wanted=wanted)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a result, or a folder of such; what cannot be made is refused."""
+    try:
+        if path.exists():
+            return True
+        # systems look at names only in folders that are there
+        base = next(folder for folder in path.absolute().parents if folder.exists())
+        for part in path.absolute().relative_to(base).parts:
+            (base / part).exists()
+    except FileNotFoundError:
+        # the working folder is gone, which is not this path's fault
+        raise
+    except OSError as failure:
+        raise SettingsError(
+            f"{path}: cannot be made ({failure.strerror}): choose another folder"
+        ) from None
+    return False
+
+
+def _grouped(looked: Sequence[Planned], choices: Choices, documents: Documents) -> list[Planned]:
+    """The materials with their groups; those of a group depend on each other."""
+    fit = [each for each in looked if each.state != State.BROKEN]
+    names = group_of([each.entry for each in fit], choices.grouping, choices.group_size, documents)
+    found = {each.entry.name: each for each in looked}
+    for name, members in members_by_group(fit, names).items():
+        problem = _why_not_together(name, members)
+        if problem:
+            for each in members:
+                found[each.entry.name] = replace(each, state=State.BROKEN, reasons=(problem,))
+            continue
+        together = with_group([_of(each) for each in members], name)
+        for each, wanted in zip(members, together, strict=True):
+            found[each.entry.name] = replace(each, wanted=wanted, group=name)
+    return list(found.values())
+
+
+def _why_not_together(name: str, members: Sequence[Planned]) -> str:
+    wishes = [replace(each.entry.wish, group="") for each in members]
+    if all(wish == wishes[0] for wish in wishes):
+        return ""
+    other = next(each for each, wish in zip(members, wishes, strict=True) if wish != wishes[0])
+    return (
+        f"group {name}: {members[0].entry.name} and {other.entry.name} are to be baked "
+        "differently: materials that share a decoder have the same settings, importance map and "
+        "folder"
+    )
+
+
+def judge(planned: Planned, choices: Choices) -> Planned:
+    """Whether the bundle that is there is what would be baked now."""
+    try:
+        manifest = open_bundle(planned.bundle).manifest
+    except BundleError as failure:
+        if planned.state == State.BROKEN or not _is_there(planned.bundle):
+            return planned
+        return replace(planned, state=State.STALE, reasons=(f"cannot be read: {failure}",))
+    found = {"source": manifest.source, "errors": manifest.errors, "cost": manifest.cost}
+    if planned.state == State.BROKEN:
+        return replace(planned, found=found)
+    reasons = find_differences(_of(planned), planned.entry, manifest.source, choices.trainer)
+    if choices.force:
+        reasons = reasons or ["everything is to be baked again"]
+    state = State.STALE if reasons else State.CURRENT
+    return replace(planned, state=state, reasons=tuple(reasons), found=found)
+
+
+def _whole_groups(materials: Sequence[Planned]) -> list[Planned]:
+    """A group is baked as one: where one of it is to be baked, all are."""
+    unfinished = {each.group for each in materials if each.group and each.is_to_do}
+    return [
+        replace(each, state=State.STALE, reasons=(f"its group {each.group} is to be baked",))
+        if each.group in unfinished and each.state == State.CURRENT
+        else each
+        for each in materials
+    ]
+
+
+def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -> Iterable[Work]:
+    """The bakes to do, in the order of the scene."""
+    done: set[str] = set()
+    for each in materials:
+        if not each.is_to_do or each.group in done:
+            continue
+        members = [each]
+        if each.group:
+            done.add(each.group)
+            members = [other for other in materials if other.group == each.group]
+        yield _work(members, choices, estimate)
+
+
+def work_for(
+    members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
+) -> Work:
+    """The bake of some materials, together if they are several."""
+    return _work(members, choices, estimate or Estimate())
+
+
+def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
+    first, wish = members[0], members[0].entry.wish
+    settings = {kind: wish.settings_for(kind, len(members)) for kind in TRAINERS}
+    task = Task(
+        bake_name(first),
+        first.bundle.parent,
+        tuple(
+            Member(each.entry.name, each.entry.source, _of(each).material, _of(each).asked)
+            for each in members
+        ),
+        {kind: plain(values) for kind, values in settings.items()},
+        wish.importance,
+        wish.time_limit,
+        wish.target_error,
+        choices.device,
+        choices.checkpoint_seconds,
+    )
+    trainer = choices.trainer or choices.likely
+    seconds = estimate.seconds(settings[trainer], trainer, wish.time_limit)
+    _, on_disk = bundle_bytes(settings[trainer])
+    return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
+
+
+def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:
+    """Folder and name of the bakes that materials come from; those of a group have one, and each
+    bundle a lock of its own."""
+    return [
+        (each.bundle.parent, name)
+        for each in materials
+        for name in (each.entry.name, *([bake_name(each)] if each.group else []))
+    ]
+
+
+def bake_name(planned: Planned) -> str:
+    """Of the bake that makes a material: its checkpoint is named after it."""
+    return f"{planned.group}.group" if planned.group else planned.entry.name
+
+
+def _of(planned: Planned) -> Wanted:
+    assert planned.wanted is not None, planned.entry.name
+    return planned.wanted

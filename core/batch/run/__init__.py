@@ -1,0 +1,1 @@
+"""Runs the bakes of a plan and reports on them."""

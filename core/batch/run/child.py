@@ -1,0 +1,198 @@
+"""Runs one bake in a process of its own and tells what came of it. A crash takes nothing along."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from verdigris.core.base.process_end import clear_locks
+from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.batch.plan.task import Task
+from verdigris.core.worker.client.launch import worker_environment
+
+BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
+MODULE = "verdigris.core.batch.run.bake_task"
+# A compiler can be silent for minutes on a slow machine; a graphics card that hangs is for ever.
+SILENCE_SECONDS = 900.0
+_POLL = 0.2
+_GRACE = 5.0
+_MOST_WARNINGS = 50
+_TAIL_BYTES = 4096
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Outcome:
+    """What came of a bake."""
+
+    status: str
+    """`baked`, `failed` or `stopped`."""
+    text: str = ""
+    """Why it failed."""
+    can_retry: bool = False
+    """Whether it may go better another time."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Of several materials those that cannot be baked, with the reason."""
+    warnings: list[str] = field(default_factory=list)
+    """What the artist should know."""
+    device: str = ""
+    """It ran on."""
+    from_step: int = 0
+    """That a checkpoint had."""
+    seconds: float = 0.0
+    """From start to end, all of it."""
+    has_waited: bool = False
+    """Nothing was baked: another process was at the same bake, and has ended."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def child_command() -> list[str]:
+    """What runs one bake."""
+    return [require_worker_python(), "-P", "-u", "-m", MODULE]
+
+
+def bake_in_child(
+    task: Task,
+    tell: Tell,
+    stop: threading.Event,
+    log: Path | None = None,
+    silence: float = SILENCE_SECONDS,
+) -> Outcome:
+    """Bakes, handing on every event. Ends early, with the checkpoint kept, once `stop` is set."""
+    outcome, began = Outcome(FAILED), time.monotonic()
+    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    with _open_log(log) as errors:
+        command = child_command()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=worker_environment(command),
+            # Ctrl-C is for the one that started it: that one decides what becomes of the bakes
+            start_new_session=True,
+        )
+        assert process.stdin and process.stdout
+        reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
+        reader.start()
+        try:
+            with contextlib.suppress(OSError):
+                process.stdin.write(json.dumps(task.as_json()).encode() + b"\n")
+                process.stdin.flush()
+            _follow(lines, tell, stop, silence, outcome)
+        finally:
+            _end(process, is_over=outcome.status == BAKED)
+            reader.join(_GRACE)
+            process.stdout.close()
+            # one that had to be killed has left them
+            clear_locks(task.folder, task.lock_names)
+    outcome.seconds = time.monotonic() - began
+    if outcome.status == FAILED and not outcome.text and not outcome.refused:
+        outcome.text, outcome.can_retry = _how_it_died(process.returncode, log), True
+    return outcome
+
+
+def _follow(
+    lines: queue.SimpleQueue[bytes | None],
+    tell: Tell,
+    stop: threading.Event,
+    silence: float,
+    outcome: Outcome,
+) -> None:
+    heard = time.monotonic()
+    while True:
+        if stop.is_set():
+            outcome.status = STOPPED
+            return
+        try:
+            line = lines.get(timeout=_POLL)
+        except queue.Empty:
+            if time.monotonic() - heard > silence:
+                outcome.text = f"was silent for {silence:.0f} s, and was ended"
+                outcome.can_retry = True
+                return
+            continue
+        if line is None:
+            return
+        heard = time.monotonic()
+        event = _parse(line)
+        if event is not None:
+            _note(event, outcome)
+            tell(event)
+
+
+def _note(event: dict[str, Any], outcome: Outcome) -> None:
+    kind = event.get("event")
+    if kind == "started":
+        outcome.device, outcome.from_step = str(event.get("device")), int(event.get("step") or 0)
+    elif kind == "warning" and len(outcome.warnings) < _MOST_WARNINGS:
+        if event.get("text") not in outcome.warnings:
+            outcome.warnings.append(str(event.get("text")))
+    elif kind == "refused":
+        outcome.refused[str(event.get("member"))] = str(event.get("text"))
+    elif kind == "error":
+        outcome.text, outcome.can_retry = str(event.get("text")), bool(event.get("can_retry"))
+    elif kind == "waited":
+        outcome.has_waited = outcome.can_retry = True
+        outcome.text = "another process was at the same bake"
+    elif kind == "finished":
+        outcome.status = BAKED
+
+
+def _read(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        for line in stream:
+            lines.put(line)
+    lines.put(None)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            return event
+    return None
+
+
+def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:
+    """Lets one that has finished end by itself, and ends any other."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        if not is_over and process.poll() is None:
+            process.terminate()
+        process.wait(_GRACE)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    with contextlib.suppress(OSError):
+        assert process.stdin
+        process.stdin.close()
+
+
+def _how_it_died(code: int, log: Path | None) -> str:
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
+    tail = ""
+    if log is not None and log.is_file():
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            said = file.read().decode(errors="replace").splitlines()
+        tail = next((line.strip() for line in reversed(said) if line.strip()), "")
+    return f"the bake's process {how}" + (f": {tail}" if tail else "")
+
+
+def _open_log(log: Path | None) -> IO[bytes]:
+    if log is None:
+        return Path(os.devnull).open("wb")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    return log.open("wb")

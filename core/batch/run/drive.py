@@ -1,0 +1,175 @@
+"""Drives the bakes of a plan through an engine: retries, groups that lose a member, results."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from verdigris.core.batch.plan.facts import with_group
+from verdigris.core.batch.plan.plan import Choices, Planned, Work, judge, work_for
+from verdigris.core.batch.run.child import FAILED, Outcome
+from verdigris.core.batch.run.engine import Engine, Message
+
+NOT_REACHED, UP_TO_DATE = "not reached", "up to date"
+_POLL = 0.25
+
+
+@dataclass
+class Result:
+    """What came of one material."""
+
+    material: Planned
+    """As it was planned."""
+    status: str
+    """`baked`, `failed`, `stopped`, `not reached` or `up to date`."""
+    text: str = ""
+    """Why it failed."""
+    attempts: int = 0
+    """How often its bake was started."""
+    outcome: Outcome = field(default_factory=lambda: Outcome(FAILED))
+    """Of the last attempt."""
+
+
+class View(Protocol):
+    """Shows how a run goes."""
+
+    def started(self, work: Work, attempt: int) -> None:
+        """A bake was handed to the engine."""
+
+    def happened(self, task: str, event: dict[str, Any]) -> None:
+        """A bake tells something."""
+
+    def ended(self, work: Work, results: Sequence[Result]) -> None:
+        """A bake has come to its end, for these materials."""
+
+    def retried(self, work: Work, outcome: Outcome) -> None:
+        """A bake has failed, and is tried again."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How failures are taken."""
+
+    retry: int = 0
+    """How often a bake is tried again after what may not happen again."""
+    keep_going: bool = True
+    """Whether the others are baked after one has failed."""
+
+
+class Drive:
+    """A run in progress."""
+
+    def __init__(
+        self, works: Sequence[Work], engine: Engine, view: View, manner: Manner, choices: Choices
+    ) -> None:
+        self._waiting = deque(works)
+        self._running: dict[str, Work] = {}
+        self._attempts: dict[str, int] = {}
+        self._engine, self._view, self._manner, self._choices = engine, view, manner, choices
+        self.results: list[Result] = []
+        self.is_stopping = False
+
+    def run(self, is_interrupted: Callable[[], bool] = lambda: False) -> list[Result]:
+        """Until all is done, or until it is interrupted and what runs has ended."""
+        while self._waiting or self._running:
+            while self._waiting and len(self._running) < self._engine.slots:
+                if self.is_stopping:
+                    break
+                self._start(self._waiting.popleft())
+            if is_interrupted() and not self.is_stopping:
+                self._stop()
+            if self.is_stopping and not self._running:
+                break
+            message = self._engine.next(_POLL)
+            if message is not None:
+                self._take(message)
+        for work in self._waiting:
+            self.results += [Result(each, NOT_REACHED) for each in work.materials]
+        return self.results
+
+    def _start(self, work: Work) -> None:
+        attempt = self._attempts[work.task.name] = self._attempts.get(work.task.name, 0) + 1
+        self._running[work.task.name] = work
+        self._view.started(work, attempt)
+        # whoever runs it may stand in another folder
+        self._engine.submit(work.task.absolute())
+
+    def _stop(self) -> None:
+        self.is_stopping = True
+        self._engine.stop()
+
+    def _take(self, message: Message) -> None:
+        if message.outcome is None:
+            if message.event is not None and message.task in self._running:
+                self._view.happened(message.task, message.event)
+            return
+        work = self._running.pop(message.task)
+        outcome = message.outcome
+        if outcome.has_waited:
+            self._look_again(work)
+        elif outcome.refused and len(work.materials) > 1:
+            self._part(work, outcome)
+        elif outcome.status == FAILED and outcome.can_retry and self._may_retry(work):
+            self._view.retried(work, outcome)
+            self._waiting.append(work)
+        else:
+            self._end(work, outcome)
+
+    def _look_again(self, work: Work) -> None:
+        """Another process was at this bake: what it has left to do is done now."""
+        materials = tuple(judge(each, self._choices) for each in work.materials)
+        work = replace(work, materials=materials)
+        if any(each.is_to_do for each in materials):
+            self._attempts[work.task.name] -= 1
+            self._waiting.appendleft(work)
+        else:
+            self._end(work, Outcome(UP_TO_DATE))
+
+    def _may_retry(self, work: Work) -> bool:
+        return not self.is_stopping and self._attempts[work.task.name] <= self._manner.retry
+
+    def _part(self, work: Work, outcome: Outcome) -> None:
+        """A group goes on without the members that cannot be baked; if the rest is as it would be
+        baked, there is nothing to do for it."""
+        gone = [each for each in work.materials if each.entry.name in outcome.refused]
+        rest = [each for each in work.materials if each.entry.name not in outcome.refused]
+        self._end(replace(work, materials=tuple(gone)), outcome)
+        if not rest:
+            return
+        plain = []
+        for each in rest:
+            assert each.wanted is not None
+            asked = {key: value for key, value in each.wanted.asked.items() if key != "group"}
+            plain.append(replace(each.wanted, asked=asked))
+        group = rest[0].group if len(rest) > 1 else ""
+        wanted = with_group(plain, group) if group else plain
+        left = [
+            judge(replace(each, wanted=new, group=group), self._choices)
+            for each, new in zip(rest, wanted, strict=True)
+        ]
+        if any(each.is_to_do for each in left):
+            self._waiting.appendleft(work_for(left, self._choices))
+        else:
+            self._end(replace(work, materials=tuple(left)), Outcome(UP_TO_DATE))
+
+    def _end(self, work: Work, outcome: Outcome) -> None:
+        results = [
+            Result(
+                each,
+                outcome.status,
+                outcome.refused.get(each.entry.name) or outcome.text,
+                self._attempts[work.task.name],
+                outcome,
+            )
+            for each in work.materials
+        ]
+        self.results += results
+        self._view.ended(work, results)
+        if outcome.status == FAILED and not self._manner.keep_going:
+            self._stop()
+
+
+def failed(results: Sequence[Result]) -> list[Result]:
+    return [each for each in results if each.status == FAILED]

@@ -1,0 +1,149 @@
+"""Where bakes of a scene run: what every engine offers, and the one of this machine."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from verdigris.core.baking.measure.memory import needed_bytes
+from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.processor_memory import usable_bytes
+from verdigris.core.batch.plan.task import Task
+from verdigris.core.batch.run.child import Outcome, bake_in_child
+from verdigris.core.settings.bake_settings import BakeSettings
+
+# What a bake on a processor keeps busy, and what it needs beside its texels.
+THREADS_OF_A_BAKE = 2
+MEMORY_OF_A_BAKE = 3 << 30
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something that an engine has to tell of a task."""
+
+    task: str
+    """Its name."""
+    event: dict[str, Any] | None = None
+    """Of the bake, or None for its end."""
+    outcome: Outcome | None = None
+    """What came of it, at its end."""
+
+
+class Engine(Protocol):
+    """Runs tasks."""
+
+    @property
+    def slots(self) -> int:
+        """Tasks that it runs at a time."""
+
+    @property
+    def place(self) -> str:
+        """Where, in words."""
+
+    def submit(self, task: Task) -> None:
+        """Starts a task, or has it wait."""
+
+    def next(self, timeout: float) -> Message | None:
+        """What has happened; None if nothing does for so many seconds."""
+
+    def stop(self) -> None:
+        """Has all tasks end soon. Their outcomes still come."""
+
+    def close(self) -> None:
+        """Lets go of everything."""
+
+
+class LocalEngine:
+    """One process for each device of this machine; without a graphics card, as many as fit."""
+
+    def __init__(
+        self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
+    ) -> None:
+        names = list(devices) or [""] * bakes_that_fit()
+        if slots is not None:
+            names = [names[number % len(names)] for number in range(slots)]
+        self._slots, self._place = len(names), _describe(devices, len(names))
+        self._logs = logs
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, args=(name,), name=f"bake {name}", daemon=True)
+            for name in names
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def place(self) -> str:
+        return self._place
+
+    def submit(self, task: Task) -> None:
+        self._tasks.put(task)
+
+    def next(self, timeout: float) -> Message | None:
+        try:
+            return self._messages.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._stop.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, device: str) -> None:
+        while (task := self._tasks.get()) is not None:
+            name = task.name
+
+            def tell(event: dict[str, Any], name: str = name) -> None:
+                self._messages.put(Message(name, event))
+
+            log = self._logs / f"{name}.log" if self._logs else None
+            try:
+                placed = task if task.device else task.on(device)
+                outcome = bake_in_child(placed, tell, self._stop, log)
+            except VerdigrisError as failure:
+                outcome = Outcome("failed", str(failure))
+            except OSError as failure:
+                # no log can be written, or no process started
+                why = f"{failure.filename or task.folder}: {reason(failure)}"
+                outcome = Outcome("failed", f"{why}: {put_elsewhere(failure)}")
+            self._messages.put(Message(name, outcome=outcome))
+
+
+def bakes_that_fit(tasks: Iterable[Task] = ()) -> int:
+    """How many of these bakes, whichever, processor and memory take at a time."""
+    processors = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
+    most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
+    memory = usable_bytes()
+    if memory is None:
+        return most
+    largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
+    return max(1, min(most, memory // largest))
+
+
+def _memory_of(task: Task) -> int:
+    settings = BakeSettings.from_json(dict(task.settings["numpy"]))
+    return MEMORY_OF_A_BAKE + needed_bytes(settings, len(task.members), "numpy")
+
+
+def _describe(devices: Sequence[str], slots: int) -> str:
+    where = ", ".join(devices) if devices else "the processor"
+    return f"{slots} at a time on {where}" if slots > 1 else where

@@ -1,0 +1,246 @@
+"""The report of a run: one HTML file with everything in it, pictures too."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from verdigris.core.batch.plan.free_fields import find_number, table
+from verdigris.core.batch.plan.words import clock, count, size
+from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
+from verdigris.core.bundle.files.write import PREVIEW_FILE
+
+_PICTURE_HEIGHT = 160
+_JPEG_QUALITY = "jpeg:88"
+_ORDER = {FAILED: 0, "stopped": 1, "not reached": 2, BAKED: 3, CURRENT: 4}
+_STYLE = """
+:root { color-scheme: light dark; --line: #8885; --soft: #8882; --bad: #c0392b; --good: #2e7d5b; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 1180px;
+  padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
+.about { color: #888; margin: 0 0 1.2rem; overflow-wrap: anywhere; }
+.counts span { display: inline-block; border: 1px solid var(--line); border-radius: 6px;
+  padding: .25rem .7rem; margin: 0 .4rem .4rem 0; }
+.counts .failed, .failed > .status { color: var(--bad); font-weight: 600; }
+.baked > .status { color: var(--good); }
+table { border-collapse: collapse; width: 100%; }
+td, th { border-bottom: 1px solid var(--line); padding: .35rem .6rem; text-align: left;
+  vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
+  white-space: nowrap; }
+article { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; margin: 0 0 1rem;
+  display: grid; grid-template-columns: minmax(0, 490px) minmax(0, 1fr); gap: .4rem 1.2rem; }
+article > h3, article > .status { grid-column: 1 / -1; margin: 0; }
+article h3 { font-size: 1.05rem; } article .status { color: #888; overflow-wrap: anywhere; }
+figure { margin: 0; } figure img { width: 100%; border-radius: 4px; display: block; }
+figcaption { color: #888; font-size: .8rem; display: grid; grid-template-columns: 1fr 1fr 1fr;
+  text-align: center; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: 0; }
+dt { color: #888; } dd { margin: 0; overflow-wrap: anywhere; }
+a { color: inherit; } @media (max-width: 800px) { article { grid-template-columns: 1fr; } }
+"""
+
+
+def report_html(summary: Summary) -> str:
+    """The whole file."""
+    return "\n".join(_parts(summary)) + "\n"
+
+
+def _parts(summary: Summary) -> Iterator[str]:
+    rows = sorted(summary.rows, key=_importance)
+    title = f"{Path(summary.scene).name}: {count(len(rows), 'material')}"
+    yield "<!doctype html>"
+    yield f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<style>{_STYLE}</style></head><body>"
+    yield f"<h1>{escape(title)}</h1>"
+    about = f"{summary.scene} to {summary.out}, begun {summary.began}, "
+    about += f"{clock(summary.seconds)}, {summary.place}"
+    yield f'<p class="about">{escape(about)}</p>'
+    counts = [
+        f'<span class="{escape(status.replace(" ", "-"))}">{number} {escape(status)}</span>'
+        for status, number in sorted(summary.counts.items(), key=lambda each: _ORDER[each[0]])
+    ]
+    yield f'<p class="counts">{"".join(counts)}</p>'
+    yield from _failures(rows)
+    yield from _table(rows)
+    yield from _groups(summary)
+    yield from _packs(summary)
+    yield "<h2>Each material</h2>"
+    for row in rows:
+        yield from _article(row)
+    yield "</body></html>"
+
+
+def _importance(row: Row) -> tuple[int, float, str]:
+    """What failed comes first, then what is worst."""
+    is_done = row.status in (BAKED, CURRENT)
+    error = row.log_mae if is_done and math.isfinite(row.log_mae) else 0.0
+    return 3 if is_done else _ORDER[row.status], -error, row.name
+
+
+def _failures(rows: list[Row]) -> Iterator[str]:
+    failed = [row for row in rows if row.status == FAILED]
+    if not failed:
+        return
+    yield "<h2>What failed, and why</h2><table>"
+    for row in failed:
+        yield f"<tr><td>{_link(row)}</td><td>{escape(row.error)}</td></tr>"
+    yield "</table>"
+
+
+def _table(rows: list[Row]) -> Iterator[str]:
+    yield "<h2>Errors and times, the worst first</h2><table><tr><th>material</th><th>status</th>"
+    heads = ("log error", "SMAPE", "sphere dB", "FLIP", "loaded", "time")
+    yield "".join(f'<th class="number">{head}</th>' for head in heads) + "<th>dropped</th></tr>"
+    for row in rows:
+        dropped = ", ".join(name for name, _ in row.parts("dropped"))
+        numbers = "".join(f'<td class="number">{text}</td>' for text in _numbers(row))
+        yield (
+            f'<tr class="{escape(row.status.replace(" ", "-"))}"><td>{_link(row)}</td>'
+            f'<td class="status">{escape(row.status)}</td>{numbers}<td>{escape(dropped)}</td></tr>'
+        )
+    yield "</table>"
+
+
+def _numbers(row: Row) -> list[str]:
+    if row.status not in (BAKED, CURRENT):
+        return [""] * 5 + [clock(row.seconds) if row.seconds else ""]
+    errors = table(row.manifest, "errors")
+    samples, sphere = table(errors, "samples"), table(errors, "sphere")
+    loaded = find_number(table(row.manifest, "cost"), "loaded_bytes")
+    return [
+        _number(find_number(samples, "log_mae"), 4),
+        _number(find_number(samples, "smape"), 3),
+        _number(find_number(sphere, "psnr"), 1),
+        _number(find_number(sphere, "ldr_flip"), 3),
+        "" if loaded is None else size(loaded),
+        clock(row.seconds) if row.seconds else "",
+    ]
+
+
+def _groups(summary: Summary) -> Iterator[str]:
+    groups = summary.groups
+    if not groups:
+        return
+    yield "<h2>What sharing decoders cost and saved</h2>"
+    yield "<table><tr><th>group</th><th>material</th>"
+    heads = ("log error alone", "shared", "ratio")
+    yield "".join(f'<th class="number">{head}</th>' for head in heads) + "</tr>"
+    for group in groups:
+        for row in (row for row in summary.rows if row.group == group["name"]):
+            cost = row.sharing
+            shown = (
+                [f"{cost.alone_log_mae:.4f}", f"{cost.shared_log_mae:.4f}", f"{cost.ratio:.2f}"]
+                if cost
+                else ["not measured", _number(row.log_mae, 4), ""]
+            )
+            numbers = "".join(f'<td class="number">{text}</td>' for text in shown)
+            yield f"<tr><td>{escape(group['name'])}</td><td>{_link(row)}</td>{numbers}</tr>"
+        ratio = group["error_ratio"]
+        mean = "not measured" if ratio is None else f"{ratio:.2f} (geometric mean)"
+        saved = f"all {len(group['members'])}: {size(group['saved_bytes'])} of decoders saved"
+        yield (
+            f"<tr><th>{escape(group['name'])}</th><th>{escape(saved)}</th>"
+            f'<th></th><th></th><th class="number">{mean}</th></tr>'
+        )
+    yield "</table>"
+
+
+def _packs(summary: Summary) -> Iterator[str]:
+    if not summary.packs:
+        return
+    yield "<h2>Scene packs</h2><table>"
+    for pack in summary.packs:
+        text = escape(str(pack.get("error") or pack.get("text") or ""))
+        yield f"<tr><td>{escape(str(pack['name']))}</td><td>{text}</td></tr>"
+    yield "</table>"
+
+
+def _article(row: Row) -> Iterator[str]:
+    yield f'<article id="{escape(row.name)}" class="{escape(row.status.replace(" ", "-"))}">'
+    yield f"<h3>{escape(row.name)}</h3>"
+    told = f"{row.status}: {row.error}" if row.error else row.status
+    if row.reasons and row.status != FAILED:
+        told += f" because: {'; '.join(row.reasons)}"
+    yield f'<div class="status">{escape(told)}</div>'
+    picture = find_picture(row.bundle / PREVIEW_FILE) if row.manifest else None
+    yield "<figure>"
+    if picture:
+        yield f'<img alt="reference, neural and heat map of {escape(row.name)}" src="{picture}">'
+        yield "<figcaption><span>reference</span><span>neural</span><span>heat map</span>"
+        yield "</figcaption>"
+        if row.status not in (BAKED, CURRENT):
+            yield "<p>This picture is of the bundle that was there before.</p>"
+    yield "</figure><dl>"
+    for name, text in _facts(row):
+        yield f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
+    yield "</dl></article>"
+
+
+def _facts(row: Row) -> Iterator[tuple[str, str]]:
+    source = table(row.manifest, "source")
+    settings = table(source, "settings")
+    if row.manifest:
+        log_mae, smape, psnr, flip, loaded, _ = _numbers(row)
+        if log_mae:
+            yield "errors", f"log {log_mae}, SMAPE {smape}, sphere {psnr} dB, FLIP {flip}"
+            yield "bytes", f"{loaded} loaded, {size(row.decoder_bytes)} of them decoder"
+        yield (
+            "baked with",
+            f"{settings.get('network')} at {settings.get('resolution')}, {source.get('step')} "
+            f"steps, {source.get('trainer')}",
+        )
+        yield "document", f"{source.get('material')} of {source.get('document')}"
+    if row.seconds:
+        tries = f", attempt {row.attempts}" if row.attempts > 1 else ""
+        begun = f", from step {row.from_step}" if row.from_step else ""
+        whole = ", all of its group" if row.group else ""
+        yield "time", f"{clock(row.seconds)}{whole}{tries}{begun}"
+    if row.device:
+        yield "device", row.device
+    if row.group:
+        yield "decoder", f"shared by the group {row.group}"
+    for fate in ("approximated", "dropped"):
+        for name, how in row.parts(fate):
+            yield fate, f"{name}: {how}" if how else name
+    for text in row.warnings:
+        yield "warning", text
+    for text in row.notes:
+        yield "note", text
+
+
+def find_picture(path: Path) -> str | None:
+    """A bundle's picture, small enough for a report of hundreds, as an address with the data."""
+    import OpenImageIO as oiio
+
+    image = oiio.ImageBuf(str(path))
+    if not path.is_file() or image.has_error or not image.spec().width:
+        return None
+    scale = min(1.0, _PICTURE_HEIGHT / image.spec().height)
+    if scale < 1:
+        width, height = (round(scale * side) for side in (image.spec().width, image.spec().height))
+        image = oiio.ImageBufAlgo.resize(image, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 3))
+    image.specmod().attribute("Compression", _JPEG_QUALITY)
+    handle, name = tempfile.mkstemp(".jpg")
+    os.close(handle)
+    try:
+        if not image.write(name):
+            return None
+        data = base64.b64encode(Path(name).read_bytes()).decode()
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return f"data:image/jpeg;base64,{data}"
+
+
+def _link(row: Row) -> str:
+    return f'<a href="#{escape(row.name)}">{escape(row.name)}</a>'
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

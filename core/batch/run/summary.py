@@ -1,0 +1,226 @@
+"""What came of a run, for programs: every material of the scene, with what its bundle says."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import BundleError
+from verdigris.core.batch.plan.free_fields import find_number, find_whole, table
+from verdigris.core.batch.plan.plan import Plan, Planned, State
+from verdigris.core.batch.run.drive import NOT_REACHED, Result
+from verdigris.core.batch.run.sharing import Alone, SharingCost
+from verdigris.core.bundle.files.read import Bundle, open_bundle
+
+SUMMARY_FILE, REPORT_FILE = "scene_summary.json", "scene_report.html"
+FAILED, BAKED, CURRENT = "failed", "baked", "up to date"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A material in summary and report."""
+
+    name: str
+    status: str
+    """baked, up to date, failed, stopped or not reached."""
+    bundle: Path
+    error: str = ""
+    """Why it failed."""
+    reasons: tuple[str, ...] = ()
+    """Why it was baked again."""
+    seconds: float = 0.0
+    """That its bake took, in this run or in an earlier one."""
+    attempts: int = 0
+    from_step: int = 0
+    """That it went on from."""
+    device: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    group: str = ""
+    sharing: SharingCost | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """Of its bundle: errors, cost, report and source."""
+
+    @property
+    def log_mae(self) -> float:
+        """Error on held-out samples; not a number where there is no bundle."""
+        value = find_number(table(table(self.manifest, "errors"), "samples"), "log_mae")
+        return math.nan if value is None else value
+
+    @property
+    def decoder_bytes(self) -> int:
+        """Of the weights in its bundle; 0 where there is none."""
+        return find_whole(table(self.manifest, "cost"), "weights_bytes") or 0
+
+    def parts(self, fate: str) -> list[tuple[str, str]]:
+        """What was kept, approximated or dropped of the material: name and how."""
+        found = table(self.manifest, "report").get(fate)
+        return [
+            (str(part.get("name")), str(part.get("how") or ""))
+            for part in (found if isinstance(found, list) else [])
+            if isinstance(part, Mapping)
+        ]
+
+    def told_before(self, earlier: Mapping[str, Any]) -> Row:
+        """The row with what an earlier summary says of the bake."""
+        warnings = earlier.get("warnings")
+        return replace(
+            self,
+            seconds=find_number(earlier, "seconds") or 0.0,
+            warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "status": self.status,
+            "bundle": str(self.bundle),
+            "error": self.error,
+            "why": list(self.reasons),
+            "seconds": round(self.seconds, 3),
+            "attempts": self.attempts,
+            "from_step": self.from_step,
+            "device": self.device,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "group": self.group,
+            "sharing": self.sharing.as_json() if self.sharing else None,
+            "errors": table(self.manifest, "errors"),
+            "cost": table(self.manifest, "cost"),
+            "approximated": [name for name, _ in self.parts("approximated")],
+            "dropped": [name for name, _ in self.parts("dropped")],
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run, at its end."""
+
+    scene: str
+    out: Path
+    began: str
+    seconds: float
+    place: str
+    exit_code: int
+    rows: tuple[Row, ...]
+    packs: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return dict(Counter(row.status for row in self.rows))
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """What sharing cost each group: the geometric mean of errors, shared by alone, and the
+        bytes of decoders that are not needed."""
+        found = []
+        for group in dict.fromkeys(row.group for row in self.rows if row.group):
+            costs = [row.sharing for row in self.rows if row.group == group and row.sharing]
+            rows = [row for row in self.rows if row.group == group]
+            members = [row.name for row in rows]
+            ratio = None
+            if costs:
+                ratio = math.exp(sum(math.log(max(c.ratio, 1e-9)) for c in costs) / len(costs))
+            decoders = [row.decoder_bytes for row in rows if row.status in (BAKED, CURRENT)]
+            saved = sum(decoders[1:])
+            found.append(
+                {"name": group, "members": members, "error_ratio": ratio, "saved_bytes": saved}
+            )
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "scene": self.scene,
+            "out": str(self.out),
+            "began": self.began,
+            "seconds": round(self.seconds, 3),
+            "place": self.place,
+            "exit_code": self.exit_code,
+            "counts": self.counts,
+            "materials": [row.as_json() for row in self.rows],
+            "groups": self.groups,
+            "packs": [dict(pack) for pack in self.packs],
+        }
+
+    def text(self) -> str:
+        return json.dumps(_finite(self.as_json()), indent=1, allow_nan=False) + "\n"
+
+
+def rows_of(plan: Plan, results: Sequence[Result], alone: Alone | None) -> list[Row]:
+    """A row for each material of the plan, as its bundle is now. Of what an earlier run has baked,
+    the earlier summary knows time and warnings."""
+    earlier = _earlier(plan.scene.out / SUMMARY_FILE)
+    by_name = {
+        each.material.entry.name: each for each in results if not each.material.is_comparison
+    }
+    rows = [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
+    return [
+        row.told_before(earlier[row.name])
+        if row.status == CURRENT and row.name in earlier and not row.seconds
+        else row
+        for row in rows
+    ]
+
+
+def _earlier(file: Path) -> dict[str, Mapping[str, Any]]:
+    """The materials of the summary that is there, of those that their bundles were baked for."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(file.read_text(encoding="utf-8"))["materials"]
+        return {each["name"]: each for each in found if each["status"] in (BAKED, CURRENT)}
+    return {}
+
+
+def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
+    bundle = _find_bundle(planned.bundle)
+    manifest: dict[str, Any] = {}
+    if bundle is not None:
+        for name in ("errors", "cost", "report", "source"):
+            manifest[name] = getattr(bundle.manifest, name)
+    status, error = CURRENT, ""
+    if planned.state == State.BROKEN:
+        status, error = FAILED, "; ".join(planned.reasons)
+    elif result is not None:
+        status, error = result.status, result.text
+    elif planned.is_to_do:
+        status = NOT_REACHED
+    has_result = result is not None and status in (BAKED, CURRENT)
+    planned_now = result.material if result is not None else planned
+    outcome = result.outcome if result is not None else None
+    return Row(
+        planned.entry.name,
+        status,
+        planned.bundle,
+        error,
+        planned.reasons if planned.is_to_do else (),
+        outcome.seconds if outcome else 0.0,
+        result.attempts if result else 0,
+        outcome.from_step if outcome else 0,
+        (outcome.device if outcome else "") or str(table(manifest, "source").get("device", "")),
+        tuple(outcome.warnings) if outcome else (),
+        planned.entry.all_notes,
+        planned_now.group,
+        alone.cost(planned_now) if alone and (has_result or result is None) else None,
+        manifest,
+    )
+
+
+def _find_bundle(path: Path) -> Bundle | None:
+    try:
+        return open_bundle(path)
+    except BundleError:
+        return None
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,132 @@
+"""Plans, states and summaries as lines for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.plan.plan import Plan, Planned, State, Work
+from verdigris.core.batch.plan.words import clock, count, size
+from verdigris.core.batch.run.summary import FAILED, Summary
+
+_MOST_REASONS = 3
+
+
+def plan_lines(plan: Plan, alone: Sequence[Work] = ()) -> Iterator[str]:
+    """What is to be baked, with why, and what is not; and what is to be baked alone, too, to tell
+    what sharing decoders costs."""
+    by_bundle = {each.bundle: work for work in plan.works for each in work.materials}
+    width = max(len(each.entry.name) for each in plan.materials)
+    for each in plan.materials:
+        work = by_bundle.get(each.bundle)
+        line = f"{each.entry.name:<{width}}  {each.state:<15}"
+        if work is not None:
+            line += f"  {clock(work.seconds / len(work.materials)):>8}"
+            line += f"  {size(work.bytes / len(work.materials)):>8}"
+            line += "  goes on from a checkpoint" if work.goes_on else ""
+        if each.group:
+            line += f"  shares {each.group}"
+        yield (line + _why(each)).rstrip()
+        if each.entry.links:
+            yield f"{'':<{width}}  {each.entry.told_links}"
+    yield totals(plan)
+    if alone:
+        seconds = clock(sum(work.seconds for work in alone))
+        yield (
+            f"and {count(len(alone), 'bake')} to tell what sharing costs, about {seconds}, which "
+            "--no-sharing-cost spares"
+        )
+
+
+def totals(plan: Plan) -> str:
+    """One line on the whole plan."""
+    left = sum(each.is_to_do for each in plan.materials)
+    parts = [f"{count(len(plan.materials), 'material')}: {left} to bake"]
+    parts.append(f"{len(plan.of(State.CURRENT))} up to date")
+    broken = len(plan.of(State.BROKEN))
+    if broken:
+        parts.append(f"{broken} cannot be baked")
+    if left:
+        parts.append(f"about {clock(plan.seconds)} on one device, {size(plan.bytes)}")
+    return ", ".join(parts)
+
+
+def _why(planned: Planned) -> str:
+    if not planned.reasons:
+        return ""
+    shown = "; ".join(planned.reasons[:_MOST_REASONS])
+    more = len(planned.reasons) - _MOST_REASONS
+    return f"  ({shown}{f'; and {more} more' if more > 0 else ''})"
+
+
+def plan_json(plan: Plan, alone: Sequence[Work] = ()) -> dict[str, Any]:
+    works = [
+        {
+            "task": work.task.name,
+            "materials": [each.entry.name for each in work.materials],
+            "seconds": round(work.seconds, 1),
+            "bytes": work.bytes,
+            "goes_on": work.goes_on,
+        }
+        for work in plan.works
+    ]
+    return {
+        **status_json(plan),
+        "bakes": works,
+        "seconds": round(plan.seconds, 1),
+        "bytes": plan.bytes,
+        "comparisons": {
+            "bakes": len(alone),
+            "seconds": round(sum(work.seconds for work in alone), 1),
+        },
+    }
+
+
+def status_lines(plan: Plan) -> Iterator[str]:
+    """What is not as its sources would give it now."""
+    width = max(len(each.entry.name) for each in plan.materials)
+    for each in plan.materials:
+        if each.state != State.CURRENT:
+            yield f"{each.entry.name:<{width}}  {each.state:<15}{_why(each)}".rstrip()
+    current = len(plan.of(State.CURRENT))
+    yield f"{current} of {count(len(plan.materials), 'material')} up to date"
+
+
+def status_json(plan: Plan) -> dict[str, Any]:
+    materials = [
+        {
+            "name": each.entry.name,
+            "state": str(each.state),
+            "why": list(each.reasons),
+            "bundle": str(each.bundle),
+            "group": each.group,
+            "links": list(each.entry.links),
+        }
+        for each in plan.materials
+    ]
+    return {
+        "scene": str(plan.scene.source),
+        "out": str(plan.scene.out),
+        "materials": materials,
+        "counts": {str(state): len(plan.of(state)) for state in State},
+    }
+
+
+def summary_lines(summary: Summary, files: Sequence[Path]) -> Iterator[str]:
+    """The end of a run."""
+    counts = ", ".join(f"{number} {status}" for status, number in summary.counts.items())
+    if set(summary.counts) == {"up to date"}:
+        counts = f"nothing to do, all {len(summary.rows)} up to date"
+    yield f"{count(len(summary.rows), 'material')} in {clock(summary.seconds)}: {counts}"
+    for row in summary.rows:
+        if row.status == FAILED:
+            yield f"  {row.name}: {row.error}"
+    for group in summary.groups:
+        ratio = group["error_ratio"]
+        cost = "not measured" if ratio is None else f"{ratio:.2f} times that of own ones"
+        who = f"{group['name']}: {len(group['members'])} share a decoder"
+        yield f"  group {who}, error {cost}, {size(group['saved_bytes'])} saved"
+    for pack in summary.packs:
+        yield f"  pack {pack['name']}: {pack.get('error') or pack.get('text')}"
+    yield f"report: {files[1]}"

@@ -1,0 +1,1 @@
+"""Reads a scene: its materials, rules and groups."""

@@ -1,0 +1,166 @@
+"""One material of a scene: where it is, and how it is to be baked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.json_changes import changed, check_kinds
+from verdigris.core.settings.presets import default_preset, require_settings
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.document import Document
+
+# Beside these any field can have any value that it can have at all.
+_ROOMY = BakeSettings(encode_from=0, small_resolution=4)
+_MOST_LINKS = 3
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a material is to be baked; what is left out is as `verdigris bake` has it."""
+
+    preset: str = ""
+    """draft, standard or final; by default what suits the device."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `BakeSettings` in place of the preset's."""
+    importance: Path | None = None
+    """An image of how much each place matters."""
+    directions: str = ""
+    """A profile, or a table's file."""
+    time_limit: float | None = None
+    """Seconds that the training is fitted into."""
+    target_error: float | None = None
+    """Stop at this log-space error."""
+    group: str = ""
+    """Materials of one group share a decoder."""
+    folder: str = ""
+    """Where below the scene's folder the bundle goes."""
+
+    def settings_for(self, trainer: str, materials: int = 1) -> BakeSettings:
+        """All settings, on a device that has this trainer. Several materials that share a decoder
+        have the steps of each, since every batch holds all of them in equal parts."""
+        changes = json.dumps(self.settings)
+        return _resolved(self.preset, changes, self.directions, trainer, materials)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A MaterialX document, as a file or as text."""
+
+    name: str
+    """What messages call it: the file's path, or where the text is from."""
+    text: str | None = None
+    """The document, where it is no file."""
+    search: tuple[Path, ...] = ()
+    """Folders that its files may lie in."""
+    allow_outside: bool = False
+    """Whether they may lie anywhere."""
+
+    def load(self) -> Document:
+        from verdigris.core.material.load.document import load_document, parse_document
+
+        if self.text is None:
+            return load_document(self.name, self.search, self.allow_outside)
+        return parse_document(self.text, self.search, self.name, self.allow_outside)
+
+    def absolute(self) -> Source:
+        """The same with whole paths."""
+        name = self.name if self.text is not None else str(Path(self.name).absolute())
+        search = tuple(folder.absolute() for folder in self.search)
+        return replace(self, name=name, search=search)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "text": self.text,
+            "search": [str(folder) for folder in self.search],
+            "allow_outside": self.allow_outside,
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Source:
+        search = tuple(Path(folder) for folder in values["search"])
+        return cls(values["name"], values["text"], search, values["allow_outside"])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A material of a scene."""
+
+    name: str
+    """Of its bundle; no other entry of the scene has it."""
+    source: Source
+    """Its document."""
+    material: str = ""
+    """What the document calls it; empty where no document says it."""
+    wish: Wish = field(default_factory=Wish)
+    """How to bake it."""
+    problem: str = ""
+    """Why it cannot be baked, where that is known already."""
+    notes: tuple[str, ...] = ()
+    """What was mended or left out on the way here."""
+    links: tuple[str, ...] = ()
+    """Other names of its document, by which it is not baked again."""
+
+    @property
+    def told_links(self) -> str:
+        """What to tell of its links; empty without."""
+        if not self.links:
+            return ""
+        more = len(self.links) - _MOST_LINKS
+        shown = ", ".join(self.links[:_MOST_LINKS]) + (f" and {more} more" if more > 0 else "")
+        return f"baked once: {shown} {'leads' if len(self.links) == 1 else 'lead'} to its document"
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        return (*self.notes, self.told_links) if self.links else self.notes
+
+    def with_links(self, links: Iterable[str]) -> Entry:
+        """With further names of its document, where they are not just other ways to write one."""
+        if self.source.text is not None:
+            return self
+        names = (self.source.name, *self.links, *links)
+        _, *others = {os.path.normpath(Path(each).absolute()): each for each in names}.values()
+        return replace(self, links=tuple(others))
+
+    def with_problem(self, problem: str) -> Entry:
+        return replace(self, problem=self.problem or problem)
+
+
+@lru_cache(maxsize=512)
+def _resolved(
+    preset: str, changes: str, directions: str, trainer: str, materials: int
+) -> BakeSettings:
+    """Most materials of a scene have the settings of many others."""
+    chosen = require_settings(preset or default_preset(trainer), trainer, materials)
+    found = _directed(changed(chosen, json.loads(changes)), directions)
+    return replace(found, iterations=found.iterations * materials)
+
+
+def check_changes(changes: Mapping[str, Any]) -> None:
+    """Refuses fields that no settings have, values of another kind, and values that no settings
+    take; whether values go together depends on the preset."""
+    check_kinds(BakeSettings().to_json(), changes)
+    for name, value in changes.items():
+        if name != "draw":
+            # the activation is looked at where the network is made
+            _ = replace(_ROOMY, **{name: value}).spec
+    for name, value in changes.get("draw", {}).items():
+        DrawSettings(**{name: value})
+
+
+def _directed(settings: BakeSettings, directions: str) -> BakeSettings:
+    if not directions:
+        return settings
+    from verdigris.core.settings.direction_profiles import read_directions
+
+    name, table = read_directions(directions)
+    return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))

@@ -1,0 +1,88 @@
+"""Which materials of a scene share a decoder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set
+from enum import StrEnum
+from typing import TypeVar
+
+from verdigris.core.batch.scene.documents import Documents
+from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.settings.bake_settings import TRAINERS
+
+T = TypeVar("T")
+
+
+class Grouping(StrEnum):
+    """How materials are grouped."""
+
+    NONE = "none"
+    """Each has a decoder of its own."""
+    BY_HAND = "hand"
+    """Those share one that the scene puts into one group."""
+    BY_PLAN = "plan"
+    """Those of the scene's groups, and of the rest what is alike."""
+
+
+def group_of(
+    entries: Sequence[Entry], grouping: Grouping, most: int, documents: Documents
+) -> dict[str, str]:
+    """The group of each material that shares a decoder, by the material's name."""
+    if grouping == Grouping.NONE:
+        return {}
+    names = {entry.name: entry.wish.group for entry in entries if entry.wish.group}
+    if grouping == Grouping.BY_PLAN:
+        left = [entry for entry in entries if not entry.wish.group]
+        names |= _alike(left, most, documents, {name.lower() for name in names.values()})
+    sizes = [*names.values()]
+    return {name: group for name, group in names.items() if sizes.count(group) > 1}
+
+
+def members_by_group(fit: Iterable[T], names: Mapping[str, str]) -> dict[str, list[T]]:
+    """The members of each group, in the order of the scene. Items have an entry."""
+    found: dict[str, list[T]] = {}
+    for each in fit:
+        group = names.get(each.entry.name)  # type: ignore[attr-defined]
+        if group:
+            found.setdefault(group, []).append(each)
+    return found
+
+
+def _alike(
+    entries: Sequence[Entry], most: int, documents: Documents, taken: Set[str]
+) -> dict[str, str]:
+    """Groups with names of their own, of one surface model and equal settings, of at most so many.
+    Where a map says what matters, it says so for one material alone: that one keeps a decoder of
+    its own."""
+    alike: dict[str, list[Entry]] = {}
+    for entry in entries:
+        wish = entry.wish
+        if wish.importance is not None:
+            continue
+        settings = [wish.settings_for(kind).text() for kind in TRAINERS]
+        rest = [wish.preset, wish.time_limit, wish.target_error, wish.folder, wish.directions]
+        key = json.dumps([_surface(entry, documents), settings, rest])
+        alike.setdefault(key, []).append(entry)
+    names: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    for key, same in alike.items():
+        surface = json.loads(key)[0]
+        for first in range(0, len(same), most):
+            number = numbers.get(surface, 0) + 1
+            while f"{surface}-{number}".lower() in taken:
+                number += 1
+            numbers[surface] = number
+            names |= {each.name: f"{surface}-{number}" for each in same[first : first + most]}
+    return names
+
+
+def _surface(entry: Entry, documents: Documents) -> str:
+    document = documents.load(entry.source)
+    material = document.require_material(entry.material or None)
+    kinds = [
+        node.getCategory()
+        for node in document.nodes_of(material)
+        if node.getType() == "surfaceshader"
+    ]
+    return "+".join(dict.fromkeys(kinds)) or "surface"

@@ -1,0 +1,130 @@
+"""The items of a scene's `sources`: the materials that each names, and how it wants them baked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import why_no_folder
+from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.fields import SceneError, Values
+from verdigris.core.batch.scene.links import distinct, identity
+from verdigris.core.batch.scene.rules import WISHES, Rule, fits_any, parse_rule, quoted
+from verdigris.core.batch.scene.scene_names import why_no_name
+from verdigris.core.batch.scene.sources import Reading, entries_of, unique
+
+_FIELDS = ("source", "materials", "name", "search", "allow_outside")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What one item of `sources` says."""
+
+    entries: tuple[Entry, ...]
+    rule: Rule | None = None
+    """For these materials alone; whichever names they have in the end."""
+    has_name: bool = False
+    """Whether it gives its material another name."""
+
+
+def search_folders(found: Values, here: Callable[[str], Path]) -> list[Path]:
+    """Where images are looked for; each must be there, or every image would be missed by itself."""
+    folders = [here(each) for each in found.texts("search")]
+    for folder in folders:
+        why = why_no_folder(folder)
+        if why:
+            raise SceneError(f"{found.where}: search: {why}: correct it, or leave it out")
+    return folders
+
+
+def read_item(
+    item: Any, where: str, here: Callable[[str], Path], base: Path, reading: Reading
+) -> Item:
+    """One item: a path, a pattern of paths, or an object."""
+    if isinstance(item, str):
+        return Item(tuple(_of_pattern(item, where, here, base, reading)))
+    found = Values(item, where, (*_FIELDS, *WISHES))
+    search = (*search_folders(found, here), *reading.search)
+    outside = found.flag("allow_outside") or reading.allow_outside
+    own = replace(reading, search=search, allow_outside=outside)
+    entries = _of_pattern(found.text("source"), where, here, base, own)
+    wanted = found.texts("materials")
+    if wanted:
+        there = ", ".join(entry.material or entry.name for entry in entries)
+        entries = [entry for entry in entries if entry.problem or fits_any(entry.material, wanted)]
+        if not entries:
+            raise SceneError(f"{where}: no material is called {', '.join(wanted)}; there: {there}")
+    name = found.text("name")
+    if name:
+        if len(entries) != 1:
+            raise SceneError(
+                f"{where}: name is {name!r} and there are {len(entries)} materials: name the one "
+                "that is meant with materials"
+            )
+        if why_no_name(name):
+            raise SceneError(f"{where}: {why_no_name(name)}")
+        entries = [replace(entries[0], name=name)]
+    wishes = {key: value for key, value in found.values.items() if key in WISHES}
+    rule = parse_rule(wishes, where, base, ("*",)) if wishes else None
+    return Item(tuple(entries), rule, bool(name))
+
+
+def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
+    """All materials, with names that are all different, and what the items say of them. A material
+    that several items name is one, unless they give it names: what a later one says stands in
+    place of what earlier ones say."""
+    entries: dict[Hashable, Entry] = {}
+    said: list[tuple[Rule, list[Hashable]]] = []
+    for item in items:
+        keys = [_key(entry, item.has_name) for entry in item.entries]
+        for key, entry in zip(keys, item.entries, strict=True):
+            before = entries.get(key)
+            entries[key] = entry.with_links((*before.links, before.source.name) if before else ())
+        if item.rule:
+            said.append((item.rule, keys))
+    named = dict(zip(entries, unique([*entries.values()]), strict=True))
+    rules = [
+        replace(rule, match=tuple(quoted(named[key].name) for key in keys)) for rule, keys in said
+    ]
+    return [*named.values()], rules
+
+
+def _key(entry: Entry, has_name: bool) -> Hashable:
+    source = entry.source
+    file = identity(Path(source.name)) if source.text is None else source.name
+    return file, source.text, entry.material, entry.name if has_name else None
+
+
+def _of_pattern(
+    text: str, where: str, here: Callable[[str], Path], base: Path, reading: Reading
+) -> list[Entry]:
+    if not text:
+        raise SceneError(f"{where}: source is empty: name a document, a folder or a stage")
+    path = here(text)
+    has_signs = any(sign in text for sign in "*?[")
+    try:
+        is_there = path.exists()
+    except OSError:
+        is_there = False
+    if is_there or not has_signs:
+        return entries_of(path, reading)
+    # only what the scene says is a pattern, and no folder above it
+    start = base if path.is_relative_to(base) else Path(path.anchor)
+    pattern = path.relative_to(start)
+    if any("**" in part and part != "**" for part in pattern.parts):
+        raise SceneError(
+            f"{where}: {path}: ** stands for whole folders: write it alone between /, or use *"
+        )
+    try:
+        found = sorted(start.glob(str(pattern)))
+    except OSError as failure:
+        raise SceneError(f"{where}: {path} cannot be looked for: {failure.strerror}") from failure
+    if not found:
+        raise SceneError(f"{where}: {path} fits no file")
+    return [
+        entry.with_links(links)
+        for each, links in distinct(found).items()
+        for entry in entries_of(each, reading)
+    ]

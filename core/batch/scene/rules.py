@@ -1,0 +1,151 @@
+"""Which materials are baked how: rules by pattern, of which later ones override earlier ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import translate
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.scene.entry import Wish, check_changes
+from verdigris.core.batch.scene.fields import SceneError, Values
+from verdigris.core.batch.scene.scene_names import why_no_name
+from verdigris.core.settings.bake_settings import TRAINERS
+from verdigris.core.settings.presets import require_settings
+
+WISHES = (
+    *("preset", "settings", "importance", "directions"),
+    *("time_limit", "target_error", "group", "out", "skip"),
+)
+_FIELDS = ("match", *WISHES)
+_NAME = "{name}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds for the materials of some names. None leaves a thing as it was."""
+
+    match: tuple[str, ...] = ("*",)
+    """Patterns of bundles' names."""
+    preset: str | None = None
+    """As of `verdigris bake`."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    importance: str | None = None
+    """A file; {name} stands for the bundle's name."""
+    directions: str | None = None
+    time_limit: float | None = None
+    target_error: float | None = None
+    group: str | None = None
+    folder: str | None = None
+    skip: bool | None = None
+    """Leave the material out."""
+    base: Path = Path()
+    """What files are relative to."""
+
+    def fits(self, name: str) -> bool:
+        return fits_any(name, self.match)
+
+
+def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
+    """A rule of a scene's JSON; `match` is given where the object itself names its materials."""
+    found = Values(values, where, WISHES if match else _FIELDS)
+
+    def text(name: str) -> str | None:
+        return found.text(name) if name in found else None
+
+    folder = text("out")
+    if folder is not None and (Path(folder).is_absolute() or ".." in Path(folder).parts):
+        found.refuse("out", "a folder below that of the scene's bundles")
+    group = text("group")
+    if group and why_no_name(group):
+        raise SceneError(f"{where}: group: {why_no_name(group)}")
+    settings, preset = found.table("settings"), text("preset")
+    try:
+        # what fits no material is told once, and not by each
+        check_changes(settings)
+        if preset:
+            require_settings(preset, TRAINERS[0])
+    except SettingsError as failure:
+        raise SceneError(f"{where}: {failure}") from None
+    return Rule(
+        match or found.texts("match") or ("*",),
+        preset,
+        settings,
+        text("importance"),
+        text("directions"),
+        found.number("time_limit"),
+        found.number("target_error"),
+        group,
+        folder,
+        found.flag("skip") if "skip" in found else None,
+        base,
+    )
+
+
+def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
+    """How a material is to be baked by all rules that fit; None where it is left out."""
+    wish, skipped = Wish(), False
+    for rule in rules:
+        if not rule.fits(name):
+            continue
+        changes: dict[str, Any] = {"settings": merged(wish.settings, rule.settings)}
+        for what in ("preset", "time_limit", "target_error", "group", "folder"):
+            value = getattr(rule, what)
+            if value is not None:
+                changes[what] = value
+        if rule.importance is not None:
+            file = rule.importance.replace(_NAME, name)
+            changes["importance"] = rule.base / file if file else None
+        if rule.directions is not None:
+            changes["directions"] = _file_or_profile(rule.directions, rule.base)
+        skipped = skipped if rule.skip is None else rule.skip
+        wish = replace(wish, **changes)
+    return None if skipped else wish
+
+
+def fits_any(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name fits a pattern: * is any letters, ? is one, and behind \\ they are plain."""
+    return any(_expression(pattern).match(name) for pattern in patterns)
+
+
+@lru_cache(maxsize=32768)
+def _expression(pattern: str) -> re.Pattern[str]:
+    # fnmatch has no other way to write what is plain than as a set of one
+    return re.compile(translate(re.sub(r"\\([*?])|(\[)", r"[\1\2]", pattern)))
+
+
+def quoted(name: str) -> str:
+    """A name as a pattern that fits nothing else."""
+    return re.sub(r"([*?])", r"\\\1", name)
+
+
+def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which the second's stand in place of the first's."""
+    merged = {**first, **second}
+    if isinstance(first.get("draw"), Mapping) and isinstance(second.get("draw"), Mapping):
+        merged["draw"] = {**first["draw"], **second["draw"]}
+    return merged
+
+
+def _file_or_profile(text: str, base: Path) -> str:
+    return str(base / text) if Path(text).suffix.lower() in (".json", ".npy") else text
+
+
+def parse_setting(text: str) -> dict[str, Any]:
+    """NAME=VALUE of a command line; `draw.NAME=VALUE` is a field of `draw`."""
+    import json
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise SceneError(f"{text!r}: use NAME=VALUE, such as resolution=256")
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = value
+    for part in reversed(name.split(".")):
+        parsed = {part: parsed}
+    return dict(parsed)

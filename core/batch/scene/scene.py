@@ -1,0 +1,150 @@
+"""A scene: the materials that are to be baked, read from a JSON, a folder, a stage or a list that
+an application handed over. docs/SCENES.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.batch.scene.documents import Documents
+from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.fields import SceneError, Values, read_json
+from verdigris.core.batch.scene.items import join_items, read_item, search_folders
+from verdigris.core.batch.scene.rules import Rule, find_wish, fits_any, parse_rule
+from verdigris.core.batch.scene.scene_names import require_pack_names, why_no_name
+from verdigris.core.batch.scene.sources import Reading, entries_of, is_hand_over, unique
+
+VERSION = 1
+DEFAULT_FOLDER = Path("baked")
+_FIELDS = ("scene", "out", "search", "allow_outside", "sources", "rules", "packs")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command line asks for on top of the scene itself."""
+
+    out: Path | None = None
+    """Folder of the bundles."""
+    search: tuple[Path, ...] = ()
+    """Further folders that files may lie in."""
+    allow_outside: bool = False
+    """Whether files may lie anywhere."""
+    only: tuple[str, ...] = ()
+    """Patterns of the names that are meant; all without."""
+    rules: tuple[Rule, ...] = ()
+    """Come after the scene's own."""
+    to_here: Callable[[str], str] = str
+    """Turns a path of the machine that wrote the scene into one of this machine."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The materials of a scene, each with a name of its own and how it is to be baked."""
+
+    source: Path
+    """What it was read from."""
+    out: Path
+    """Folder of the bundles."""
+    entries: tuple[Entry, ...]
+    """Those that are meant, in the order of the sources."""
+    packs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Scene packs: the file's name, and patterns of the materials in it."""
+    every: tuple[Entry, ...] = ()
+    """All materials, meant or not: packs and groups hold what the scene says."""
+
+
+def read_scene(path: Path, asked: Asked | None = None, documents: Documents | None = None) -> Scene:
+    """Every material of a scene. Documents that are broken are entries that say so."""
+    asked, documents = asked or Asked(), documents or Documents()
+    values = read_json(path) if path.suffix.lower() == ".json" else None
+    if values is not None and not is_hand_over(values):
+        return _parse(path, values, asked, documents)
+    reading = Reading(asked.search, asked.allow_outside, documents, asked.to_here)
+    entries = unique(entries_of(path, reading))
+    return _finished(path, asked.out or DEFAULT_FOLDER, entries, [], {}, asked)
+
+
+def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene:
+    found = Values(values, str(path), _FIELDS)
+    version = found.values.get("scene")
+    if version != VERSION or isinstance(version, bool):
+        raise SceneError(f"{path}: scene is {version!r}: this reads version {VERSION}")
+    base = path.parent
+
+    def here(text: str) -> Path:
+        return base / asked.to_here(text)
+
+    search = (*search_folders(found, here), *asked.search)
+    outside = found.flag("allow_outside") or asked.allow_outside
+    reading = Reading(search, outside, documents, asked.to_here)
+    items = [
+        read_item(_mapped(each, asked.to_here), f"{path}: sources[{number}]", here, base, reading)
+        for number, each in enumerate(found.list("sources"))
+    ]
+    if not items:
+        raise SceneError(f"{path}: sources is empty: name documents, folders or stages")
+    entries, own_rules = join_items(items)
+    rules = [
+        parse_rule(_mapped(each, asked.to_here), f"{path}: rules[{number}]", base)
+        for number, each in enumerate(found.list("rules"))
+    ]
+    rules += own_rules
+    packs = {
+        name: Values({"of": of}, f"{path}: packs.{name}", ("of",)).texts("of")
+        for name, of in found.table("packs").items()
+    }
+    out = asked.out or (here(found.text("out")) if "out" in found else DEFAULT_FOLDER)
+    return _finished(path, out, entries, rules, packs, asked)
+
+
+def _mapped(values: Any, to_here: Callable[[str], str]) -> Any:
+    """A rule whose files are this machine's."""
+    if not isinstance(values, dict):
+        return values
+    files = {
+        name: to_here(values[name])
+        for name in ("importance", "directions")
+        if isinstance(values.get(name), str)
+    }
+    return {**values, **files}
+
+
+def _finished(
+    path: Path,
+    out: Path,
+    entries: Sequence[Entry],
+    rules: Sequence[Rule],
+    packs: Mapping[str, tuple[str, ...]],
+    asked: Asked,
+) -> Scene:
+    if not entries:
+        raise SceneError(
+            f"{path}: holds no material: name documents (.mtlx) that have some, or a folder of such"
+        )
+    every = []
+    for entry in entries:
+        wish = find_wish(entry.name, [*rules, *asked.rules])
+        if wish is not None:
+            every.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
+    meant = [entry for entry in every if not asked.only or fits_any(entry.name, asked.only)]
+    if not meant:
+        there = ", ".join(entry.name for entry in entries)
+        raise SceneError(f"{path}: no material is left to bake; it has: {there}")
+    for number, rule in enumerate(rules):
+        _require_fitting(entries, rule.match, f"{path}: rules[{number}]: match")
+    for name, patterns in packs.items():
+        for pattern in patterns:
+            _require_fitting(every, [pattern], f"{path}: packs.{name}")
+    beside = [entry.name for entry in every if not entry.wish.folder]
+    require_pack_names(packs, beside, f"{path}: packs")
+    return Scene(path, out, tuple(meant), packs, tuple(every))
+
+
+def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: str) -> None:
+    """Refuses patterns that fit no name, unless they may be for a document that is broken."""
+    is_read = all(entry.material for entry in entries)
+    if is_read and not any(fits_any(entry.name, patterns) for entry in entries):
+        there = ", ".join(entry.name for entry in entries)
+        raise SceneError(f"{where}: no bundle is called {', '.join(patterns)}; there: {there}")

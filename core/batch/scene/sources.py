@@ -1,0 +1,205 @@
+"""Finds the materials of folders, documents, stages and of what an application handed over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.outputs import resolved, why_not_told, with_plain_letters
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.batch.scene.documents import Documents
+from verdigris.core.batch.scene.entry import Entry, Source
+from verdigris.core.batch.scene.fields import SceneError, Values, read_json
+from verdigris.core.batch.scene.links import DOCUMENT_SUFFIX, distinct
+
+STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+_HANDED_OVER = "handed over"
+_NO_FILE = "is no plain file: name a document that is one, or take it away"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a source are read."""
+
+    search: tuple[Path, ...] = ()
+    """Further folders that files may lie in."""
+    allow_outside: bool = False
+    """Whether files may lie anywhere."""
+    documents: Documents = field(default_factory=Documents)
+    """Keeps what was loaded."""
+    to_here: Callable[[str], str] = str
+    """Turns a path of the machine that wrote the source into one of this machine."""
+
+
+def entries_of(path: Path, reading: Reading) -> list[Entry]:
+    """The materials of one file or folder. A document that is broken is an entry that says so:
+    it keeps nothing else from being baked."""
+    try:
+        is_there = path.exists()
+    except OSError as failure:
+        raise SceneError(f"{path}: cannot be read ({failure.strerror}): correct the path") from None
+    if not is_there:
+        require_for(path)
+        raise SceneError(f"{path}: there is no such file or folder")
+    if path.is_dir():
+        files = distinct(_documents_below(path))
+        return [
+            entry.with_links(links)
+            for file, links in files.items()
+            for entry in _of_document(file, reading)
+        ]
+    suffix = path.suffix.lower()
+    if suffix == DOCUMENT_SUFFIX:
+        return list(_of_document(path, reading, is_named=True))
+    if suffix in STAGE_SUFFIXES:
+        return list(_of_stage(path, reading))
+    if suffix == ".json":
+        return list(_of_hand_over(path, read_json(path), reading))
+    known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
+    raise SceneError(f"{path}: is no scene: use a folder, or a file of {known}")
+
+
+def is_hand_over(values: object) -> bool:
+    """Whether a JSON is the summary that an application's batch program writes."""
+    materials = values.get("materials") if isinstance(values, dict) else None
+    return isinstance(materials, list) and any(
+        isinstance(each, dict) and "status" in each for each in materials
+    )
+
+
+def _documents_below(folder: Path) -> Iterator[Path]:
+    """All documents in a folder and below; not those of folders whose names begin with a dot."""
+    for path in sorted(folder.rglob(f"*{DOCUMENT_SUFFIX}")):
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether it is a pipe, a socket or a device; what is missing or a folder is told of where it
+    is read."""
+    try:
+        return path.exists() and not (path.is_file() or path.is_dir())
+    except OSError:
+        return False
+
+
+def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterator[Entry]:
+    source = Source(str(path), None, reading.search, reading.allow_outside)
+    plain = plain_name(path.stem)
+    if _is_no_file(path):
+        # nothing may ever come out of a pipe
+        yield Entry(plain, source, problem=f"{path}: {_NO_FILE}")
+        return
+    try:
+        document = reading.documents.load(source)
+        if not document.materials and is_named:
+            document.require_material()
+    except VerdigrisError as failure:
+        yield Entry(plain, source, problem=str(failure))
+        return
+    problem = why_not_told(str(path))
+    # a document without materials is there for others to include it
+    for material in document.materials:
+        yield Entry(material.file_name, source, material.name, problem=problem)
+
+
+def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
+    try:
+        from pxr import Usd
+    except ImportError:
+        raise SceneError(
+            f"{path}: this Python has no pxr, which stages are read with: "
+            "pip install 'verdigris[usd]'"
+        ) from None
+    from verdigris.core.material.usd.usdshade import convert, list_materials
+
+    if _is_no_file(path):
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=f"{path}: {_NO_FILE}")
+        return
+    try:
+        stage = Usd.Stage.Open(str(path))
+    except Exception as failure:  # noqa: BLE001  pxr raises what it likes
+        problem = f"{path}: cannot be opened: {_plain_words(str(failure))}"
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=problem)
+        return
+    there = list_materials(stage)
+    if not there:
+        raise SceneError(f"{path}: has no material")
+    # pxr takes relative names from where a link is, and not from where it leads
+    own = resolved(path.parent), resolved(path).parent
+    search = tuple(dict.fromkeys((*own, *reading.search)))
+    for prim in there:
+        name = plain_name(prim.rpartition("/")[2])
+        where = f"{path}{prim}"
+        try:
+            found = convert(stage, prim)
+        except VerdigrisError as failure:
+            yield Entry(name, Source(where), name, problem=str(failure))
+            continue
+        source = Source(where, found.text, search, reading.allow_outside)
+        yield Entry(name, source, found.name, notes=found.notes)
+
+
+def _plain_words(text: str) -> str:
+    """What pxr says, without where in its own sources it says so."""
+    said = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
+    return said[0] if said else text
+
+
+def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entry]:
+    """What a plug-in's batch program has handed over: its summary, beside the documents."""
+    if not is_hand_over(values):
+        raise SceneError(
+            f"{path}: is no scene and no summary of a batch program: see docs/SCENES.md"
+        )
+    assert isinstance(values, dict)
+    for number, material in enumerate(values["materials"]):
+        where = f"{path}: materials[{number}]"
+        known = ("name", "status", "document", "search", "error", "notes")
+        if not isinstance(material, dict):
+            raise SceneError(f"{where}: is {material!r}: use an object")
+        # an application may tell more than is of use here
+        found = Values({key: material[key] for key in known if key in material}, where, known)
+        name = plain_name(found.text("name", f"material_{number}"))
+        if found.text("status") != _HANDED_OVER:
+            why = found.text("error") or f"the application says {found.text('status')!r}"
+            yield Entry(name, Source(where), name, problem=why)
+            continue
+        if not found.text("document"):
+            raise SceneError(f"{where}: document is empty: name the file that was handed over")
+        document = path.parent / reading.to_here(found.text("document"))
+        folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
+        search = tuple(dict.fromkeys((*folders, *reading.search)))
+        own = replace(reading, search=search)
+        entries = list(_of_document(document, own, is_named=True))
+        notes = found.texts("notes")
+        yield from (replace(entry, notes=notes) for entry in entries)
+
+
+def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
+    """Names that are all different, also where file systems take upper and lower case for one:
+    of materials that are called alike, the document's name is put before each, then a number
+    behind."""
+    lowered = [entry.name.lower() for entry in entries]
+    named = []
+    for entry, low in zip(entries, lowered, strict=True):
+        stem = plain_name(Path(entry.source.name).stem)
+        is_alone = lowered.count(low) == 1 or not stems or stem == entry.name
+        named.append(entry if is_alone else replace(entry, name=f"{stem}-{entry.name}"))
+    taken: set[str] = set()
+    found = []
+    for entry in named:
+        name, number = entry.name, 2
+        while name.lower() in taken:
+            name, number = f"{entry.name}-{number}", number + 1
+        taken.add(name.lower())
+        found.append(replace(entry, name=name))
+    return found
+
+
+def plain_name(name: str) -> str:
+    """A name that every file system takes."""
+    return with_plain_letters(name).strip(".") or "_"

@@ -1,0 +1,1 @@
+"""Bytes and nanoseconds of a bundle, against the graph that it replaces."""

@@ -1,0 +1,324 @@
+"""What a neural material costs an engine, against the graph and the textures that it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.bundle.cost.timing import time_material
+from verdigris.core.bundle.files.arithmetic import IN_WORDS
+from verdigris.core.bundle.files.latents import LatentTexture
+from verdigris.core.bundle.files.weights import pack_weights, round_decoder
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import (
+    RuntimeChoice,
+    Stored,
+    fastest_advised,
+    stored_of,
+)
+from verdigris.core.bundle.runtime.runtime import fits_in_constants, gains_by_constants
+from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout
+
+if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+# Faster by less than this is not worth a bake.
+WORTHWHILE = 1.2
+# Of a level and all that are coarser, in quarters.
+_MIPS = 4 / 3
+# More places than any bake averages are not measured.
+_MOST_PLACES = 256
+_KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
+
+
+@dataclass(frozen=True)
+class Nanoseconds:
+    """Of an evaluation on one device, a lane at a time; None where it was not measured."""
+
+    portable: float
+    """The plain decoder with exact trilinear latents."""
+    sampler: float
+    """The same, with latents from the texture unit."""
+    constants: float | None = None
+    """The same, with the decoder in a constant buffer, where it fits."""
+    cooperative: float | None = None
+    """Cooperative vectors, with exact trilinear latents."""
+    cooperative_sampler: float | None = None
+    """Cooperative vectors, with latents from the texture unit."""
+    cooperative_stochastic: float | None = None
+    """Cooperative vectors, with one texel of one level."""
+    cooperative_constants: float | None = None
+    """Cooperative vectors, with latents from the texture unit and the decoder in a constant
+    buffer."""
+    cooperative_registers: float | None = None
+    """The fastest of these, with latents that are computed instead of fetched."""
+    teacher: float | None = None
+    """The source's own graph, at a point."""
+    teacher_filtered: float | None = None
+    """The same, averaged over as many places of a texel as the bake was taught with: what the
+    neural material answers. None where that is one place, or unknown."""
+
+    @property
+    def way(self) -> str:
+        """The fastest one that filters latents without noise."""
+        others = ("cooperative_stochastic", "cooperative_registers", "teacher", "teacher_filtered")
+        names = [each.name for each in fields(self) if each.name not in others]
+        found = {name: getattr(self, name) for name in names}
+        return min(
+            (name for name in names if found[name] is not None), key=lambda name: found[name]
+        )
+
+    @property
+    def neural(self) -> float:
+        """What that one takes."""
+        return float(getattr(self, self.way))
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster than the graph at a point."""
+        return None if self.teacher is None else self.teacher / self.neural
+
+    @property
+    def filtered_ratio(self) -> float | None:
+        """How many times faster than the graph averaged over a texel."""
+        return None if self.teacher_filtered is None else self.teacher_filtered / self.neural
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Everything that `verdigris cost` says."""
+
+    name: str
+    """Of the material."""
+    is_forecast: bool
+    """Untrained numbers of the size that a bake would have."""
+    network: str
+    """The decoder."""
+    device: str
+    """What was measured on."""
+    is_software: bool
+    """A processor: no forecast of a graphics card."""
+    weights_bytes: int
+    """Of the decoder."""
+    latents_bytes: int
+    """Of the latents, all mips."""
+    maps_bytes: int
+    """Of emission and opacity."""
+    multiply_adds: int
+    """Of the matrices, in an evaluation."""
+    activations: int
+    """In an evaluation."""
+    nanoseconds: Nanoseconds
+    """Of an evaluation."""
+    textures: int | None = None
+    """How many images the graph reads."""
+    textures_bytes: int | None = None
+    """Of them with mips, in the channels and bits that their files have."""
+    textures_compressed_bytes: int | None = None
+    """Of them with mips, at a byte a texel, as block compression stores most."""
+    places: int | None = None
+    """Of a texel, which the graph was averaged over for `teacher_filtered`."""
+    advised: str | None = None
+    """The arithmetic that the bundle asks for; cooperative vectors were measured accordingly."""
+
+    @property
+    def loaded_bytes(self) -> int:
+        return self.weights_bytes + self.latents_bytes + self.maps_bytes
+
+    @property
+    def verdict(self) -> str:
+        """One plain sentence."""
+        ratio = self.nanoseconds.ratio
+        if ratio is None:
+            return "name the document with --source to compare with its graph"
+        filtered = self.nanoseconds.filtered_ratio
+        here = " on this processor; measure on the graphics card" if self.is_software else ""
+        here = f",{here}" if here and filtered is not None else here
+        texel = f"averaged over {self.places} places of a texel, which is what"
+        if ratio < WORTHWHILE:
+            result = f"{1 / ratio:.1f} times slower" if ratio < 1 else "no faster"
+            text = f"the source graph is cheap: baking it would make it {result}"
+            if filtered is not None:
+                text += (
+                    f"; {texel} the neural material answers, the graph takes {filtered:.1f} times "
+                    "as long as the decoder"
+                )
+            return text + here
+        text = f"the neural material is {ratio:.1f} times faster than its graph"
+        if filtered is not None:
+            text += f" at a point, and {filtered:.1f} times faster than it {texel} it answers"
+        return text + here
+
+    def as_json(self) -> dict[str, Any]:
+        nanoseconds = asdict(self.nanoseconds)
+        nanoseconds |= {"neural": self.nanoseconds.neural, "neural_way": self.nanoseconds.way}
+        return asdict(self) | {
+            "nanoseconds": nanoseconds,
+            "loaded_bytes": self.loaded_bytes,
+            "ratio": self.nanoseconds.ratio,
+            "filtered_ratio": self.nanoseconds.filtered_ratio,
+            "verdict": self.verdict,
+        }
+
+
+def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
+    maps = (bundle.manifest.emission, bundle.manifest.opacity)
+    footprint = _taught_with(bundle.manifest.source, bundle.layout.width)
+    name = bundle.manifest.name
+    cost = _cost(name, stored_of(bundle), device, teacher, footprint, bundle.advised)
+    return replace(cost, maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts))
+
+
+def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
+    """Before a bake: what it would cost, whatever the numbers turn out to be."""
+    stored = untrained(settings)
+    footprint = _footprint(settings.draw.finest_places, settings.resolution)
+    cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
+    return replace(cost, is_forecast=True)
+
+
+def _taught_with(source: Mapping[str, Any], width: int) -> Footprint:
+    """The texel that a bundle says it was taught with; its source may say anything, or nothing."""
+    places: Any = source
+    for name in ("settings", "draw", "finest_places"):
+        places = places.get(name) if isinstance(places, Mapping) else None
+    return _footprint(places, width)
+
+
+def _footprint(places: Any, width: int) -> Footprint:
+    is_known = type(places) is int and 1 <= places <= _MOST_PLACES
+    return Footprint(1 / width, places) if is_known else POINT
+
+
+def untrained(settings: BakeSettings) -> Stored:
+    """A material of the size that these settings make."""
+    layout = settings.layout()
+    parameters = initialise(settings.spec, LatentLayout(1, 1), settings.seed)
+    parameters.decoder[:] = round_decoder(parameters.decoder)
+    random = np.random.default_rng(settings.seed)
+    channels = settings.spec.latent_channels
+    sizes = [layout.level_size(level) for level in range(layout.levels)]
+    levels = [random.integers(0, 256, (channels // 4, *size, 4), np.uint8) for size in sizes]
+    scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
+    weights, _ = pack_weights(parameters)
+    return Stored(settings.spec, weights, LatentTexture(levels, scale, offset))
+
+
+def _cost(
+    name: str,
+    stored: Stored,
+    device: Device,
+    teacher: Teacher | None,
+    footprint: Footprint,
+    advised: str | None = None,
+) -> Cost:
+    spec = stored.spec
+    cost = Cost(
+        name=name,
+        is_forecast=False,
+        network=f"{spec.name} {spec.activation}",
+        device=str(device),
+        is_software=device.is_software,
+        weights_bytes=len(stored.weights),
+        latents_bytes=sum(level.nbytes for level in stored.latents.levels),
+        maps_bytes=0,
+        multiply_adds=spec.multiply_adds,
+        activations=spec.hidden_layers * spec.hidden_width,
+        nanoseconds=measure(stored, device, teacher, footprint, advised),
+        advised=advised,
+    )
+    if teacher is None:
+        return cost
+    sizes = texture_sizes(teacher.document, teacher.material.name)
+    return replace(
+        cost,
+        places=footprint.places if footprint.places > 1 else None,
+        textures=len(sizes),
+        textures_bytes=round(sum(texels * each for texels, each in sizes) * _MIPS),
+        textures_compressed_bytes=round(sum(texels for texels, _ in sizes) * _MIPS),
+    )
+
+
+def measure(
+    stored: Stored,
+    device: Device,
+    teacher: Teacher | None,
+    footprint: Footprint = POINT,
+    advised: str | None = None,
+) -> Nanoseconds:
+    """Every way that `advised` allows, and the graph at a point and over the footprint."""
+
+    def took(choice: RuntimeChoice, from_registers: bool = False) -> float:
+        material = BundleMaterial(stored, device, choice, from_registers=from_registers)
+        return time_material(material).nanoseconds
+
+    found: dict[str, float] = {
+        "portable": took(RuntimeChoice()),
+        "sampler": took(RuntimeChoice(filter="sampler")),
+    }
+    has_constants = fits_in_constants(stored.spec)
+    if has_constants:
+        found["constants"] = took(RuntimeChoice(filter="sampler", is_constant=True))
+    cooperative = fastest_advised(device, advised)
+    if cooperative.is_cooperative:
+        found["cooperative"] = took(cooperative)
+        for filter in ("sampler", "stochastic"):
+            found[f"cooperative_{filter}"] = took(replace(cooperative, filter=filter))
+        sampled = replace(cooperative, filter="sampler")
+        if has_constants:
+            found["cooperative_constants"] = took(replace(sampled, is_constant=True))
+        fastest = replace(sampled, is_constant=gains_by_constants(stored.spec, advised))
+        found["cooperative_registers"] = took(fastest, from_registers=True)
+    if teacher is not None:
+        found["teacher"] = time_material(teacher).nanoseconds
+        if footprint.places > 1:
+            taken = time_material(teacher, footprint=footprint)
+            found["teacher_filtered"] = taken.nanoseconds
+    return Nanoseconds(**found)
+
+
+def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
+    """Texels of the finest level, and bytes of each, of every image that the material reads."""
+    from verdigris.core.material.report.report import describe
+
+    found: dict[str, tuple[int, int]] = {}
+    for report in describe(document, material, probe=False):
+        for facts in report.textures:
+            texels = facts.width * facts.height * (facts.tiles - facts.tiles_left_out)
+            found[facts.file] = texels, facts.channels * _KIND_BYTES.get(facts.kind, 1)
+    return list(found.values())
+
+
+def print_cost(cost: Cost) -> None:
+    """For terminals."""
+    what = "forecast" if cost.is_forecast else "measured"
+    print(f"{cost.name}: {cost.network}, {what} on {cost.device}")
+    print(f"  neural    {_size(cost.loaded_bytes)}: weights {_size(cost.weights_bytes)}, ", end="")
+    print(f"latents {_size(cost.latents_bytes)} with mips", end="")
+    print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
+    if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
+        print(
+            f"  textures  {_size(cost.textures_bytes)} in {cost.textures} "
+            f"image{'s' if cost.textures != 1 else ''} with mips, "
+            f"{_size(cost.textures_compressed_bytes)} block-compressed"
+        )
+    print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")
+    if cost.advised:
+        print(f"  decode    {IN_WORDS[cost.advised]}")
+    for name, value in asdict(cost.nanoseconds).items():
+        if value is not None:
+            print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")
+    print(f"  {cost.verdict}")
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):.2f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"

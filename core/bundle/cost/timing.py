@@ -1,0 +1,94 @@
+"""Nanoseconds of an evaluation, measured on the present device."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial, Footprint
+
+_TIMING = Source("bundle/cost/time_responses")
+_ROUNDS = 16
+_FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
+_REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long an evaluation took, averaged over very many at once."""
+
+    nanoseconds: float
+    """Of an evaluation: the best of several runs, inputs included."""
+    evaluations: int
+    """In each run."""
+
+
+def time_material(
+    material: DeviceMaterial, seconds: float = 0.02, footprint: Footprint = POINT
+) -> Timing:
+    """Times evaluations in one dispatch that takes about so many seconds; with several places in
+    the footprint each is the mean over them.
+
+    A material that takes four threads for a sample is charged for one of them: on a screen, the
+    others are its neighbours' own evaluations.
+    """
+    most = MOST_THREADS // material.lanes_per_sample
+    threads = min(_FIRST_THREADS[material.device.is_software], most)
+    _run(material, threads, footprint)  # compiles
+    while True:
+        took = _run(material, threads, footprint)
+        if took >= seconds / 2 or 2 * threads > most:
+            break
+        grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
+        threads = min(int(threads * grow), most)
+    took = min([took, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
+    count = threads * _ROUNDS
+    return Timing(took / count / material.lanes_per_sample * 1e9, count)
+
+
+def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
+    """Seconds of one dispatch, by the device's own clock where it has one."""
+    import slangpy
+
+    device = material.device
+    lanes = threads * material.lanes_per_sample
+    entry = "timeResponses" if footprint.places == 1 else "timeFilteredResponses"
+    kernel = material.kernel(_TIMING, entry)
+    variables = {
+        "gTiming": {
+            "count": threads,
+            "rounds": _ROUNDS,
+            "seed": 1,
+            "slopeStep": DEFAULT_SLOPE_STEP,
+            "footprint": footprint.uniform(),
+        },
+        "gSum": material.buffer(lanes, None),
+        **material.bindings(),
+    }
+    gpu = device.gpu
+    has_clock = gpu.has_feature(slangpy.Feature.timestamp_query) and not device.is_software
+    encoder = gpu.create_command_encoder()
+    if has_clock:
+        pool = gpu.create_query_pool(slangpy.QueryType.timestamp, 2)
+        encoder.write_timestamp(pool, 0)
+    device.dispatch(kernel, lanes, variables, encoder)
+    if has_clock:
+        encoder.write_timestamp(pool, 1)
+    gpu.wait_for_idle()
+    start = time.perf_counter()
+    gpu.submit_command_buffer(encoder.finish())
+    gpu.wait_for_idle()
+    elapsed = time.perf_counter() - start
+    if has_clock:
+        begin, end = pool.get_timestamp_results(0, 2)
+        # some drivers answer with zeros
+        elapsed = end - begin if 0 < end - begin < elapsed else elapsed
+    if elapsed <= 0:
+        raise DeviceError(f"{device}: its clock stood still: try another device with --device")
+    return elapsed

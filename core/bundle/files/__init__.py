@@ -1,0 +1,1 @@
+"""The files of a bundle: manifest, weights, latents, maps, reference values."""

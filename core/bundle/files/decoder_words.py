@@ -1,0 +1,157 @@
+"""The manifest's words for the decoder: its layers, its output, its direction inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields
+from verdigris.core.network.spec import (
+    ACTIVATIONS,
+    COSINE_OFFSET,
+    HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
+    LOGARITHM_SHARE,
+    RANGES,
+    SMELU_WIDTH,
+    STRETCH_LIMIT,
+    NetworkSpec,
+    is_within_halves,
+    limit_remedy,
+)
+
+# Texels of latents have this many channels, four in each layer of the file.
+LATENT_CHANNELS = 8
+LATENT_LAYERS = 2
+FRAMES = "frames"
+PARAMETERISATION = "stretched_half_difference_cosines"
+TRANSFORM = "sum_of_exp"
+# What an activation needs beside its input.
+ACTIVATION_CONSTANTS = {
+    "leaky_relu": {"slope": LEAKY_SLOPE},
+    "leaky_smelu": {"slope": LEAKY_SLOPE, "width": SMELU_WIDTH},
+}
+FORMULAS = (
+    "raw = frames * latent; of each frame 8 rows: normal, tangent, stretch x, stretch y",
+    "normal += (0,0,1), tangent += (1,0,0)",
+    "normalise(v) = v / max(length(v), length_epsilon)",
+    "n = normalise(normal); t = normalise(tangent - n * dot(n, tangent)); b = cross(n, t)",
+    "a = (dot(t,wi), dot(b,wi), dot(n,wi)); c = (dot(t,wo), dot(b,wo), dot(n,wo))",
+    "h = normalise(a + c); cosine = dot(h, a)",
+    "s = (cosine + a.z) / max(1 + h.z, half_z_minimum)",
+    "d = (a.x - h.x * s, a.y - h.y * s, cosine)",
+    "p = exp(stretch_limit * tanh(stretch / stretch_limit))",
+    "g = normalise(h.x * p.x, h.y * p.y, h.z)",
+    "l(x) = logarithm_share * log(max(x, 0) + cosine_offset)",
+    "inputs = latent[0..7], then for each frame g.x g.y g.z d.x d.y d.z a.z c.z l(a.z) l(c.z)",
+    "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
+)
+
+
+def network_json(spec: NetworkSpec) -> dict[str, Any]:
+    return {
+        "latent_channels": spec.latent_channels,
+        "frame_count": spec.frame_count,
+        "frames": FRAMES,
+        "inputs": spec.inputs,
+        "layers": [
+            {
+                "inputs": layer.inputs,
+                "outputs": layer.outputs,
+                "activation": _activation_of(spec, index),
+                "weights": weights_name(index),
+                "bias": bias_name(index),
+            }
+            for index, layer in enumerate(spec.layers)
+        ],
+        "activation_constants": ACTIVATION_CONSTANTS.get(spec.activation, {}),
+        "output": {
+            "transform": TRANSFORM,
+            "lobes": spec.lobes,
+            "shift": spec.output_shift,
+            "limit": spec.output_limit,
+        },
+        "directions": {
+            "parameterisation": PARAMETERISATION,
+            "half_z_minimum": HALF_Z_MINIMUM,
+            "length_epsilon": LENGTH_EPSILON,
+            "stretch_limit": STRETCH_LIMIT,
+            "cosine_offset": COSINE_OFFSET,
+            "logarithm_share": LOGARITHM_SHARE,
+            "formulas": list(FORMULAS),
+        },
+    }
+
+
+def weights_name(layer: int) -> str:
+    return f"layer{layer}.weights"
+
+
+def bias_name(layer: int) -> str:
+    return f"layer{layer}.bias"
+
+
+def tensor_names(spec: NetworkSpec) -> tuple[str, ...]:
+    """Of every tensor that a decoder needs."""
+    layers = range(len(spec.layers))
+    return (FRAMES, *(each(k) for k in layers for each in (weights_name, bias_name)))
+
+
+def parse_network(manifest: Fields) -> NetworkSpec:
+    """The decoder of a bundle or of a scene."""
+    try:
+        return _parse_spec(manifest.table("network"))
+    except SettingsError as failure:
+        manifest.refuse("network", str(failure))
+
+
+def _parse_spec(fields: Fields) -> NetworkSpec:
+    """Raises SettingsError where it is none that this version can evaluate."""
+    layers = list(fields.tables("layers", RANGES["hidden_layers"][1] + 1))
+    fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
+    output = fields.table("output")
+    output.chosen("transform", (TRANSFORM,))
+    for name in ("shift", "limit"):
+        fits = abs(output.number(name)) < LARGEST_SINGLE
+        output.require(fits, name, "it must fit single floats")
+    lobes = output.whole("lobes", *RANGES["lobes"])
+    fits = is_within_halves(output.number("limit"), lobes)
+    output.require(fits, "limit", limit_remedy(lobes))
+    directions = fields.table("directions")
+    directions.chosen("parameterisation", (PARAMETERISATION,))
+    _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
+    _require_constant(directions, "length_epsilon", LENGTH_EPSILON)
+    _require_constant(directions, "stretch_limit", STRETCH_LIMIT)
+    _require_constant(directions, "cosine_offset", COSINE_OFFSET)
+    _require_constant(directions, "logarithm_share", LOGARITHM_SHARE)
+    spec = NetworkSpec(
+        hidden_width=layers[0].whole("outputs", *RANGES["hidden_width"]),
+        hidden_layers=len(layers) - 1,
+        activation=layers[0].chosen("activation", tuple(ACTIVATIONS)),
+        latent_channels=fields.whole("latent_channels", LATENT_CHANNELS, LATENT_CHANNELS),
+        frame_count=fields.whole("frame_count", *RANGES["frame_count"]),
+        lobes=lobes,
+        output_shift=output.number("shift"),
+        output_limit=output.number("limit"),
+    )
+    fields.whole("inputs", spec.inputs, spec.inputs)
+    fields.chosen("frames", (FRAMES,))
+    for index, (layer, table) in enumerate(zip(spec.layers, layers, strict=True)):
+        table.whole("inputs", layer.inputs, layer.inputs)
+        table.whole("outputs", layer.outputs, layer.outputs)
+        table.chosen("activation", (_activation_of(spec, index),))
+        table.chosen("weights", (weights_name(index),))
+        table.chosen("bias", (bias_name(index),))
+    constants = fields.table("activation_constants")
+    for name, value in ACTIVATION_CONSTANTS.get(spec.activation, {}).items():
+        _require_constant(constants, name, value)
+    return spec
+
+
+def _activation_of(spec: NetworkSpec, layer: int) -> str:
+    return spec.activation if layer < spec.hidden_layers else "none"
+
+
+def _require_constant(fields: Fields, name: str, value: float) -> None:
+    fields.require(fields.number(name) == value, name, f"this version evaluates {value}")

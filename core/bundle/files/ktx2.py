@@ -1,0 +1,282 @@
+"""KTX 2.0 files of plain texels: a 2D texture, or an array of them, with a full mip chain.
+
+Khronos's specification of the container is "KTX File Format 2.0"; of the data format descriptor,
+"Khronos Data Format 1.3".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.errors import BundleError
+
+Texels = NDArray[Any]
+
+IDENTIFIER = b"\xabKTX 20\xbb\r\n\x1a\n"
+# Row 0 is at the lowest v.
+ORIENTATION = "ru"
+# Of the key/value data: readers hold them as pairs, of which Verdigris writes two.
+_MOST_PAIR_BYTES = 1 << 16
+_HEADER = struct.Struct("<12s9I4I2Q")
+# Of the header, behind the identifier.
+_HEADER_FIELDS = (
+    *("vkFormat", "typeSize", "pixelWidth", "pixelHeight", "pixelDepth", "layerCount"),
+    *("faceCount", "levelCount", "supercompressionScheme", "dfdByteOffset", "dfdByteLength"),
+    *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
+)
+_LEVEL = struct.Struct("<3Q")
+_LINEAR, _BT709, _RGBSDA = 1, 1, 1
+_DESCRIPTOR_VERSION = 2
+_SAMPLE_IDS = (0, 1, 2, 15)
+_FLOAT_SIGNED = 0xC0
+_MINUS_ONE, _ONE = 0xBF800000, 0x3F800000
+
+
+@dataclass(frozen=True)
+class TexelFormat:
+    """One of the formats that bundles use."""
+
+    name: str
+    """As the manifest writes it."""
+    number: int
+    """VkFormat."""
+    dtype: np.dtype[Any]
+    """Of a channel."""
+    channels: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of a texel."""
+        return self.channels * self.dtype.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.kind == "f"
+
+    @property
+    def alignment(self) -> int:
+        """Of a level in the file: the least common multiple of the texel's size and 4."""
+        return int(np.lcm(self.size, 4))
+
+
+# Of one byte, of four, and of four half floats.
+R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
+FORMATS = {
+    each.name: each
+    for each in (
+        TexelFormat(R8, 9, np.dtype("u1"), 1),
+        TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
+        TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
+    )
+}
+
+
+def level_size(width: int, height: int, level: int) -> tuple[int, int]:
+    """Height and width of a mip level."""
+    return max(1, height >> level), max(1, width >> level)
+
+
+def descriptor(texel: TexelFormat) -> bytes:
+    """The data format descriptor: one basic block."""
+    bits = 8 * texel.dtype.itemsize
+    samples = b"".join(
+        struct.pack(
+            "<HBBIII",
+            bits * index,
+            bits - 1,
+            _SAMPLE_IDS[index] | (_FLOAT_SIGNED if texel.is_float else 0),
+            0,
+            _MINUS_ONE if texel.is_float else 0,
+            _ONE if texel.is_float else (1 << bits) - 1,
+        )
+        for index in range(texel.channels)
+    )
+    block = struct.pack(
+        "<IHHBBBB4B8B",
+        *(0, _DESCRIPTOR_VERSION, 24 + len(samples)),
+        *(_RGBSDA, _BT709, _LINEAR, 0),
+        *(0, 0, 0, 0),
+        *(texel.size, 0, 0, 0, 0, 0, 0, 0),
+    )
+    return struct.pack("<I", 4 + len(block) + len(samples)) + block + samples
+
+
+def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes:
+    """The file of these levels, finest first, each [height, width, channels] or, for an array,
+    [layers, height, width, channels]; row 0 is at the lowest v."""
+    texel = FORMATS[format_name]
+    is_array = levels[0].ndim == 4
+    height, width = levels[0].shape[-3:-1]
+    pairs = _key_values({"KTXorientation": ORIENTATION, "KTXwriter": writer})
+    description = descriptor(texel)
+    description_at = _HEADER.size + _LEVEL.size * len(levels)
+    pairs_at = description_at + len(description)
+    end = pairs_at + len(pairs)
+
+    entries: list[tuple[int, int]] = []
+    chunks: list[bytes] = []
+    for number, level in reversed(list(enumerate(levels))):
+        layers = level.shape[:-3]
+        expected = (*layers, *level_size(width, height, number), texel.channels)
+        if level.shape != expected or level.dtype != texel.dtype or layers != levels[0].shape[:-3]:
+            raise ValueError(f"level {number} is {level.dtype} {level.shape}, not {expected}")
+        chunks.append(bytes(-end % texel.alignment))
+        end += len(chunks[-1])
+        chunks.append(np.ascontiguousarray(level, texel.dtype).tobytes())
+        entries.append((end, len(chunks[-1])))
+        end += len(chunks[-1])
+
+    header = _HEADER.pack(
+        *(IDENTIFIER, texel.number, texel.dtype.itemsize, width, height, 0),
+        *(levels[0].shape[0] if is_array else 0, 1, len(levels), 0),
+        *(description_at, len(description), pairs_at, len(pairs), 0, 0),
+    )
+    index = b"".join(_LEVEL.pack(at, size, size) for at, size in reversed(entries))
+    return b"".join([header, index, description, pairs, *chunks])
+
+
+def _key_values(values: dict[str, str]) -> bytes:
+    """Sorted by key, each text ended by a zero and padded to 4 bytes."""
+    result = b""
+    for key, text in sorted(values.items()):
+        pair = key.encode() + b"\0" + text.encode() + b"\0"
+        result += struct.pack("<I", len(pair)) + pair
+        result += bytes(-len(result) % 4)
+    return result
+
+
+@dataclass(frozen=True)
+class TextureShape:
+    """What a texture must be to be read."""
+
+    format: TexelFormat
+    width: int
+    height: int
+    levels: int
+    layers: int
+    """0 for a texture that is no array."""
+
+    def level(self, number: int) -> tuple[int, ...]:
+        height, width = level_size(self.width, self.height, number)
+        layers = (self.layers,) if self.layers else ()
+        return (*layers, height, width, self.format.channels)
+
+    @property
+    def texel_bytes(self) -> int:
+        """Of all levels: what a device holds, without what a file has around them."""
+        return sum(map(self.level_bytes, range(self.levels)))
+
+    def level_bytes(self, number: int) -> int:
+        height, width = level_size(self.width, self.height, number)
+        return max(1, self.layers) * height * width * self.format.size
+
+
+def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
+    """The levels, finest first, of a file that must be of this shape to the letter."""
+    texel = expected.format
+    if len(data) < _HEADER.size:
+        remedy = f"shorter than its header, {_HEADER.size} bytes"
+        _require(False, file, "length", len(data), remedy)
+    if data[:12] != IDENTIFIER:
+        raise BundleError(f"{file}: is not KTX 2.0: its identifier is {data[:12]!r}")
+    header = dict(zip(_HEADER_FIELDS, _HEADER.unpack_from(data)[1:], strict=True))
+    wanted = {
+        "vkFormat": texel.number,
+        "typeSize": texel.dtype.itemsize,
+        "pixelWidth": expected.width,
+        "pixelHeight": expected.height,
+        "pixelDepth": 0,
+        "layerCount": expected.layers,
+        "faceCount": 1,
+        "levelCount": expected.levels,
+        "supercompressionScheme": 0,
+        "sgdByteOffset": 0,
+        "sgdByteLength": 0,
+    }
+    for name, value in wanted.items():
+        _require(header[name] == value, file, name, header[name], f"the manifest needs {value}")
+    index_end = _HEADER.size + _LEVEL.size * expected.levels
+    _require(len(data) >= index_end, file, "length", len(data), "the level index is cut off")
+    start = _check_descriptions(data, header, index_end, texel, file)
+    return _read_levels(data, expected, start, file)
+
+
+def _check_descriptions(
+    data: bytes, header: dict[str, int], index_end: int, texel: TexelFormat, file: str
+) -> int:
+    """Holds descriptor and key/value pairs to the format; the byte at which texels may begin."""
+    wanted = descriptor(texel)
+    at, size = header["dfdByteOffset"], header["dfdByteLength"]
+    _require(at == index_end, file, "dfdByteOffset", at, f"it follows the levels at {index_end}")
+    _require(size == len(wanted), file, "dfdByteLength", size, f"it must be {len(wanted)}")
+    found = data[at : at + size]
+    _require(found == wanted, file, "the data format descriptor", found[:8], f"not {texel.name}'s")
+    at, size = header["kvdByteOffset"], header["kvdByteLength"]
+    begin = index_end + len(wanted)
+    _require(at == begin, file, "kvdByteOffset", at, f"it follows the descriptor at {begin}")
+    _require(at + size <= len(data), file, "kvdByteLength", size, "it ends beyond the file")
+    most = f"at most {_MOST_PAIR_BYTES} bytes of key/value data are read"
+    _require(size <= _MOST_PAIR_BYTES, file, "kvdByteLength", size, most)
+    pairs = _parse_pairs(data[at : at + size], file)
+    orientation = pairs.get(b"KTXorientation")
+    _require(
+        orientation == ORIENTATION.encode() + b"\0",
+        file,
+        "KTXorientation",
+        orientation,
+        f"it must be {ORIENTATION!r}: row 0 at the lowest v",
+    )
+    return at + size
+
+
+def _parse_pairs(data: bytes, file: str) -> dict[bytes, bytes]:
+    pairs: dict[bytes, bytes] = {}
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "little")
+        key, end, value = data[at + 4 : at + 4 + size].partition(b"\0")
+        holds = at + 4 + size <= len(data) and bool(key) and bool(end) and key not in pairs
+        _require(holds, file, "key/value data", at, "the pair at this byte is damaged")
+        pairs[key] = value
+        at += 4 + size + -size % 4
+    return pairs
+
+
+def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> list[Texels]:
+    texel = expected.format
+    levels: list[Texels] = []
+    end = len(data)
+    for number in range(expected.levels):
+        field = f"level {number}"
+        at, size, plain = _LEVEL.unpack_from(data, _HEADER.size + _LEVEL.size * number)
+        wanted = expected.level_bytes(number)
+        for what, given in (("byteLength", size), ("uncompressedByteLength", plain)):
+            _require(given == wanted, file, f"{field} {what}", given, f"it must be {wanted}")
+        _require(at % texel.alignment == 0, file, f"{field} byteOffset", at, "is not aligned")
+        beyond = f"the level ends at {at + size}, beyond the file's end at {len(data)}"
+        _require(at + size <= len(data), file, f"{field} byteOffset", at, beyond)
+        # finest last, with nothing but padding between
+        gap = end - (at + size)
+        holds = at >= start and (number == 0 or 0 <= gap < texel.alignment)
+        _require(holds, file, f"{field} byteOffset", at, "levels must lie smallest first")
+        behind = f"the level ends at {at + size}, the file at {len(data)}: nothing may follow it"
+        _require(number > 0 or gap == 0, file, f"{field} byteOffset", at, behind)
+        values = np.frombuffer(data, texel.dtype, size // texel.dtype.itemsize, at)
+        if texel.is_float and not np.isfinite(values).all():
+            raise BundleError(f"{file}: {field} holds values that are not finite")
+        levels.append(values.reshape(expected.level(number)))
+        end = at
+    gap = end - start
+    _require(0 <= gap < texel.alignment, file, "length", len(data), f"{gap} bytes are nobody's")
+    return levels
+
+
+def _require(holds: bool, file: str, field: str, value: object, remedy: str) -> None:
+    if not holds:
+        raise BundleError(f"{file}: {field} is {value!r}: {remedy}")

@@ -1,0 +1,256 @@
+"""The parts of a manifest that bundles and scenes have in common, and how each is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from verdigris.core.base.json_fields import Fields
+from verdigris.core.bundle.files.decoder_words import LATENT_CHANNELS, LATENT_LAYERS, tensor_names
+from verdigris.core.bundle.files.ktx2 import FORMATS, R8, RGBA8, RGBA16F, TextureShape
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+LARGEST_WEIGHTS = 16 << 20
+# A number of a tensor.
+HALF = np.dtype("<f2")
+LARGEST_MAP = 2 << 30
+LARGEST_REFERENCE = 8 << 20
+FEWEST_REFERENCES = 256
+MOST_REFERENCES = 1 << 14
+RUNTIME_FOLDER = "runtime/"
+LARGEST_RUNTIME_FILE = 16 << 20
+MOST_RUNTIME_FILES = 64
+MOST_TENSORS = 64
+LARGEST_SIDE = 8192
+LARGEST_LATENT = 1e30
+# Of a single float with all its digits: smaller ones are zero to many readers.
+SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
+LATENT_FORMATS = (RGBA8, RGBA16F)
+EMISSION_FORMATS = (RGBA16F,)
+OPACITY_FORMATS = (R8,)
+
+
+class FileRecord(NamedTuple):
+    """A file of the bundle as the manifest knows it."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A matrix or a vector of half floats in the weights' file."""
+
+    name: str
+    """As the network names it."""
+    shape: tuple[int, ...]
+    """Rows and columns of a matrix, or the length of a vector."""
+    offset: int
+    """First byte in the file."""
+    row_stride: int
+    """Bytes from row to row; of a vector, of no use: its length in bytes is written."""
+    type: str = "float16"
+    """Of a number."""
+    place: str = field(default="weights.tensors", compare=False)
+    """Where the manifest describes it."""
+
+    @property
+    def is_matrix(self) -> bool:
+        return len(self.shape) == 2
+
+    @property
+    def end(self) -> int:
+        """Beyond the last byte, the padding of a matrix's last row included."""
+        length = self.row_stride if self.is_matrix else HALF.itemsize
+        return self.offset + self.shape[0] * length
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "type": self.type,
+            "offset": self.offset,
+            "row_stride": self.row_stride,
+        }
+
+
+@dataclass(frozen=True)
+class LatentFacts:
+    """The latent texture."""
+
+    record: FileRecord
+    """Its KTX 2.0 file."""
+    layout: LatentLayout
+    """Its size and mip levels."""
+    format: str
+    """One of LATENT_FORMATS."""
+    scale: tuple[float, ...]
+    """By channel: a latent is offset + scale x what is stored."""
+    offset: tuple[float, ...]
+    """By channel."""
+
+    @property
+    def texture(self) -> TextureShape:
+        """What its file must be."""
+        size = (self.layout.width, self.layout.height, self.layout.levels)
+        return TextureShape(FORMATS[self.format], *size, LATENT_LAYERS)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.record.as_json(),
+            "width": self.layout.width,
+            "height": self.layout.height,
+            "levels": self.layout.levels,
+            "layers": LATENT_LAYERS,
+            "format": self.format,
+            "scale": list(self.scale),
+            "offset": list(self.offset),
+        }
+
+
+@dataclass(frozen=True)
+class MapFacts:
+    """A map beside the latents: emission or opacity."""
+
+    record: FileRecord
+    """Its KTX 2.0 file."""
+    width: int
+    """Texels in u."""
+    height: int
+    """Texels in v."""
+    levels: int
+    """Mip levels, the finest included."""
+    format: str
+    """Of its texels."""
+
+    @property
+    def texture(self) -> TextureShape:
+        """What its file must be."""
+        return TextureShape(FORMATS[self.format], self.width, self.height, self.levels, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.record.as_json(),
+            "width": self.width,
+            "height": self.height,
+            "levels": self.levels,
+            "format": self.format,
+        }
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far a decoder may be from the reference."""
+
+    relative: float = 0.01
+    """Largest |a - b| / b where b is at least `floor`."""
+    floor: float = 0.01
+    """Above 0; responses below this are compared by `absolute`."""
+    absolute: float = 1e-4
+    """Largest |a - b| below the floor."""
+    teacher_log_mae: float | None = None
+    """Largest mean |log(1 + a) - log(1 + t)| against the source's own graph."""
+
+    def as_json(self) -> dict[str, float]:
+        values = {"relative": self.relative, "floor": self.floor, "absolute": self.absolute}
+        if self.teacher_log_mae is not None:
+            values["teacher_log_mae"] = self.teacher_log_mae
+        return values
+
+
+def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
+    return FileRecord(
+        fields.file_name("file", folder), fields.whole("bytes", 1, most), fields.sha256("sha256")
+    )
+
+
+def named_runtime(records: Iterable[FileRecord]) -> dict[str, FileRecord]:
+    """The shaders by field."""
+    return {f"runtime[{index}]": record for index, record in enumerate(records)}
+
+
+def parse_count(reference: Fields) -> int:
+    """Rows of a reference."""
+    return reference.whole("count", FEWEST_REFERENCES, MOST_REFERENCES)
+
+
+def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
+    if "runtime" not in fields:
+        return ()
+    tables = fields.tables("runtime", MOST_RUNTIME_FILES)
+    return tuple(parse_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
+
+
+def parse_tensors(weights: Fields, spec: NetworkSpec) -> tuple[Tensor, ...]:
+    """Those of this network; of others, which a newer writer may add, the name alone is read."""
+    names = tensor_names(spec)
+    tables = weights.tables("tensors", MOST_TENSORS)
+    return tuple(_parse_tensor(each) for each in tables if each.text("name") in names)
+
+
+def _parse_tensor(fields: Fields) -> Tensor:
+    shape = fields.wholes("shape", 2)
+    fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
+    return Tensor(
+        fields.text("name"),
+        shape,
+        fields.whole("offset", 0, LARGEST_WEIGHTS),
+        fields.whole("row_stride", 1, LARGEST_WEIGHTS),
+        fields.text("type"),
+        fields.path,
+    )
+
+
+def parse_latents(fields: Fields) -> LatentFacts:
+    fields.whole("layers", LATENT_LAYERS, LATENT_LAYERS)
+    scale, offset = (fields.numbers(name, LATENT_CHANNELS) for name in ("scale", "offset"))
+    in_range = bool((scale >= SMALLEST_SCALE).all() and (scale < LARGEST_LATENT).all())
+    remedy = f"each must be at least {SMALLEST_SCALE:.8g} and below {LARGEST_LATENT}"
+    fields.require(in_range, "scale", remedy)
+    in_range = bool((abs(offset) < LARGEST_LATENT).all())
+    fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
+    return LatentFacts(
+        parse_record(fields, LARGEST_MAP),
+        LatentLayout(*_size(fields), materials=1),
+        fields.chosen("format", LATENT_FORMATS),
+        tuple(scale.tolist()),
+        tuple(offset.tolist()),
+    )
+
+
+def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:
+    if name not in fields:
+        return None
+    table = fields.table(name)
+    width, height, levels = _size(table)
+    return MapFacts(
+        parse_record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
+    )
+
+
+def _size(fields: Fields) -> tuple[int, int, int]:
+    """Of a full mip chain: width, height and levels."""
+    width = fields.whole("width", 1, LARGEST_SIDE)
+    height = fields.whole("height", 1, LARGEST_SIDE)
+    full = max(width, height).bit_length()
+    levels = fields.whole("levels", full, full)
+    return width, height, levels
+
+
+def parse_bounds(fields: Fields) -> Bounds:
+    values: dict[str, float] = {}
+    for name in ("relative", "floor", "absolute", "teacher_log_mae"):
+        if name == "teacher_log_mae" and name not in fields:
+            continue
+        values[name] = fields.number(name)
+        # responses are divided by what is at least the floor
+        holds = values[name] > 0 if name == "floor" else values[name] >= 0
+        fields.require(holds, name, f"it must be {'above 0' if name == 'floor' else '0 or more'}")
+    return Bounds(**values)

@@ -1,0 +1,156 @@
+"""Opens a bundle. Nothing in it is trusted; whatever is wrong is an error with file and field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import BundleError, reason
+from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.bundle.files.checked_files import (
+    check_length,
+    digest,
+    read_latents,
+    read_recorded,
+    read_texture,
+    read_whole,
+)
+from verdigris.core.bundle.files.ktx2 import RGBA8
+from verdigris.core.bundle.files.latents import LatentTexture
+from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
+from verdigris.core.bundle.files.manifest_parts import MapFacts
+from verdigris.core.bundle.files.reference import Reference, parse_reference
+from verdigris.core.bundle.files.replace import set_aside_name
+from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
+from verdigris.core.network.parameters import Parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle whose manifest was read and checked; its other files are read when asked for."""
+
+    folder: Path
+    manifest: Manifest
+    manifest_digest: str
+
+    @property
+    def spec(self) -> NetworkSpec:
+        return self.manifest.spec
+
+    @property
+    def layout(self) -> LatentLayout:
+        return self.manifest.latents.layout
+
+    @property
+    def source_name(self) -> str:
+        """What the material is called in its document."""
+        name = self.manifest.source.get("material")
+        return name if isinstance(name, str) else self.manifest.name
+
+    @property
+    def advised(self) -> str | None:
+        """The arithmetic that it asks for, where that is known."""
+        return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
+
+    @property
+    def is_quantised(self) -> bool:
+        return self.manifest.latents.format == RGBA8
+
+    def weights_bytes(self) -> bytes:
+        """weights.bin, as it is."""
+        return read_recorded(self.folder, self.manifest.weights)
+
+    def latents(self) -> LatentTexture:
+        """The latents as they are stored."""
+        return read_latents(self.folder, self.manifest.latents)
+
+    def parameters(self) -> Parameters:
+        """What the stored numbers mean, in single floats."""
+        manifest = self.manifest
+        file = str(self.folder / manifest.weights.file)
+        decoder = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
+        return Parameters(manifest.spec, self.layout, decoder, self.latents().values())
+
+    def exact_parameters(self) -> Parameters:
+        """What they mean to a decoder in double precision."""
+        return replace(self.parameters(), latents=self.latents().exact_values())
+
+    def reference(self) -> Reference:
+        """The values to check a decoder against."""
+        record = self.manifest.reference
+        data = read_recorded(self.folder, record)
+        return parse_reference(data, self.manifest.reference_count, str(self.folder / record.file))
+
+    def emission(self) -> list[NDArray[Any]] | None:
+        """Mip levels [height, width, 4] in half floats, finest first."""
+        return self._map(self.manifest.emission)
+
+    def opacity(self) -> list[NDArray[Any]] | None:
+        """Mip levels [height, width, 1] in bytes, finest first."""
+        return self._map(self.manifest.opacity)
+
+    def check_files(self) -> None:
+        """Every file that the manifest names is there and is the one that was written with it, and
+        its maps can be read, which no decoder reads."""
+        for record in self.manifest.records:
+            read_recorded(self.folder, record)
+        self.emission()
+        self.opacity()
+
+    def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
+        return read_texture(self.folder, facts.record, facts.texture) if facts else None
+
+
+def open_bundle(path: Path) -> Bundle:
+    """Reads the manifest of a bundle, checks it, and that its files have the lengths it says."""
+    folder = _require_folder(Path(path))
+    file = str(folder / MANIFEST_FILE)
+    data = read_whole(folder, MANIFEST_FILE, LARGEST_MANIFEST)
+    manifest = parse_manifest(data, file)
+    size = manifest.weights.bytes
+    if size % FILE_ALIGNMENT:
+        raise BundleError(
+            f"{file}: weights.bytes is {size}: it must be a multiple of {FILE_ALIGNMENT}"
+        )
+    check_tensors(manifest.spec, manifest.tensors, size, file)
+    for record in manifest.records:
+        check_length(folder, record)
+    return Bundle(folder, manifest, digest(data))
+
+
+def find_bundle_folder(path: Path) -> Path | None:
+    """The folder of a bundle: the path, or where a killed writer has set the one before aside."""
+    if (path / MANIFEST_FILE).exists():
+        return path
+    aside = set_aside_name(path) if path.name else path
+    return aside if not path.exists() and (aside / MANIFEST_FILE).exists() else None
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a command line names a bundle: by what it is called, or by what is in it."""
+    try:
+        return path.suffix == SUFFIX or (path / MANIFEST_FILE).exists()
+    except OSError:
+        # its reader says why
+        return False
+
+
+def _require_folder(path: Path) -> Path:
+    try:
+        folder = find_bundle_folder(path)
+    except (OSError, ValueError) as failure:
+        raise BundleError(f"{path}: cannot be opened ({reason(failure)})") from None
+    if folder is not None:
+        return folder
+    if path.is_dir():
+        raise BundleError(f"{path}: is no bundle: there is no {MANIFEST_FILE} in it")
+    require_for(path)
+    what = "is a file: a bundle is a folder" if path.exists() else "there is no such bundle"
+    raise BundleError(f"{path}: {what}")

@@ -1,0 +1,191 @@
+"""reference.json: values that every decoder of a bundle can check itself against."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.json_fields import LARGEST_SINGLE, parse_json
+from verdigris.core.network.numpy_decoder import evaluate_at_lod
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.network.spec import LatentLayout
+
+Floats = NDArray[np.float32]
+
+_SEED = 20_011
+# Places that the source's own graph is averaged over.
+_PLACES = 16
+_UNIFORM, _AT_EDGES, _ON_LEVELS, _GRAZING, _HORIZON, _MIRRORED = 128, 96, 96, 64, 32, 96
+
+
+@dataclass(frozen=True)
+class Points:
+    """Where and in which directions the material is asked."""
+
+    uv: Floats
+    lod: Floats
+    wi: Floats
+    wo: Floats
+
+    def __len__(self) -> int:
+        return len(self.lod)
+
+
+@dataclass(frozen=True)
+class Reference(Points):
+    """Points with the response there."""
+
+    exported: Floats
+    """Of the bundle's own numbers, computed in double precision."""
+    teacher: Floats | None = None
+    """Of the source's own graph, averaged over a square as wide as 2^lod of the finest texels,
+    where it was asked."""
+
+
+def choose_points(layout: LatentLayout) -> Points:
+    """512 points: ordinary ones, and each edge that a decoder can get wrong."""
+    random = np.random.default_rng(_SEED)
+    last = layout.levels - 1
+    uv = [random.random((_UNIFORM, 2)), _edge_places(random, layout)]
+    uv += [random.uniform(-2, 3, (_ON_LEVELS + _GRAZING + _HORIZON + _MIRRORED, 2))]
+    lod = np.zeros(sum(map(len, uv)))
+    # between levels, on them, before the first and beyond the last; few values, many points
+    choices = [-1.0, 0.25, 1.0, 1.75, 2.0, 2.75, last / 2 + 1, last + 0.5, last + 1, last + 3.5]
+    begin = _UNIFORM + _AT_EDGES
+    lod[begin : begin + _ON_LEVELS] = np.resize(choices, _ON_LEVELS)
+    count = len(lod)
+    wi, wo = hemisphere(random, count), hemisphere(random, count)
+    begin += _ON_LEVELS
+    grazing = slice(begin, begin + _GRAZING)
+    for vectors in (wi[begin : begin + _GRAZING // 2], wo[grazing]):
+        vectors[:, 2] = 10 ** random.uniform(-3.5, -1.5, len(vectors))
+    begin += _GRAZING
+    below = slice(begin, begin + _HORIZON)
+    wi[below][0::3, 2] *= -1
+    wo[below][1::3, 2] *= -1
+    wi[below][2::3, 2] = 0
+    begin += _HORIZON
+    # around the mirror direction, from exactly on it to a wide highlight
+    mirrored = wo[begin:] * [-1, -1, 1]
+    spread = np.resize([0, 0.01, 0.05, 0.2], _MIRRORED)[:, None]
+    wi[begin:] = mirrored + spread * random.standard_normal((_MIRRORED, 3))
+    wi[begin:, 2] = np.abs(wi[begin:, 2])
+    wi[-1] = wo[-1] = [0, 0, 1]
+    return Points(
+        uv=np.concatenate(uv).astype(np.float32),
+        lod=lod.astype(np.float32),
+        wi=_unit(wi),
+        wo=_unit(wo),
+    )
+
+
+def _edge_places(random: np.random.Generator, layout: LatentLayout) -> NDArray[np.float64]:
+    """On texel borders, on their centres, on the seams of a tile, far outside of it."""
+    size = np.array([layout.width, layout.height])
+    whole = random.integers(0, size, (_AT_EDGES, 2))
+    uv = (whole + np.resize([0, 0.5], _AT_EDGES)[:, None]) / size
+    seams = [[0, 0], [1, 1], [-1, 2], [0, 0.5], [0.5, 1], [-0.25, 0.25], [1e-9, -1e-9], [1, 0.3]]
+    uv[: len(seams)] = seams
+    far = slice(len(seams), len(seams) + 16)
+    uv[far] = random.uniform(-50, 50, (16, 2))
+    return np.asarray(uv)
+
+
+def hemisphere(
+    random: np.random.Generator, count: int, least_cosine: float = 0.05
+) -> NDArray[np.float64]:
+    """Directions [count, 3], uniform but for those nearer to the horizon."""
+    cosine, turn = random.uniform(least_cosine, 1, count), 2 * np.pi * random.random(count)
+    sine = np.sqrt(1 - cosine**2)
+    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
+
+
+def _unit(vectors: NDArray[np.float64]) -> Floats:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:
+    """The response of exported numbers, and of the graph that they stand for."""
+    points = choose_points(parameters.layout)
+    return Reference(
+        points.uv,
+        points.lod,
+        points.wi,
+        points.wo,
+        exported=exported_response(parameters, points),
+        teacher=ask_teacher(teacher, points, parameters.layout) if teacher else None,
+    )
+
+
+def exported_response(parameters: Parameters, points: Points) -> Floats:
+    found = evaluate_at_lod(parameters.with_doubles(), points.uv, points.lod, points.wi, points.wo)
+    return np.asarray(found, np.float32)
+
+
+def ask_teacher(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
+    """The graph's own response: of the unit square, averaged over as wide a square as 2^lod of the
+    finest texels."""
+    from verdigris.core.material.evaluator import Footprint
+
+    uv = (points.uv - np.floor(points.uv)).astype(np.float32)
+    # from that of the first level to that of the last
+    lod = np.clip(points.lod, 0, layout.levels)
+    result = np.zeros((len(points), 3), np.float32)
+    above = (points.wi[:, 2] > 0) & (points.wo[:, 2] > 0)
+    for each in np.unique(lod):
+        chosen = above & (lod == each)
+        if chosen.any():
+            footprint = Footprint(min(1.0, 2.0 ** float(each) / layout.width), _PLACES)
+            result[chosen] = teacher.response(
+                uv[chosen], points.wi[chosen], points.wo[chosen], footprint=footprint
+            )
+    return result
+
+
+_COLUMNS = {"uv": (2,), "lod": (), "wi": (3,), "wo": (3,), "exported": (3,), "teacher": (3,)}
+
+
+def encode_reference(reference: Reference) -> bytes:
+    """A column a name; every number is a single float, written so that it is read back exactly."""
+    columns = []
+    for name in _COLUMNS:
+        values = getattr(reference, name)
+        if values is not None:
+            rows = ",\n  ".join(json.dumps(row) for row in _decimals(name, values))
+            columns.append(f' "{name}": [\n  {rows}\n ]')
+    return ("{\n" + ",\n".join([f' "count": {len(reference)}', *columns]) + "\n}\n").encode()
+
+
+def _decimals(name: str, values: Floats) -> Any:
+    """Of uv all digits, because on far tiles they count for readers that compute in double
+    precision; of the others as few as single floats need, which are half as many."""
+    singles = np.asarray(values, np.float32)
+    if name == "uv":
+        return singles.tolist()
+    return np.array([float(str(each)) for each in singles.ravel()]).reshape(singles.shape).tolist()
+
+
+def parse_reference(data: bytes, count: int, file: str) -> Reference:
+    fields = parse_json(data, file)
+    fields.whole("count", count, count)
+    columns: dict[str, Any] = {}
+    for name, shape in _COLUMNS.items():
+        if name == "teacher" and name not in fields:
+            continue
+        values = fields.numbers(name, count, *shape)
+        fields.require(
+            bool((np.abs(values) < LARGEST_SINGLE).all()), name, "it must fit single floats"
+        )
+        columns[name] = values.astype(np.float32)
+    for name in ("wi", "wo"):
+        lengths = np.linalg.norm(columns[name].astype(np.float64), axis=1)
+        is_unit = bool((np.abs(lengths - 1) < 1e-3).all())
+        fields.require(is_unit, name, "directions must be of length 1")
+    return Reference(**columns)

@@ -1,0 +1,98 @@
+"""The decoder for NVIDIA's RTXNS loaders: its layers alone, as `.bin` or as JSON.
+
+Those loaders know a plain perceptron. Latents, frames and direction vectors are its inputs there,
+and a sum of exponentials follows it: docs/FORMAT.md says what an engine computes around it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.decoder_words import network_json
+from verdigris.core.bundle.files.weights import align
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import NetworkSpec
+
+MAGIC = 0xA1C0DE01
+MOST_LAYERS = 8
+MOST_NEURONS = 128
+ALIGNMENT = 64
+_HALF = 0
+_ROW_MAJOR = 0
+_HEADER = struct.Struct("<7I4x")
+_LAYER = struct.Struct("<2I2Q2I")
+_END = struct.Struct("<I4xQ")
+
+
+def check_fits(spec: NetworkSpec, name: str) -> None:
+    """Raises where the loaders would not take the network, and says why."""
+    layers = len(spec.layers)
+    if layers > MOST_LAYERS:
+        raise BundleError(
+            f"{name}: the network has {layers} layers: RTXNS loads at most {MOST_LAYERS}: "
+            "bake with fewer"
+        )
+    widest = max(max(layer.inputs, layer.outputs) for layer in spec.layers)
+    if widest > MOST_NEURONS:
+        raise BundleError(
+            f"{name}: the network is {widest} wide: RTXNS multiplies matrices of at most "
+            f"{MOST_NEURONS} rows and columns: bake with a narrower one"
+        )
+
+
+def rtxns_bin(parameters: Parameters, name: str) -> bytes:
+    """The bytes of a `.bin`: rows without padding, matrices and biases at multiples of 64."""
+    spec = parameters.spec
+    check_fits(spec, name)
+    records: list[bytes] = []
+    payload = b""
+    for layer in spec.layers:
+        parts = []
+        for values in (parameters.weights(layer), parameters.bias(layer)):
+            payload += bytes(align(len(payload), ALIGNMENT) - len(payload))
+            data = values.astype("<f2").tobytes()
+            parts.append((len(data), len(payload)))
+            payload += data
+        (weight_size, weight_at), (bias_size, bias_at) = parts
+        records.append(
+            _LAYER.pack(layer.inputs, layer.outputs, weight_size, bias_size, weight_at, bias_at)
+        )
+    payload += bytes(align(len(payload), ALIGNMENT) - len(payload))
+    records += [bytes(_LAYER.size)] * (MOST_LAYERS - len(records))
+    widths = (spec.hidden_layers, spec.inputs, spec.hidden_width, spec.outputs)
+    header = _HEADER.pack(MAGIC, *widths, _HALF, _HALF)
+    return b"".join([header, *records, _END.pack(_ROW_MAJOR, len(payload)), payload])
+
+
+def rtxns_json(parameters: Parameters, name: str) -> bytes:
+    """The text of a `.json`. What is under `verdigris` the loaders pass over; engines need it."""
+    spec = parameters.spec
+    check_fits(spec, name)
+    document = {
+        "layers": [
+            {
+                "num_inputs": layer.inputs,
+                "num_outputs": layer.outputs,
+                "weights": _numbers(parameters.weights(layer)),
+                "biases": _numbers(parameters.bias(layer)),
+            }
+            for layer in spec.layers
+        ],
+        "verdigris": {
+            "network": network_json(spec),
+            "frames": _numbers(parameters.frames()),
+        },
+    }
+    return (json.dumps(document) + "\n").encode()
+
+
+def _numbers(values: FloatArray) -> list[float]:
+    """Row by row, as half floats, which doubles hold exactly."""
+    return [float(value) for value in values.astype(np.float16).ravel()]
+
+
+TARGETS = {"rtxns-bin": (rtxns_bin, ".bin"), "rtxns-json": (rtxns_json, ".json")}

@@ -1,0 +1,144 @@
+"""weights.bin: the decoder as little-endian half floats, aligned for cooperative vectors."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.decoder_words import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec
+
+MATRIX_ALIGNMENT = 128
+BIAS_ALIGNMENT = 64
+STRIDE_ALIGNMENT = 16
+FILE_ALIGNMENT = 128
+
+
+def align(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
+    """Where each tensor lies, and the length of the file."""
+    tensors: list[Tensor] = []
+    end = 0
+
+    def add(name: str, *shape: int) -> None:
+        nonlocal end
+        stride = HALF.itemsize * shape[-1]
+        if len(shape) == 2:
+            stride = align(stride, STRIDE_ALIGNMENT)
+        start = align(end, MATRIX_ALIGNMENT if len(shape) == 2 else BIAS_ALIGNMENT)
+        tensors.append(Tensor(name, shape, start, stride))
+        end = tensors[-1].end
+
+    add(FRAMES, spec.frame_rows, spec.latent_channels)
+    for index, layer in enumerate(spec.layers):
+        add(weights_name(index), layer.outputs, layer.inputs)
+        add(bias_name(index), layer.outputs)
+    return tuple(tensors), align(end, FILE_ALIGNMENT)
+
+
+def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
+    """The numbers as the file holds them."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = decoder.astype(np.float16)
+    if not np.isfinite(rounded).all():
+        largest = float(np.abs(decoder).max())
+        raise BundleError(
+            f"the decoder's largest number is {largest:.4g}: half floats end at "
+            f"{LARGEST_HALF:.0f}: bake again with another seed or a lower learning rate"
+        )
+    return rounded.astype(np.float32)
+
+
+def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
+    """The file's bytes and where each tensor lies in them."""
+    tensors, size = plan_tensors(parameters.spec)
+    rounded = round_decoder(parameters.decoder).astype(HALF)
+    values = _views(parameters.spec, rounded)
+    data = np.zeros(size, np.uint8)
+    for tensor in tensors:
+        tensor_rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
+    return data.tobytes(), tensors
+
+
+def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
+    """Every tensor of the network is there once, aligned, inside the file and by itself."""
+    wanted = {tensor.name: tensor for tensor in plan_tensors(spec)[0]}
+    names = [tensor.name for tensor in tensors]
+    for name in wanted:
+        if names.count(name) != 1:
+            raise BundleError(
+                f"{file}: weights.tensors names {name!r} {names.count(name)} times: "
+                "it must be there once"
+            )
+    for tensor in tensors:
+        _check_tensor(tensor, wanted[tensor.name].shape, size, file)
+    ordered = sorted(tensors, key=lambda tensor: tensor.offset)
+    for before, after in pairwise(ordered):
+        if before.end > after.offset:
+            raise BundleError(
+                f"{file}: weights.tensors: {after.name!r} begins at {after.offset}, inside "
+                f"{before.name!r}, which ends at {before.end}"
+            )
+
+
+def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) -> None:
+    """One of this shape, aligned and within the `size` bytes of the file."""
+    is_matrix, width = tensor.is_matrix, HALF.itemsize * shape[-1]
+
+    def require(holds: bool, name: str, value: object, remedy: str) -> None:
+        if not holds:
+            raise BundleError(f"{file}: {tensor.place}.{name} is {value}: {remedy}")
+
+    require(tensor.type == "float16", "type", repr(tensor.type), "it must be float16")
+    require(tensor.shape == shape, "shape", tensor.shape, f"needs {shape}")
+    step = STRIDE_ALIGNMENT if is_matrix else 1
+    multiple = f"a multiple of {step} from {width} up" if is_matrix else f"{width} or more"
+    fits = tensor.row_stride >= width and tensor.row_stride % step == 0
+    require(fits, "row_stride", tensor.row_stride, f"it must be {multiple}")
+    alignment = MATRIX_ALIGNMENT if is_matrix else BIAS_ALIGNMENT
+    is_aligned = tensor.offset % alignment == 0
+    require(is_aligned, "offset", tensor.offset, f"it must be a multiple of {alignment}")
+    remedy = f"the tensor must end within the {size} bytes of the file"
+    require(tensor.end <= size, "offset", tensor.offset, remedy)
+
+
+def unpack_weights(
+    spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
+) -> NDArray[np.float32]:
+    """The flat decoder vector of a file whose tensors were checked."""
+    decoder = np.zeros(spec.parameter_count, np.float32)
+    views = _views(spec, decoder)
+    raw = np.frombuffer(data, np.uint8)
+    for tensor in tensors:
+        values = tensor_rows(raw, tensor)
+        if not np.isfinite(values).all():
+            raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
+        views[tensor.name][:] = values.reshape(tensor.shape)
+    return decoder
+
+
+def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The tensors of a flat decoder vector by their names."""
+    start, size = spec.frame_offset, spec.frame_size
+    views = {FRAMES: decoder[start : start + size].reshape(spec.frame_rows, -1)}
+    for index, layer in enumerate(spec.layers):
+        weights = decoder[layer.weight_offset : layer.bias_offset]
+        views[weights_name(index)] = weights.reshape(layer.outputs, -1)
+        views[bias_name(index)] = decoder[layer.bias_offset : layer.end]
+    return views
+
+
+def tensor_rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
+    """View of a tensor's rows in the file, without their padding."""
+    count = tensor.shape[0] if tensor.is_matrix else 1
+    rows = data[tensor.offset : tensor.end].view(HALF).reshape(count, -1)
+    return rows[:, : tensor.shape[-1]]

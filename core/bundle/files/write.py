@@ -1,0 +1,225 @@
+"""Writes a bundle: whole or not at all, and only of the numbers that its files hold."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.errors import BundleError, put_elsewhere, reason
+from verdigris.core.base.lock import locked
+from verdigris.core.base.outputs import (
+    MANIFEST_FILE,
+    WEIGHTS_FILE,
+    check_no_bundle,
+    resolved,
+    temporary_name,
+)
+from verdigris.core.bundle.files.arithmetic import Arithmetic
+from verdigris.core.bundle.files.checked_files import record_of
+from verdigris.core.bundle.files.ktx2 import R8, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.latents import LatentTexture, store_latents
+from verdigris.core.bundle.files.manifest import FORMAT, Manifest, parse_manifest
+from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
+from verdigris.core.bundle.files.reference import Reference, encode_reference, make_reference
+from verdigris.core.bundle.files.replace import (
+    Content,
+    check_replaceable,
+    clear_leftovers,
+    put_in_place,
+    remove_folder,
+    write_folder,
+)
+from verdigris.core.bundle.files.weights import pack_weights, round_decoder
+from verdigris.core.network.parameters import Parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.network.quantise import LatentRange
+    from verdigris.core.network.spec import NetworkSpec
+
+LATENTS_FILE = "latents.ktx2"
+EMISSION_FILE = "emission.ktx2"
+OPACITY_FILE = "opacity.ktx2"
+REFERENCE_FILE = "reference.json"
+PREVIEW_FILE = "preview.png"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The numbers of one material as its bundle holds them; everything is measured on these."""
+
+    parameters: Parameters
+    """What the stored numbers mean, in single floats."""
+    latents: LatentTexture
+    """The texels as they are stored."""
+
+    @property
+    def exact(self) -> Parameters:
+        """What these numbers mean to a decoder in double precision."""
+        stored, latents = self.parameters, self.latents.exact_values()
+        return replace(stored, decoder=stored.decoder.astype(np.float64), latents=latents)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What goes into a bundle beside its numbers."""
+
+    name: str = "material"
+    """Of the material."""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """What was baked, with what."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """What of it was kept, approximated and dropped."""
+    errors: Mapping[str, Any] = field(default_factory=dict)
+    """As measured on the exported numbers."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How close a decoder must come to the reference."""
+    arithmetic: Arithmetic | None = None
+    """Which arithmetic it asks for; the shaders in `runtime` are those of its advice."""
+    reference: Reference | None = None
+    """By default made of the exported numbers alone."""
+    preview: bytes | None = None
+    """A PNG."""
+    emission: Sequence[NDArray[Any]] | None = None
+    """Mip levels [height, width, 4] in half floats, finest first."""
+    opacity: Sequence[NDArray[Any]] | None = None
+    """Mip levels [height, width, 1] in bytes, finest first."""
+    runtime: Mapping[str, bytes] = field(default_factory=dict)
+    """Shaders by file name."""
+
+
+def export_numbers(
+    parameters: Parameters,
+    material: int = 0,
+    quantised: bool = True,
+    latent_range: LatentRange | None = None,
+    bits: int = 8,
+) -> Exported:
+    """Rounds a material's numbers to what a bundle stores: half floats, and latents in bytes."""
+    own = parameters.of_material(material)
+    latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
+    decoder = round_decoder(parameters.decoder)
+    return Exported(Parameters(own.spec, own.layout, decoder, latents.values()), latents)
+
+
+def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:
+    """Writes `path`, a folder NAME.vdg. A bundle that is there stays until the new one is whole."""
+    if isinstance(exported, Parameters):
+        exported = export_numbers(exported)
+    return put_folder(Path(path), _files(exported, contents))
+
+
+def put_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
+    """Writes a folder of files that manifest.json is one of, in the place of the one before, which
+    must be of the same kind; not among the files of another."""
+    # a name that is too long is refused where it is locked
+    with contextlib.suppress(OSError):
+        path = resolved(path) if path.is_symlink() else path
+    if path.name in ("", ".."):
+        raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
+    check_no_bundle(path.parent, path)
+    with locked(path.parent, path.name):
+        clear_leftovers(path)
+        check_replaceable(path, kind)
+        new = temporary_name(path)
+        try:
+            write_folder(new, files)
+            put_in_place(new, path)
+        except OSError as failure:
+            raise BundleError(
+                f"{path}: cannot be written ({reason(failure)}): {put_elsewhere(failure)}"
+            ) from None
+        finally:
+            remove_folder(new)
+    return path
+
+
+def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
+    """Every file of the bundle by its name, the manifest last."""
+    spec, layout = exported.parameters.spec, exported.parameters.layout
+    writer = f"verdigris {version()}"
+    reference = contents.reference or make_reference(exported.exact)
+    weights, tensors = pack_weights(exported.parameters)
+    latents = exported.latents
+    files = {
+        WEIGHTS_FILE: weights,
+        LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer),
+        REFERENCE_FILE: encode_reference(reference),
+        **{f"{RUNTIME_FOLDER}{name}": data for name, data in contents.runtime.items()},
+    }
+    if contents.preview:
+        files[PREVIEW_FILE] = contents.preview
+    maps = _add_maps(files, contents, writer)
+    records = {name: record_of(name, data) for name, data in files.items()}
+    manifest = Manifest(
+        name=contents.name,
+        spec=spec,
+        weights=records[WEIGHTS_FILE],
+        tensors=tensors,
+        latents=LatentFacts(
+            records[LATENTS_FILE],
+            layout,
+            latents.format,
+            tuple(latents.scale.tolist()),
+            tuple(latents.offset.tolist()),
+        ),
+        reference=records[REFERENCE_FILE],
+        reference_count=len(reference),
+        bounds=contents.bounds,
+        arithmetic=contents.arithmetic,
+        emission=maps.get(EMISSION_FILE),
+        opacity=maps.get(OPACITY_FILE),
+        preview=records.get(PREVIEW_FILE),
+        runtime=tuple(records[f"{RUNTIME_FOLDER}{name}"] for name in contents.runtime),
+        source=contents.source,
+        report=contents.report,
+        errors=contents.errors,
+        cost=_cost(spec, files),
+    )
+    files[MANIFEST_FILE] = manifest.encode()
+    # what would not be read back is not written
+    parse_manifest(files[MANIFEST_FILE], MANIFEST_FILE)
+    return files
+
+
+def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[str, MapFacts]:
+    """Adds the files of maps that there are, and gives what the manifest says of them."""
+    maps: dict[str, MapFacts] = {}
+    for name, levels, format_name in (
+        (EMISSION_FILE, contents.emission, RGBA16F),
+        (OPACITY_FILE, contents.opacity, R8),
+    ):
+        if levels:
+            files[name] = write_ktx2(format_name, levels, writer)
+            height, width, _ = levels[0].shape
+            record = record_of(name, files[name])
+            maps[name] = MapFacts(record, width, height, len(levels), format_name)
+    return maps
+
+
+def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
+    """What an engine loads, and what an evaluation takes of it."""
+    maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
+    return {
+        "weights_bytes": len(files[WEIGHTS_FILE]),
+        "latents_bytes": len(files[LATENTS_FILE]),
+        "maps_bytes": sum(len(files[name]) for name in maps),
+        "loaded_bytes": sum(len(files[name]) for name in (WEIGHTS_FILE, LATENTS_FILE, *maps)),
+        "multiply_adds": spec.multiply_adds,
+        "activations": spec.hidden_layers * spec.hidden_width,
+    }
+
+
+def version() -> str:
+    """Of the Verdigris that writes."""
+    try:
+        return metadata.version("verdigris")
+    except metadata.PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,1 @@
+"""What half floats cost a decoder, and how rounding to them loses least."""

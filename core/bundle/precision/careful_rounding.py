@@ -1,0 +1,133 @@
+"""Rounds a decoder to half floats so that what it answers changes least.
+
+Each number by itself would be rounded to the nearest half; but what one loses by that, others of
+its row can make up for, since a layer's inputs go together. So a row's numbers are rounded one
+after another, and those that are left are moved each time by what undoes most of the loss at a
+sample of inputs (Frantar et al. 2023, GPTQ). Each layer is first fitted to the inputs that it gets
+from rounded ones, to answer as it did with those of before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.bundle.files.weights import round_decoder
+from verdigris.core.bundle.precision.halves import to_half
+from verdigris.core.network import activations
+from verdigris.core.network.numpy_mlp import decoder_inputs
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.texels import corners, gather
+
+_SEED = 20_021
+# A quarter of it is enough for a decoder of what is the same everywhere.
+_SAMPLES = 2_048
+# Of the samples, those on levels but the finest, and those around the mirror direction.
+_COARSE, _MIRRORED = 0.25, 0.25
+# How far from the mirror direction these are.
+_SPREADS = (0.01, 0.05, 0.2)
+_LEAST_COSINE = 0.01
+# Of the inputs' mean square, what is added to each, so that numbers stay near to what they were for
+# inputs that are no sample's. 1e-8 moves them eighty times as far, for nothing.
+_KEPT = 1e-3
+# Rounds of looking whether a number's other neighbour is better, now that all are rounded.
+_ROUNDS = 3
+
+
+def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
+    """The decoder in half floats; as it is where it is in these already."""
+    nearest = round_decoder(parameters.decoder)
+    if np.array_equal(nearest, parameters.decoder):
+        return nearest
+    with np.errstate(over="ignore", under="ignore"):
+        found = _round_layers(parameters)
+    # a fit can go beyond all halves where the nearest ones do not
+    return nearest if found is None else found
+
+
+def _round_layers(parameters: Parameters) -> NDArray[np.float32] | None:
+    """None where numbers would be no halves, or latents are none that could be asked."""
+    exact, rounded = parameters.with_doubles(), parameters.with_doubles()
+    latent, wi, wo = _sample_inputs(parameters)
+    squares = _products(latent, latent)
+    if not np.isfinite(squares).all():
+        return None
+    rounded.frames()[:] = _round_rows(exact.frames(), squares)
+    wanted = decoder_inputs(exact.spec, exact.frames() @ latent, latent, wi, wo)
+    given = decoder_inputs(exact.spec, rounded.frames() @ latent, latent, wi, wo)
+    bend = activations.FUNCTIONS[exact.spec.activation].value
+    for layer in exact.spec.layers:
+        wanted, given = _with_ones(wanted), _with_ones(given)
+        rows = np.column_stack([exact.weights(layer), exact.bias(layer)])
+        squares = _products(given, given)
+        if not np.isfinite(squares).all():
+            return None
+        fitted = np.linalg.solve(squares, _products(given, wanted) @ rows.T).T
+        found = _round_rows(fitted, squares)
+        rounded.weights(layer)[:], rounded.bias(layer)[:] = found[:, :-1], found[:, -1]
+        wanted, given = bend(rows @ wanted), bend(found @ given)
+    result = rounded.decoder.astype(np.float32)
+    return result if np.isfinite(result).all() else None
+
+
+def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Latents [channels, N], and directions [3, N] to the light and to the viewer."""
+    random = np.random.default_rng(_SEED)
+    layout = parameters.layout
+    is_coarse = random.random(_SAMPLES) < _COARSE
+    level = np.where(is_coarse, random.integers(0, layout.levels, _SAMPLES), 0)
+    material = random.integers(0, layout.materials, _SAMPLES)
+    indices, weights = corners(layout, random.random((2, _SAMPLES)), level, material)
+    wi, wo = (hemisphere(random, _SAMPLES, _LEAST_COSINE).T for _ in range(2))
+    mirrored = np.flatnonzero(random.random(_SAMPLES) < _MIRRORED)
+    away = np.resize(_SPREADS, len(mirrored)) * random.standard_normal((3, len(mirrored)))
+    wi[:, mirrored] = wo[:, mirrored] * [[-1], [-1], [1]] + away
+    wi[2] = np.maximum(np.abs(wi[2]), _LEAST_COSINE)
+    wi /= np.linalg.norm(wi, axis=0)
+    return gather(parameters.latents, indices, weights).astype(np.float64), wi, wo
+
+
+def _with_ones(x: FloatArray) -> FloatArray:
+    """For biases, which are numbers as others."""
+    return np.concatenate([x, np.ones((1, x.shape[1]))])
+
+
+def _products(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Means over samples of each of a by each of b, and a little more of each by itself."""
+    means = a @ b.T / a.shape[1]
+    # inputs of nothing but zeros leave each number to itself
+    means[np.diag_indices_from(means)] += _KEPT * (a * a).mean() or 1.0
+    return np.asarray(means)
+
+
+def _round_rows(rows: FloatArray, squares: FloatArray) -> FloatArray:
+    """Halves for which the mean square of (result - rows) @ inputs is small; `squares` are the
+    means of products of inputs."""
+    # the largest parts first, which are rounded most: the others make up for them
+    order = np.argsort(-(rows**2).mean(0) * np.diag(squares), kind="stable")
+    ordered = squares[np.ix_(order, order)]
+    inverse = np.linalg.inv(ordered)
+    factor = np.linalg.cholesky((inverse + inverse.T) / 2).T
+    left, result = rows[:, order], np.empty_like(rows)
+    for column in range(rows.shape[1]):
+        result[:, column] = to_half(left[:, column])
+        if not np.isfinite(result[:, column]).all():
+            return result
+        lost = (left[:, column] - result[:, column]) / factor[column, column]
+        left[:, column:] -= np.outer(lost, factor[column, column:])
+    return _settle(result, rows[:, order], ordered)[:, np.argsort(order)]
+
+
+def _settle(result: FloatArray, rows: FloatArray, squares: FloatArray) -> FloatArray:
+    """Moves one number of each row after another to the half that is best beside the others."""
+    pull = (result - rows) @ squares
+    for _ in range(_ROUNDS):
+        before = result.copy()
+        for column in range(rows.shape[1]):
+            best = to_half(result[:, column] - pull[:, column] / squares[column, column])
+            pull += np.outer(best - result[:, column], squares[column])
+            result[:, column] = best
+        if np.array_equal(result, before):
+            break
+    return result

@@ -1,0 +1,179 @@
+"""What half floats cost the cooperative decoder, found without a device that has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.bundle.files.arithmetic import (
+    COOPERATIVE,
+    EXACTING,
+    LARGEST_ERROR,
+    PORTABLE,
+    WAYS,
+    Arithmetic,
+    let_pass,
+)
+from verdigris.core.network import activations
+from verdigris.core.network.numpy_decoder import latents_at_lod
+from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs
+from verdigris.core.network.output import response_of
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.files.manifest_parts import Bounds
+    from verdigris.core.bundle.files.reference import Points
+    from verdigris.core.network.parameters import FloatArray, Parameters
+
+# The last units of each hidden layer behind the first. A bake puts those there that halves would
+# harm most (unit_order.py).
+CAREFUL_UNITS = 6
+# Products that are added exactly before their sum is rounded to a half: all of a row, or as many
+# as an H200 adds.
+EXACT_PRODUCTS = (1 << 30, 16)
+# What a half float keeps of a single one.
+_HEAD = np.uint32(0xFFFFE000)
+
+
+def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
+    """The fastest arithmetic that stays well within the bounds on these points."""
+    errors = half_errors(parameters, points, bounds.floor)
+    fits = (name for name in WAYS if errors[name] <= let_pass(bounds))
+    return Arithmetic(next(fits, PORTABLE), errors)
+
+
+def half_errors(parameters: Parameters, points: Points, floor: float) -> dict[str, float]:
+    """The largest relative error of each of WAYS, with the worse rounding."""
+    found = rounded_errors(parameters, points, floor)
+    return {
+        name: max(found[way, products] for products in EXACT_PRODUCTS) for name, way in WAYS.items()
+    }
+
+
+def rounded_errors(
+    parameters: Parameters, points: Points, floor: float
+) -> dict[tuple[int, int], float]:
+    """The largest error, relative to the response or to `floor` where that is more, by which of
+    WAYS is taken and how many products are added exactly."""
+    numbers = parameters.with_doubles()
+    latent = _latents_of(numbers, points)
+    return latent_errors(numbers, latent, points.wi.T, points.wo.T, floor)
+
+
+def _latents_of(numbers: Parameters, points: Points) -> FloatArray:
+    uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
+    return latents_at_lod(numbers, uv, lod)
+
+
+def latent_errors(
+    numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
+) -> dict[tuple[int, int], float]:
+    """The same for latents [channels, N] and directions [3, N]; `numbers` are doubles."""
+    spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
+    inputs = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)
+    is_above = (wi[2] > 0) & (wo[2] > 0)
+
+    def response(raw: FloatArray) -> FloatArray:
+        return np.where(is_above, response_of(spec, raw), 0.0)
+
+    exact = response(decode_latents(spec, numbers, latent, wi, wo))
+    errors = {}
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for way in WAYS.values():
+            for products in EXACT_PRODUCTS:
+                rounded = _decode(numbers, inputs, way, products)
+                difference = np.abs(response(rounded) - exact)
+                largest = (difference / np.maximum(exact, floor)).max()
+                errors[way, products] = float(np.fmin(largest, LARGEST_ERROR))
+    return errors
+
+
+def rounding_harm(parameters: Parameters, points: Points, floor: float) -> list[FloatArray]:
+    """Of each unit of each hidden layer behind the first, the largest error, relative to the
+    response or to `floor`, where its sum alone is rounded to halves."""
+    numbers, spec = parameters.with_doubles(), parameters.spec
+    latent = _latents_of(numbers, points)
+    wi, wo = points.wi.T.astype(np.float64), points.wo.T.astype(np.float64)
+    is_above = (wi[2] > 0) & (wo[2] > 0)
+    activate = activations.FUNCTIONS[spec.activation].value
+    x = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)[:, is_above]
+    x = activate(_sums(numbers, 0, x))
+    harms: list[FloatArray] = []
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for index in range(1, spec.hidden_layers):
+            behind = activate(_sums(numbers, index, x))
+            exact = _response_of_hidden(numbers, index, behind)
+            harm = np.zeros(len(behind))
+            for products in EXACT_PRODUCTS:
+                rounded = activate(_sums(numbers, index, x, products))
+                for unit in range(len(behind)):
+                    alone = behind.copy()
+                    alone[unit] = rounded[unit]
+                    moved = np.abs(_response_of_hidden(numbers, index, alone) - exact)
+                    worst = (moved / np.maximum(exact, floor)).max(initial=0.0)
+                    harm[unit] = max(harm[unit], np.fmin(worst, LARGEST_ERROR))
+            harms.append(harm)
+            x = behind
+    return harms
+
+
+def _response_of_hidden(numbers: Parameters, index: int, x: FloatArray) -> FloatArray:
+    """Of what a hidden layer gives, activated."""
+    activate = activations.FUNCTIONS[numbers.spec.activation].value
+    for behind in range(index + 1, numbers.spec.hidden_layers):
+        x = activate(_sums(numbers, behind, x))
+    return response_of(numbers.spec, _sums(numbers, numbers.spec.hidden_layers, x))
+
+
+def _decode(numbers: Parameters, x: FloatArray, way: int, products: int) -> FloatArray:
+    """The last layer's outputs, by NeuralCooperative of neural_decoder.slang."""
+    activate = activations.FUNCTIONS[numbers.spec.activation].value
+    first = numbers.spec.layers[0]
+    for index in range(numbers.spec.hidden_layers):
+        if index:
+            y = _sums(numbers, index, x, products)
+            if way == EXACTING:
+                y[-CAREFUL_UNITS:] = _sums(numbers, index, x)[-CAREFUL_UNITS:]
+        elif way != COOPERATIVE:
+            y = _sums(numbers, index, x)
+        else:
+            y = _in_two(numbers.weights(first), numbers.bias(first)[:, None], x, products)
+        x = activate(y)
+    return _sums(numbers, numbers.spec.hidden_layers, x)
+
+
+def _sums(
+    numbers: Parameters, index: int, x: FloatArray, products: int | None = None
+) -> FloatArray:
+    """Of a layer, before any activation; of halves where `products` says how."""
+    layer = numbers.spec.layers[index]
+    weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
+    if products:
+        return half_sums(weights, bias, to_half(x), products)
+    sums: FloatArray = weights @ x + bias
+    return sums
+
+
+def _in_two(weights: FloatArray, bias: FloatArray, x: FloatArray, products: int) -> FloatArray:
+    """What one half drops of an input goes through the matrix as a second one. Digits are cut off,
+    not rounded."""
+    bits = x.astype(np.float32).view(np.uint32)
+    high = (bits & _HEAD).view(np.float32).astype(np.float64)
+    remainder = half_sums(weights, 0.0, to_half(x - high), products)
+    return half_sums(weights, bias, high, products) + remainder
+
+
+def half_sums(
+    weights: FloatArray, bias: FloatArray | float, x: FloatArray, products: int
+) -> FloatArray:
+    """bias + weights x, rounded to a half whenever so many products were added."""
+    sums: FloatArray = np.zeros((len(weights), x.shape[1])) + bias
+    for first in range(0, len(x), products):
+        part = slice(first, first + products)
+        sums = to_half(sums + weights[:, part] @ x[part])
+    return sums
+
+
+def to_half(x: FloatArray) -> FloatArray:
+    """The nearest half floats, as doubles."""
+    return x.astype(np.float16).astype(np.float64)

@@ -1,0 +1,89 @@
+"""A bundle as a material on a device: pictures and measurements of what engines will show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.bundle.files.ktx2 import R8, RGBA16F
+from verdigris.core.bundle.runtime.device_materials import (
+    DeviceMaterials,
+    RuntimeChoice,
+    Stored,
+    stored_of,
+    upload_texture,
+)
+from verdigris.core.material.evaluator import DeviceMaterial
+
+if TYPE_CHECKING:
+    import slangpy
+
+    from verdigris.core.bundle.files.read import Bundle
+
+_MATERIAL = Source("bundle/runtime/bundle_material")
+
+
+class BundleMaterial(DeviceMaterial):
+    """Decoded by the runtime shader. What varies between pictures is set on the object."""
+
+    def __init__(
+        self,
+        bundle: Bundle | Stored,
+        device: Device | None = None,
+        choice: RuntimeChoice | None = None,
+        lod: float = 0.0,
+        from_registers: bool = False,
+    ) -> None:
+        self.device = device or open_device()
+        self.lod = lod
+        self.random = 0.0
+        maps = {} if isinstance(bundle, Stored) else _maps(bundle, self.device)
+        stored = bundle if isinstance(bundle, Stored) else stored_of(bundle)
+        chosen = replace(
+            choice or RuntimeChoice(), from_registers=from_registers, has_maps=bool(maps)
+        )
+        self._materials = DeviceMaterials([stored], self.device, chosen)
+        self._maps = maps
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._materials.kernel((source, _MATERIAL), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        materials = self._materials
+        record = materials.records[0]
+        names = ("width", "height", "levels", "texture", "weights")
+        values: dict[str, Any] = {name: record[name].item() for name in names}
+        values |= {f"matrix{layer}": int(at) for layer, at in enumerate(record["matrices"])}
+        for name in ("scale", "offset"):
+            values[name] = record[name].reshape(-1, 4).tolist()
+        bound: dict[str, Any] = {
+            "gBundle": {"record": values, "lod": self.lod, "random": self.random},
+            "gBundleWeights": materials.weights,
+        }
+        if materials.floats:
+            bound["gBundleFloats"] = materials.floats
+        if not materials.choice.from_registers:
+            bound["gBundleLatents"] = materials.textures[0]
+        if materials.choice.has_maps or self._fetches_by_sampler:
+            bound["gBundleSampler"] = materials.sampler
+        return bound | self._maps
+
+    @property
+    def _fetches_by_sampler(self) -> bool:
+        choice = self._materials.choice
+        return choice.filter == "sampler" and not choice.from_registers
+
+
+def _maps(bundle: Bundle, device: Device) -> dict[str, slangpy.Texture]:
+    """Both maps where there is one; the one that is missing is constant."""
+    emission, opacity = bundle.emission(), bundle.opacity()
+    if emission is None and opacity is None:
+        return {}
+    dark, solid = np.zeros((1, 1, 4), np.float16), np.full((1, 1, 1), 255, np.uint8)
+    return {
+        "gBundleEmission": upload_texture(device, RGBA16F, emission or [dark]),
+        "gBundleOpacity": upload_texture(device, R8, opacity or [solid]),
+    }

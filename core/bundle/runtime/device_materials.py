@@ -1,0 +1,319 @@
+"""Materials on a device for the runtime shader: weights in one buffer, records, textures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
+from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, way_of
+from verdigris.core.bundle.files.decoder_words import LATENT_CHANNELS, weights_name
+from verdigris.core.bundle.files.ktx2 import R8, RGBA8, RGBA16F
+from verdigris.core.bundle.files.latents import LatentTexture
+from verdigris.core.bundle.files.weights import (
+    align,
+    pack_weights,
+    plan_tensors,
+    tensor_rows,
+    unpack_weights,
+)
+from verdigris.core.bundle.runtime.runtime import NETWORK_MODULE, fits_in_constants, network_source
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.files.manifest_parts import Tensor
+    from verdigris.core.bundle.files.read import Bundle
+
+DECODERS = ("portable", "cooperative")
+# Name -> NEURAL_FILTER of evaluate_queries.slang.
+FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
+# What devices ask of a matrix in their own layout.
+OPTIMAL_ALIGNMENT = 128
+_FORMATS = {
+    RGBA8: "rgba8_unorm",
+    RGBA16F: "rgba16_float",
+    R8: "r8_unorm",
+}
+# NeuralRecord of neural_record.slang.
+RECORD = np.dtype(
+    [
+        ("scale", "<f4", LATENT_CHANNELS),
+        ("offset", "<f4", LATENT_CHANNELS),
+        ("width", "<u4"),
+        ("height", "<u4"),
+        ("levels", "<u4"),
+        ("texture", "<u4"),
+        ("weights", "<u4"),
+        ("matrices", "<u4", 8),
+        ("reserved", "<u4", 3),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class RuntimeChoice:
+    """What is chosen when the runtime shader is compiled."""
+
+    decoder: str = "portable"
+    """One of DECODERS."""
+    filter: str = "trilinear"
+    """One of FILTERS."""
+    is_optimal: bool = True
+    """Matrices for cooperative vectors are converted to the device's own layout."""
+    from_registers: bool = False
+    """Latents are computed instead of fetched: to see what the decoder costs by itself."""
+    is_constant: bool = False
+    """Plain layers come from a constant buffer, which holds one decoder."""
+    way: int = COOPERATIVE
+    """What plain code does of the hidden layers: NEURAL_CAREFUL of neural_decoder.slang."""
+    has_maps: bool = False
+    """There are maps of emission or opacity."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
+            value = getattr(self, name)
+            if value not in known:
+                raise SettingsError(f"{name} {value!r} is not known: use {', '.join(known)}")
+
+    @property
+    def is_cooperative(self) -> bool:
+        return self.decoder == "cooperative"
+
+    def defines(self, device: Device, textures: int) -> dict[str, str]:
+        values = {
+            "NEURAL_ROLLED": device.is_software,
+            "NEURAL_COOPERATIVE": self.is_cooperative,
+            "NEURAL_OPTIMAL": self.is_optimal,
+            "NEURAL_CONSTANTS": self.is_constant,
+            "NEURAL_CAREFUL": self.way,
+            "NEURAL_REGISTERS": self.from_registers,
+            "NEURAL_MAPS": self.has_maps,
+            "NEURAL_FILTER": FILTERS[self.filter],
+            "NEURAL_TEXTURES": textures,
+        }
+        return {name: str(int(value)) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The numbers of one material as its files hold them."""
+
+    spec: NetworkSpec
+    weights: bytes
+    latents: LatentTexture
+
+
+def stored_of(bundle: Bundle) -> Stored:
+    """A bundle's numbers."""
+    return Stored(bundle.spec, stored_weights(bundle), bundle.latents())
+
+
+def stored_weights(bundle: Bundle) -> bytes:
+    """A bundle's decoder."""
+    manifest = bundle.manifest
+    file = str(bundle.folder / manifest.weights.file)
+    return as_shader_reads(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
+
+
+def as_shader_reads(
+    spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
+) -> bytes:
+    """The same halves where the shader's constants look for them, with zeros between: a file that
+    Verdigris wrote is that already, but a format that lets others in allows more."""
+    decoder = unpack_weights(spec, tensors, data, file)
+    latents = np.zeros((1, spec.latent_channels), np.float32)
+    return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
+
+
+def floats_of(material: Stored) -> dict[str, Any]:
+    """NeuralFloats of neural_weights.slang: every half float as a float, and every second matrix
+    between hidden layers transposed."""
+    spec = material.spec
+    data = np.frombuffer(material.weights, np.uint8).copy()
+    second = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
+    for tensor in plan_tensors(spec)[0]:
+        if tensor.name in second:
+            rows = tensor_rows(data, tensor)
+            rows[:] = rows.T.copy()
+    floats = data.view("<f2").astype(np.float32)
+    return {"quads": floats.reshape(-1, 4).tolist()}
+
+
+def has_cooperative_vectors(device: Device) -> bool:
+    import slangpy
+
+    return bool(device.gpu.has_feature(slangpy.Feature.cooperative_vector))
+
+
+def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
+    """Cooperative vectors, as the advice of a bundle has them, or plain code where it has none or
+    the device has none. Without advice they are tried as shipped."""
+    if advised == PORTABLE or not has_cooperative_vectors(device):
+        return RuntimeChoice()
+    return RuntimeChoice("cooperative", way=way_of(advised))
+
+
+class DeviceMaterials:
+    """Uploaded materials of one network, and the kernels that evaluate them."""
+
+    def __init__(
+        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
+    ) -> None:
+        self.device = device
+        self.choice = choice or RuntimeChoice()
+        if not materials:
+            raise BundleError("there is no material to evaluate")
+        self.spec = materials[0].spec
+        if any(each.spec != self.spec for each in materials):
+            raise BundleError("the materials have several networks: evaluate them one by one")
+        if self.choice.is_constant:
+            self._check_constants(materials)
+        if self.choice.is_cooperative and not has_cooperative_vectors(device):
+            raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
+        self._kernels: Kernels = device.new_kernels(self.choice.defines(device, len(materials)))
+        self._kernels.load(Source(NETWORK_MODULE, network_source(self.spec)))
+        self.records = np.zeros(len(materials), RECORD)
+        self.textures = [self._upload(each.latents) for each in materials]
+        self.sampler = device.gpu.create_sampler()
+        self.weights = self.buffer(self._place_weights(materials), 4)
+        for index, each in enumerate(materials):
+            self._fill_record(index, each.latents)
+        self.record_buffer = self.buffer(self.records, RECORD.itemsize)
+        self.floats = floats_of(materials[0]) if self.choice.is_constant else None
+
+    def _check_constants(self, materials: Sequence[Stored]) -> None:
+        decoders = len({each.weights for each in materials})
+        if decoders > 1:
+            raise BundleError(
+                f"the materials have {decoders} decoders: a constant buffer holds one; "
+                "evaluate them one by one or without it"
+            )
+        if not fits_in_constants(self.spec):
+            raise BundleError(
+                f"a decoder {self.spec.name} is too large for a constant buffer, which ends at "
+                f"{MOST_CONSTANT_BYTES} bytes: evaluate it without one"
+            )
+
+    def kernel(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get(sources, entry)
+
+    def bindings(self) -> dict[str, Any]:
+        """The variables of evaluate_queries.slang that hold the materials."""
+        bound: dict[str, Any] = {
+            "neuralRecords": self.record_buffer,
+            "neuralWeights": self.weights,
+            "neuralLatents": self.textures,
+        }
+        if self.choice.filter == "sampler":
+            bound["neuralSampler"] = self.sampler
+        if self.floats:
+            bound["neuralFloats"] = self.floats
+        return bound
+
+    def _place_weights(self, materials: Sequence[Stored]) -> NDArray[np.uint8]:
+        """All weights one after another, equal ones once, then converted matrices."""
+        places: dict[bytes, int] = {}
+        for each in materials:
+            places.setdefault(each.weights, sum(map(len, places)))
+        self.records["weights"] = [places[each.weights] for each in materials]
+        matrices = [
+            tensor
+            for index in range(self.spec.hidden_layers)
+            for tensor in plan_tensors(self.spec)[0]
+            if tensor.name == weights_name(index)
+        ]
+        data = np.frombuffer(b"".join(places), np.uint8)
+        for index, tensor in enumerate(matrices):
+            self.records["matrices"][:, index] = self.records["weights"] + tensor.offset
+        if not (self.choice.is_cooperative and self.choice.is_optimal):
+            return data
+        return self._convert(data)
+
+    def _convert(self, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Appends the matrices in the device's own layout and points the records to them."""
+        import slangpy
+
+        gpu = self.device.gpu
+        layouts = slangpy.CoopVecMatrixLayout
+        half = slangpy.DataType.float16
+        sources, targets = [], []
+        end = 0
+        for index, layer in enumerate(self.spec.layers[: self.spec.hidden_layers]):
+            shape = layer.outputs, layer.inputs
+            stride = align(2 * layer.inputs, 16)
+            column = self.records["matrices"][:, index]
+            moved = {}
+            for place in np.unique(column):
+                sources.append(
+                    gpu.create_coop_vec_matrix_desc(
+                        *shape, layouts.row_major, half, int(place), stride
+                    )
+                )
+                target = gpu.create_coop_vec_matrix_desc(
+                    *shape, layouts.inferencing_optimal, half, end
+                )
+                targets.append(target)
+                moved[int(place)] = len(data) + end
+                end = align(end + target.size, OPTIMAL_ALIGNMENT)
+            self.records["matrices"][:, index] = [moved[int(place)] for place in column]
+        source = self.buffer(data, 4)
+        converted = self.buffer(np.zeros(end, np.uint8), 4)
+        encoder = gpu.create_command_encoder()
+        encoder.convert_coop_vec_matrices(converted, targets, source, sources)
+        gpu.submit_command_buffer(encoder.finish())
+        return np.concatenate([data, converted.to_numpy().view(np.uint8)[:end]])
+
+    def _fill_record(self, index: int, latents: LatentTexture) -> None:
+        layout = latents.layout
+        record = self.records[index]
+        record["scale"], record["offset"] = latents.scale, latents.offset
+        record["width"], record["height"] = layout.width, layout.height
+        record["levels"], record["texture"] = layout.levels, index
+
+    def _upload(self, latents: LatentTexture) -> slangpy.Texture:
+        return upload_texture(self.device, latents.format, latents.levels)
+
+    def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        # a copy, because what may not be written to is refused
+        raw = np.array(data).reshape(-1).view(np.uint8)
+        return self.device.gpu.create_buffer(
+            element_count=raw.size // stride, struct_size=stride, usage=usage, data=raw
+        )
+
+
+def upload_texture(
+    device: Device, format_name: str, levels: Sequence[NDArray[Any]]
+) -> slangpy.Texture:
+    """Mip levels [height, width, channels], or [layers, height, width, channels] of an array."""
+    import slangpy
+
+    is_array = levels[0].ndim == 4
+    height, width = levels[0].shape[-3:-1]
+    types = slangpy.TextureType
+    texture = device.gpu.create_texture(
+        type=types.texture_2d_array if is_array else types.texture_2d,
+        format=getattr(slangpy.Format, _FORMATS[format_name]),
+        width=width,
+        height=height,
+        array_length=len(levels[0]) if is_array else 1,
+        mip_count=len(levels),
+        usage=slangpy.TextureUsage.shader_resource,
+    )
+    for mip, level in enumerate(levels):
+        for layer, texels in enumerate(level if is_array else [level]):
+            # what a single channel is given as
+            plain = texels[..., 0] if texels.shape[-1] == 1 else texels
+            # a view of one row or column keeps strides that are refused
+            texture.copy_from_numpy(plain.copy(), layer=layer, mip=mip)
+    return texture

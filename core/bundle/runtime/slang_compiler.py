@@ -1,0 +1,78 @@
+"""The Slang compiler as a command line, inside the process: text and SPIR-V without a device.
+
+slangpy opens a device before it compiles, and compiles for that device alone. Its wheel carries the
+whole compiler, whose C interface takes the arguments of `slangc`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError
+
+_NAMES = {
+    "linux": "libslang-compiler.so*",
+    "darwin": "libslang-compiler*.dylib",
+    "win32": "slang-compiler*.dll",
+}
+
+
+def compile_entry_point(arguments: Sequence[str | Path]) -> bytes:
+    """What `slangc` with these arguments would write for its one entry point."""
+    compiler = _compiler()
+    request = ctypes.c_void_p(compiler.library.spCreateCompileRequest(compiler.session))
+    try:
+        # the name after -o is what ties the entry point to the target; no file is written
+        texts = [str(argument).encode() for argument in (*arguments, "-o", "output")]
+        table = (ctypes.c_char_p * len(texts))(*texts)
+        failed = compiler.library.spProcessCommandLineArguments(request, table, len(texts)) < 0
+        failed = failed or compiler.library.spCompile(request) < 0
+        if failed:
+            said = compiler.library.spGetDiagnosticOutput(request) or b""
+            raise VerdigrisError(
+                f"the Slang compiler failed: {said.decode(errors='replace').strip()}"
+            )
+        size = ctypes.c_size_t()
+        code = compiler.library.spGetEntryPointCode(request, 0, ctypes.byref(size))
+        return ctypes.string_at(code, size.value)
+    finally:
+        compiler.library.spDestroyCompileRequest(request)
+
+
+def compiler_version() -> str:
+    """As the compiler names itself."""
+    tag: bytes = _compiler().library.spGetBuildTagString()
+    return tag.decode()
+
+
+class _Compiler:
+    def __init__(self, path: Path) -> None:
+        self.library: Any = ctypes.CDLL(str(path))
+        for name, result in (
+            ("spCreateSession", ctypes.c_void_p),
+            ("spCreateCompileRequest", ctypes.c_void_p),
+            ("spGetEntryPointCode", ctypes.c_void_p),
+            ("spGetDiagnosticOutput", ctypes.c_char_p),
+            ("spGetBuildTagString", ctypes.c_char_p),
+        ):
+            getattr(self.library, name).restype = result
+        self.session = ctypes.c_void_p(self.library.spCreateSession(None))
+
+
+@lru_cache(maxsize=1)
+def _compiler() -> _Compiler:
+    import slangpy
+
+    folder = Path(slangpy.__file__).parent
+    pattern = _NAMES.get(sys.platform, "libslang-compiler*")
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise VerdigrisError(
+            f"{folder}: there is no {pattern}: install the slangpy that pyproject.toml names"
+        )
+    return _Compiler(found[0])

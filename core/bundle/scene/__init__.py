@@ -1,0 +1,1 @@
+"""Several bundles joined for one compiled shader."""

@@ -1,0 +1,281 @@
+"""A scene: several bundles of one decoder architecture, for one compiled shader.
+
+NAME.vdg/ holds manifest.json, weights.bin with every different decoder once, each material's
+textures and references, and the shaders. docs/FORMAT.md describes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import BundleError
+from verdigris.core.base.json_fields import Fields, parse_json
+from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic, parse_scene_advice
+from verdigris.core.bundle.files.checked_files import (
+    check_length,
+    read_latents,
+    read_recorded,
+    read_texture,
+    read_whole,
+)
+from verdigris.core.bundle.files.decoder_words import network_json, parse_network
+from verdigris.core.bundle.files.manifest import (
+    LARGEST_MANIFEST,
+    MAJOR,
+    MINOR,
+    RESPONSE,
+    SCENE_FORMAT,
+    require_format,
+    require_own_files,
+    require_response,
+)
+from verdigris.core.bundle.files.manifest_parts import (
+    EMISSION_FORMATS,
+    LARGEST_REFERENCE,
+    LARGEST_WEIGHTS,
+    OPACITY_FORMATS,
+    Bounds,
+    FileRecord,
+    LatentFacts,
+    MapFacts,
+    Tensor,
+    named_runtime,
+    parse_bounds,
+    parse_count,
+    parse_latents,
+    parse_map,
+    parse_record,
+    parse_runtime,
+    parse_tensors,
+)
+from verdigris.core.bundle.files.read import find_bundle_folder
+from verdigris.core.bundle.files.reference import Reference, parse_reference
+from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
+from verdigris.core.bundle.runtime.device_materials import Stored, as_shader_reads
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import NetworkSpec
+
+MOST_MATERIALS = 4096
+# All different decoders together: what a 32-bit offset reaches with room to spare.
+LARGEST_SCENE_WEIGHTS = 1 << 30
+LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
+
+
+@dataclass(frozen=True)
+class SceneMaterial:
+    """One material of a scene."""
+
+    name: str
+    """For people; `pack` names its files so."""
+    weights_offset: int
+    """First byte of its decoder in the weights' file."""
+    latents: LatentFacts
+    """Its latent texture."""
+    reference: FileRecord
+    """Values that a decoder checks itself against."""
+    reference_count: int
+    """How many."""
+    emission: MapFacts | None = None
+    """Light that it gives off, where it does."""
+    opacity: MapFacts | None = None
+    """Coverage, where it is not 1 everywhere."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How close a decoder must come to the reference."""
+    arithmetic: Arithmetic | None = None
+    """Which arithmetic it asks for, where that is known."""
+
+    @property
+    def named_records(self) -> dict[str, FileRecord]:
+        """By field."""
+        maps = {"emission": self.emission, "opacity": self.opacity}
+        return {
+            "latents": self.latents.record,
+            **{name: facts.record for name, facts in maps.items() if facts},
+            "reference": self.reference,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        maps = {"emission": self.emission, "opacity": self.opacity}
+        return {
+            "name": self.name,
+            "weights_offset": self.weights_offset,
+            "latents": self.latents.as_json(),
+            **{name: facts.as_json() for name, facts in maps.items() if facts},
+            "reference": {**self.reference.as_json(), "count": self.reference_count},
+            "bounds": self.bounds.as_json(),
+            **({"arithmetic": self.arithmetic.as_json()} if self.arithmetic else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene whose manifest was read and checked; its other files are read when asked for."""
+
+    folder: Path
+    spec: NetworkSpec
+    weights: FileRecord
+    tensors: tuple[Tensor, ...]
+    decoder_bytes: int
+    materials: tuple[SceneMaterial, ...]
+    runtime: tuple[FileRecord, ...] = ()
+    advised: str | None = None
+    """The arithmetic that suits every material, where that is known."""
+
+    def stored(self, indices: Iterable[int] | None = None) -> list[Stored]:
+        """The numbers of these materials, or of every one, in the order of the manifest."""
+        file = str(self.folder / self.weights.file)
+        data = read_recorded(self.folder, self.weights)
+        chosen = range(len(self.materials)) if indices is None else indices
+        return [
+            Stored(
+                self.spec,
+                as_shader_reads(self.spec, self.tensors, self._decoder(material, data), file),
+                read_latents(self.folder, material.latents),
+            )
+            for material in (self.materials[each] for each in chosen)
+        ]
+
+    def parameters(self) -> Iterator[Parameters]:
+        """What each material's stored numbers mean, in single floats."""
+        file = str(self.folder / self.weights.file)
+        data = read_recorded(self.folder, self.weights)
+        for material in self.materials:
+            decoder = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
+            values = read_latents(self.folder, material.latents).values()
+            yield Parameters(self.spec, material.latents.layout, decoder, values)
+
+    def check_files(self) -> None:
+        """Every file that the manifest names is there and is the one that was written with it, and
+        its maps can be read, which no decoder reads."""
+        for record in self.records:
+            read_recorded(self.folder, record)
+        for material in self.materials:
+            for facts in (material.emission, material.opacity):
+                if facts:
+                    read_texture(self.folder, facts.record, facts.texture)
+
+    @property
+    def records(self) -> tuple[FileRecord, ...]:
+        """Every file beside the manifest."""
+        return tuple(self.named_records.values())
+
+    @property
+    def named_records(self) -> dict[str, FileRecord]:
+        """The same by field."""
+        return {
+            "weights": self.weights,
+            **named_runtime(self.runtime),
+            **{
+                f"materials[{index}].{name}": record
+                for index, material in enumerate(self.materials)
+                for name, record in material.named_records.items()
+            },
+        }
+
+    def reference(self, material: SceneMaterial) -> Reference:
+        data = read_recorded(self.folder, material.reference)
+        return parse_reference(
+            data, material.reference_count, str(self.folder / material.reference.file)
+        )
+
+    def encode(self) -> bytes:
+        """The manifest's bytes."""
+        document: dict[str, Any] = {
+            "format": SCENE_FORMAT,
+            "version": f"{MAJOR}.{MINOR}",
+            "network": network_json(self.spec),
+            "weights": {
+                **self.weights.as_json(),
+                "decoder_bytes": self.decoder_bytes,
+                "tensors": [tensor.as_json() for tensor in self.tensors],
+            },
+            "materials": [material.as_json() for material in self.materials],
+            **({"arithmetic": {"advised": self.advised}} if self.advised else {}),
+            "runtime": [record.as_json() for record in self.runtime],
+            "response": RESPONSE,
+        }
+        return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+    def _decoder(self, material: SceneMaterial, data: bytes) -> bytes:
+        begin = material.weights_offset
+        return data[begin : begin + self.decoder_bytes]
+
+
+def open_scene(path: Path) -> Scene:
+    """Reads a scene's manifest, checks it, and that its files have the lengths it says."""
+    path = Path(path)
+    folder = find_bundle_folder(path)
+    if folder is None:
+        require_for(path)
+        raise BundleError(f"{path}: there is no such scene")
+    data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
+    scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)
+    for record in scene.records:
+        check_length(folder, record)
+    return scene
+
+
+def is_scene(path: Path) -> bool:
+    """Whether there is a manifest that says so; whatever else is wrong is for its reader to say."""
+    try:
+        folder = find_bundle_folder(path)
+        if folder is None:
+            return False
+        data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
+        return parse_json(data, MANIFEST_FILE).text("format") == SCENE_FORMAT
+    except (BundleError, OSError):
+        return False
+
+
+def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
+    """Reads what encode() writes; everything that is wrong is an error with its field."""
+    fields = parse_json(data, file)
+    is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
+    require_response(fields)
+    spec = parse_network(fields)
+    weights = fields.table("weights")
+    record = parse_record(weights, LARGEST_SCENE_WEIGHTS)
+    size = weights.whole("decoder_bytes", FILE_ALIGNMENT, LARGEST_WEIGHTS)
+    for name, length in (("bytes", record.bytes), ("decoder_bytes", size)):
+        whole = length % FILE_ALIGNMENT == 0
+        weights.require(whole, name, f"it must be a multiple of {FILE_ALIGNMENT}")
+    holds = size <= record.bytes
+    weights.require(holds, "decoder_bytes", f"weights.bytes is {record.bytes}, less than a decoder")
+    tensors = parse_tensors(weights, spec)
+    check_tensors(spec, tensors, size, file)
+    materials = tuple(
+        _parse_material(each, record.bytes - size, is_newer)
+        for each in fields.tables("materials", MOST_MATERIALS)
+    )
+    advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
+    scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields), advised)
+    require_own_files(scene.named_records, file)
+    names = [material.name for material in materials]
+    fields.require(len({*names}) == len(names), "materials", "each must have a name of its own")
+    return scene
+
+
+def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
+    place = fields.whole("weights_offset", 0, last)
+    remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
+    fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
+    reference = fields.table("reference")
+    # absent, it means these
+    bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
+    return SceneMaterial(
+        fields.material_name(),
+        place,
+        parse_latents(fields.table("latents")),
+        parse_record(reference, LARGEST_REFERENCE),
+        parse_count(reference),
+        parse_map(fields, "emission", EMISSION_FORMATS),
+        parse_map(fields, "opacity", OPACITY_FORMATS),
+        bounds,
+        parse_arithmetic(fields, bounds, is_newer),
+    )

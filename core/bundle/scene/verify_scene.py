@@ -1,0 +1,102 @@
+"""Proves a scene: every material against its own reference, through what all of them share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.bundle.runtime.runtime import fits_in_constants
+from verdigris.core.bundle.verify.device_eval import (
+    QueryEvaluator,
+    exact_choices,
+    left_out,
+    shader_notes,
+)
+from verdigris.core.bundle.verify.verify import (
+    Decoder,
+    Row,
+    Verification,
+    decoder_rows,
+    parameters_decoder,
+    teacher_notes,
+    teacher_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.bundle.files.reference import Floats
+    from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, Stored
+    from verdigris.core.bundle.scene.scene_bundle import Scene
+
+# Textures that a shader sees and the device holds at a time: well within what devices bind.
+_AT_ONCE = 64
+
+
+def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
+    """Checks every file, then numpy and every exact decoder of the device, a group of whose
+    materials lies in one buffer, on each material's reference."""
+    scene.check_files()
+    rows, unchecked = [], []
+    on_device = _device_rows(scene, device) if device else [[] for _ in scene.materials]
+    for material, parameters, others in zip(
+        scene.materials, scene.parameters(), on_device, strict=True
+    ):
+        reference = scene.reference(material)
+        decoders = [("numpy", parameters_decoder(parameters))]
+        found = decoder_rows(decoders, reference, material.bounds) + others
+        found += teacher_rows(material.latents.layout, reference, material.bounds)
+        rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
+        unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)
+    parts = [(each.name, each.arithmetic, each.bounds) for each in scene.materials]
+    notes = left_out(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
+    return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
+
+
+def _device_rows(scene: Scene, device: Device) -> list[list[Row]]:
+    """Of every material; one group at a time is read, and its textures are on the device."""
+    found: list[list[Row]] = [[] for _ in scene.materials]
+
+    def compare(name: str, choice: RuntimeChoice, together: dict[int, Stored]) -> None:
+        evaluator = QueryEvaluator(list(together.values()), device, choice)
+        for index, each in enumerate(together):
+            material = scene.materials[each]
+            decoders = [(name, _decoder(evaluator, index))]
+            found[each] += decoder_rows(decoders, scene.reference(material), material.bounds)
+
+    choices = exact_choices(device, fits_in_constants(scene.spec), scene.advised)
+
+    def compare_group(group: list[int]) -> None:
+        stored = dict(zip(group, scene.stored(group), strict=True))
+        for name, choice in choices:
+            for part in _by_decoder(scene, group) if choice.is_constant else [group]:
+                compare(name, choice, {each: stored[each] for each in part})
+
+    for group in _groups(scene):
+        compare_group(group)
+    return found
+
+
+def _groups(scene: Scene) -> Iterator[list[int]]:
+    """The materials that a shader sees at a time, those of one decoder one after another."""
+    ordered = [each for part in _by_decoder(scene, range(len(scene.materials))) for each in part]
+    for begin in range(0, len(ordered), _AT_ONCE):
+        yield ordered[begin : begin + _AT_ONCE]
+
+
+def _by_decoder(scene: Scene, indices: Iterable[int]) -> list[list[int]]:
+    """Of these materials those together that share a decoder, of which constants hold one."""
+    decoders: dict[int, list[int]] = {}
+    for each in indices:
+        decoders.setdefault(scene.materials[each].weights_offset, []).append(each)
+    return list(decoders.values())
+
+
+def _decoder(evaluator: QueryEvaluator, material: int) -> Decoder:
+    def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
+        return evaluator.response(uv, lod, wi, wo, material)
+
+    return decode

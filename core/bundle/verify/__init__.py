@@ -1,0 +1,1 @@
+"""Proves that decoders of a bundle agree."""

@@ -1,0 +1,81 @@
+"""`verdigris cost`"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.cli.shared.options import (
+    PRESETS_IN_WORDS,
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    path_argument,
+)
+
+
+def cost(
+    file: Annotated[Path, path_argument("FILE", "A bundle (.vdg), or a document to forecast.")],
+    source: Annotated[
+        Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help=f"Of the bake that is forecast: {PRESETS_IN_WORDS}")
+    ] = None,
+    resolution: Annotated[
+        int | None, typer.Option(help="Latent texels a side of the bake that is forecast.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Says what a neural material costs: bytes, operations, and nanoseconds on this device, against
+    the graph that it replaces. Of a document, before a bake, with numbers of the same size."""
+    from dataclasses import replace
+
+    from verdigris.core.baking.measure.fitted import with_places, with_texels
+    from verdigris.core.baking.phases.trainers import choose_trainer
+    from verdigris.core.base.device import open_device
+    from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost
+    from verdigris.core.bundle.files.read import is_bundle, open_bundle
+    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+    from verdigris.core.settings.presets import default_preset, require_settings
+
+    is_baked = is_bundle(file)
+    for option, value in (("--preset", preset), ("--resolution", resolution)):
+        if is_baked and value is not None:
+            raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=option)
+    if source is not None and not is_baked:
+        raise typer.BadParameter(
+            f"{file} is no bundle: its own graph is what a forecast compares with",
+            param_hint="--source",
+        )
+    opened = open_device(device)
+    if is_baked:
+        bundle = open_bundle(file)
+        teacher = None
+        if source is None:
+            require_own_material(bundle, file, material)
+        else:
+            name = material or bundle.source_name
+            teacher = open_teacher(source, name, search, allow_outside, opened)
+        found = cost_of_bundle(bundle, opened, teacher)
+    else:
+        trainer = choose_trainer(opened)
+        settings = require_settings(preset or default_preset(trainer), trainer)
+        if resolution is not None:
+            settings = replace(settings, resolution=resolution)
+        teacher = open_teacher(file, material, search, allow_outside, opened)
+        settings = with_texels([teacher], settings)
+        found = forecast(teacher, with_places([teacher], settings))
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        print_cost(found)

@@ -1,0 +1,196 @@
+"""`verdigris farm template`, and what its jobs call: `task` and `finish`"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.cli.commands.scene import (
+    ByHand,
+    GroupSize,
+    Only,
+    Out,
+    Preset,
+    SceneFile,
+    Settings,
+    SharedDecoder,
+    choices_of,
+    plan_of,
+)
+from verdigris.core.cli.shared.options import AllowOutside, DeviceChoice, Search
+
+if TYPE_CHECKING:
+    from verdigris.core.batch.farm.openjd import PathRule
+
+app = typer.Typer(
+    name="farm",
+    help="Bakes a scene on a farm: jobs in the Open Job Description. See docs/SCENES.md.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+_JOBS = (".json", ".yaml", ".yml")
+
+PathMapping = Annotated[
+    Path | None, typer.Option(help="The rules that a session writes for its tasks.")
+]
+
+
+@app.command()
+def template(
+    scene: SceneFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The job (.json or .yaml); else printed.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the bundles; by default 'baked'.")
+    ] = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    name: Annotated[str, typer.Option(help="Of the job; by default the scene's.")] = "",
+    command: Annotated[
+        str, typer.Option(help="Verdigris as the farm's machines have it: one program, no options.")
+    ] = "verdigris",
+    gpu: Annotated[
+        bool, typer.Option("--gpu", help="Only machines with a graphics card take tasks.")
+    ] = False,
+    task_seconds: Annotated[
+        int, typer.Option(min=0, help="Give a task up after this; 0 for never.")
+    ] = 0,
+    retry: Annotated[
+        int, typer.Option(min=0, help="Times that a task tries a bake again that crashed.")
+    ] = 1,
+) -> None:
+    """Writes a job for `openjd run`, AWS Deadline Cloud and others: a task for each bake."""
+    import shlex
+    import sys
+
+    from verdigris.core.base.outputs import check_apart, check_output
+    from verdigris.core.batch.farm.farm_task import tasks_of
+    from verdigris.core.batch.farm.openjd import JobChoices, is_known, job_template, paths_of
+    from verdigris.core.batch.plan.plan import State
+    from verdigris.core.batch.plan.state_folder import write_text
+
+    if not command.strip():
+        raise typer.BadParameter("is empty: name a program", param_hint="--command")
+    if output:
+        check_output(output, _JOBS)
+        check_apart(output, [scene])
+    choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
+    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    for each in found.of(State.BROKEN):
+        why = "; ".join(each.reasons)
+        print(f"verdigris: {each.entry.name} is left out: {why}", file=sys.stderr)
+    options = [part for each in settings or () for part in ("--set", each)]
+    options += ["--preset", preset] if preset else []
+    options += ["--shared-decoder"] if shared_decoder else []
+    options += ["--by-hand"] if by_hand else []
+    options += ["--group-size", str(group_size)] if shared_decoder else []
+    options += [part for each in only or () for part in ("--only", each)]
+    options += ["--allow-outside"] if allow_outside else []
+    job = JobChoices(
+        name or f"Verdigris: {scene.stem}",
+        command,
+        tuple(options),
+        tuple(search or ()),
+        gpu,
+        task_seconds,
+        retry,
+        output.parent if output else None,
+    )
+    text = json.dumps(job_template(scene, found.scene.out, tasks_of(found), job), indent=2) + "\n"
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        paths = paths_of(scene, found.scene.out, job).items()
+        line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
+        for key, path in paths:
+            if not is_known(path, job):
+                line += ["-p", f"{key}={path}"]
+        print(shlex.join(line))
+
+
+@app.command()
+def task(
+    scene: SceneFile,
+    name: Annotated[str, typer.Option("--task", help="Which bake of the scene.")],
+    out: Out = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    path_mapping: PathMapping = None,
+    retry: Annotated[int, typer.Option(min=0, help="Times it is tried again.")] = 0,
+    device: DeviceChoice = None,
+) -> None:
+    """Does one bake, telling progress as farms read it. Started again, it goes on where it was."""
+    from verdigris.core.base.errors import VerdigrisError
+    from verdigris.core.batch.farm.farm_task import run_task
+    from verdigris.core.batch.farm.openjd import failure
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    try:
+        choices = choices_of(device, shared_decoder, by_hand, group_size, force=False)
+        rules = _rules(path_mapping)
+        given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
+        done = run_task(plan_of(*given), name, choices, retry, say)
+    except VerdigrisError as problem:
+        say(failure(str(problem)))
+        raise
+    if not done:
+        raise typer.Exit(1)
+
+
+@app.command()
+def finish(
+    scene: SceneFile,
+    out: Out = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    path_mapping: PathMapping = None,
+) -> None:
+    """Writes scene packs, summary and report of what tasks have baked. Exit 3 where materials have
+    failed or are missing."""
+    from verdigris.core.batch.farm.farm_task import known_results
+    from verdigris.core.batch.plan.state_folder import run_lock
+    from verdigris.core.batch.run.run import finish_plan, write_summary
+    from verdigris.core.batch.run.tell import summary_lines
+
+    choices = choices_of(None, shared_decoder, by_hand, group_size, force=False)
+    rules = _rules(path_mapping)
+    given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
+    found = plan_of(*given)
+    with run_lock(found.scene.out, wait=True):
+        summary = finish_plan(found, known_results(found))
+        files = write_summary(summary)
+    print("\n".join(summary_lines(summary, files)))
+    if summary.exit_code:
+        raise typer.Exit(summary.exit_code)
+
+
+def _rules(path: Path | None) -> tuple[PathRule, ...]:
+    from verdigris.core.batch.farm.openjd import read_path_rules
+
+    return read_path_rules(path)

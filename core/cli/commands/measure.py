@@ -1,0 +1,227 @@
+"""`verdigris measure` and `verdigris compare`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.cli.shared.opening import open_student, open_teacher, require_own_material
+from verdigris.core.cli.shared.options import (
+    AllowOutside,
+    AsJson,
+    Bundle,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    at_least,
+    in_range,
+    path_argument,
+)
+from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verdigris.core.bundle.files.read import Bundle as OpenBundle
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.teacher.teacher import Teacher
+
+# They are held in memory all at once.
+_MOST_SAMPLES = 1 << 24
+_LARGEST_SPHERE = largest_size(PICTURE_SUBPIXELS)
+_LARGEST_PART = largest_size()
+_COMPARED_VIEWS = ("sphere", "plane")
+ComparedNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--material",
+        "-m",
+        help="Which material, when a document has several; twice: of REFERENCE, then of OTHER.",
+    ),
+]
+
+
+def measure(
+    bundle: Bundle,
+    source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
+    samples: Annotated[int, typer.Option(help=f"Held-out samples, 1 to {_MOST_SAMPLES}.")] = 1
+    << 20,
+    seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side of the sphere, 1 to {_LARGEST_SPHERE}.")
+    ] = PICTURE_SIZE,
+    error_map: Annotated[
+        Path | None, typer.Option(help="Write the error by place as a picture: .png or .exr.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Measures a bundle against the material that it was baked from.
+
+    The reference is the material's mean over a texel of the bundle, which is the most that it
+    can hold; `point_…` are errors against single points, where finer detail counts too. Spheres
+    show reflected light; what is given off or covered is compared as maps, if there is any. What of
+    a source has changed since the bake is told as a warning; the JSON lists it in `warnings`.
+    """
+    from verdigris.core.baking.measure import measure as measures
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.outputs import check_apart
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.bundle.verify.map_differences import map_differences
+    from verdigris.core.material.load.provenance import files_read
+    from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+
+    in_range(samples, 1, _MOST_SAMPLES, "--samples")
+    at_least(seed, 0, "--seed")
+    in_range(size, 1, _LARGEST_SPHERE, "--size")
+    if error_map:
+        check_picture_path(error_map)
+    opened = open_bundle(bundle)
+    chosen = open_device(device)
+    student = open_student(opened, chosen)
+    name = material or opened.source_name
+    teacher = open_teacher(source, name, search, allow_outside, chosen)
+    if error_map:
+        check_apart(error_map, files_read(teacher.document, teacher.material))
+    warnings = _warn_of_changes(opened, teacher)
+    view = measures.sphere_to_compare(size)
+    footprint = measures.texel_footprint(opened.layout.width)
+    held_out = measures.draw_held_out(teacher, samples, seed, footprint)
+    on_samples = measures.measure_student(student, held_out)
+    at_points = measures.measure_student(student, measures.draw_held_out(teacher, samples, seed))
+    on_sphere = measures.measure_pictures(teacher, student, view)
+    maps = map_differences(opened, teacher)
+    if error_map:
+        errors = measures.error_map(student, held_out, min(size, 256))
+        write_picture(error_map, heat_colours(errors)[::-1])
+    found = {
+        "bundle": str(bundle),
+        "material": opened.manifest.name,
+        "samples": samples,
+        "seed": seed,
+        **asdict(on_samples),
+        **{f"point_{name}": value for name, value in asdict(at_points).items()},
+        **{f"sphere_{name}": value for name, value in asdict(on_sphere).items()},
+        **({} if maps.emission is None else {"emission_log_mae": maps.emission}),
+        **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
+    }
+    if as_json:
+        print(json.dumps({**found, "warnings": warnings}, indent=2))
+        return
+    width = max(map(len, found))
+    for name, value in found.items():
+        shown = f"{value:.5g}" if isinstance(value, float) else value
+        print(f"{name:<{width}} {shown}")
+
+
+def compare(
+    first: Annotated[Path, path_argument("REFERENCE", "A document or a bundle.")],
+    second: Annotated[Path, path_argument("OTHER", "A document or a bundle.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side of each part, 1 to {_LARGEST_PART}.")
+    ] = 384,
+    view: Annotated[str, typer.Option(help="sphere or plane.")] = "sphere",
+    environment: Annotated[
+        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+    ] = 0.8,
+    material: ComparedNames = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Draws two materials and the FLIP heat map of their difference, side by side: the light that
+    they reflect. What they give off is left out; `measure` has figures of it.
+
+    Both are lit by one light and a studio, before a backdrop. The PSNR and FLIP that it prints are
+    of these pictures: `measure` draws its own, under a light of its own, and no option here gives
+    its figures.
+    """
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.outputs import check_apart
+    from verdigris.core.bundle.files.read import is_bundle, open_bundle
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.provenance import files_read
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.pictures.comparison import compare_materials
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.render import Lighting
+
+    if view not in _COMPARED_VIEWS:
+        raise typer.BadParameter(
+            f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
+        )
+    check_picture_path(output)
+    in_range(size, 1, _LARGEST_PART, "--size")
+    lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
+    bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
+    documents = [
+        load_document(path, search or (), allow_outside)
+        for path in (first, second)
+        if path not in bundles
+    ]
+    for path, bundle in bundles.items():
+        # a document has other materials, too
+        for name in () if documents else material or ():
+            require_own_material(bundle, path, name)
+    names = material or [bundle.source_name for bundle in bundles.values()][:1]
+    materials = _compared_materials(documents, names)
+    opened = open_device(device)
+    teachers = [Teacher(*each, opened) for each in materials]
+    for each in materials:
+        check_apart(output, files_read(*each))
+    for bundle in bundles.values():
+        for teacher in teachers:
+            _warn_of_changes(bundle, teacher)
+    graphs = iter(teachers)
+    shown: list[DeviceMaterial] = [
+        BundleMaterial(bundles[path], opened) if path in bundles else next(graphs)
+        for path in (first, second)
+    ]
+    compared = compare_materials(shown[0], shown[1], view, size, lighting)
+    write_picture(output, compared.picture)
+    light = "one light and a studio" if environment else "one light"
+    print(
+        f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
+        f"(of this picture, lit by {light}: not those of measure)"
+    )
+
+
+def _warn_of_changes(bundle: OpenBundle, teacher: Teacher) -> list[str]:
+    """Tells, and returns, what of a source is not as the bundle was baked from it."""
+    from verdigris.core.bundle.verify.verify import source_notes
+
+    warnings = source_notes(bundle, teacher)
+    for warning in warnings:
+        print(f"verdigris: {warning}", file=sys.stderr)
+    return warnings
+
+
+def _compared_materials(
+    documents: Sequence[Document], names: Sequence[str]
+) -> list[tuple[Document, Material]]:
+    """One of each document: of two names each has its own, and one counts where there is such."""
+    from verdigris.core.material.load.selection import select_materials
+
+    if len(names) == len(documents) == 2:
+        return [
+            (document, document.require_material(name))
+            for document, name in zip(documents, names, strict=True)
+        ]
+    if len(names) > 1:
+        raise typer.BadParameter(
+            f"{len(names)} names for {len(documents)} documents: use one for each",
+            param_hint="--material",
+        )
+    return select_materials(documents, names) if documents else []

@@ -1,0 +1,36 @@
+"""`verdigris panel`"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.cli.shared.options import Search
+
+_NEEDED = ("PySide6", "pyqtgraph", "shiboken6")
+
+
+def panel(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A MaterialX document (.mtlx).")
+    ] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="An OBJ or USD file with painted weights.")
+    ] = None,
+    search: Search = None,
+) -> None:
+    """Opens the bake panel in a window of its own."""
+    try:
+        # by name: the core knows no Qt, and runs without it
+        window = import_module("verdigris.ui.window")
+    except ImportError as failure:
+        if failure.name and failure.name.split(".")[0] in _NEEDED:
+            raise VerdigrisError(
+                f"the panel needs {failure.name}: pip install 'verdigris[panel]'"
+            ) from None
+        raise VerdigrisError(f"the panel's window system cannot be loaded: {failure}") from None
+    raise typer.Exit(window.run(file, mesh, tuple(search or ())))

@@ -1,0 +1,113 @@
+"""`verdigris render`"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+from verdigris.core.cli.shared.options import (
+    AllowOutside,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    chosen_view,
+    in_range,
+    path_argument,
+)
+from verdigris.core.pictures.picture_limits import largest_size
+
+# Far from where sums in single floats end.
+_BRIGHTEST_STUDIO = 1e6
+
+
+def render(
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document, or a bundle (.vdg).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
+    view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+    ] = None,
+    size: Annotated[int, typer.Option(help=f"Pixels a side, 1 to {largest_size()}.")] = 512,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference",
+            help="Draw a document as what is baked of it is drawn, to hold that against: wrapped "
+            "around the shape as a flat square. Without, patterns in space see the shape.",
+        ),
+    ] = False,
+    environment: Annotated[
+        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+    ] = 0.8,
+    light: Annotated[
+        str,
+        typer.Option(
+            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes, y up."
+        ),
+    ] = "-0.45,0.6,0.66",
+    samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Draws a material, or what was baked of one, on a sphere, a plane or a mesh."""
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.outputs import check_apart
+    from verdigris.core.bundle.files.read import is_bundle, open_bundle
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.material.load.provenance import files_read
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
+    from verdigris.core.pictures.render import render as draw
+
+    check_picture_path(output)
+    in_range(size, 1, largest_size(), "--size")
+    lighting = Lighting(
+        direction=_direction(light),
+        environment=in_range(environment, 0.0, _BRIGHTEST_STUDIO, "--environment"),
+        samples=in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
+    )
+    chosen = chosen_view(view, mesh)
+    shape = load_mesh(mesh) if mesh else None
+    bundle = open_bundle(file) if is_bundle(file) else None
+    if bundle and reference:
+        raise typer.BadParameter(
+            f"{file} is a bundle, and is drawn so anyway: leave it out, or name the document that "
+            "it was baked from in its place",
+            param_hint="--reference",
+        )
+    if bundle:
+        require_own_material(bundle, file, material)
+    opened = open_device(device)
+    if bundle:
+        name = bundle.manifest.name
+        baked = BundleMaterial(bundle, opened)
+        picture = draw(baked, chosen, size, shape, lighting, is_flat=True)
+    else:
+        teacher = open_teacher(file, material, search, allow_outside, opened)
+        name = teacher.material.name
+        check_apart(output, files_read(teacher.document, teacher.material))
+        picture = draw(teacher, chosen, size, shape, lighting, is_flat=reference)
+    is_png = output.suffix.lower() == ".png"
+    write_picture(output, over_backdrop(picture) if is_png else picture)
+    print(f"{output}: {name}, {size} x {size}, on {opened}")
+
+
+def _direction(text: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not three numbers: x,y,z", param_hint="--light"
+        ) from None
+    largest = max(abs(x), abs(y), abs(z))
+    if not 0 < largest < math.inf:
+        raise typer.BadParameter(f"{text!r} has no direction", param_hint="--light")
+    # its length counts for nothing, and may be beyond what squares hold
+    return x / largest, y / largest, z / largest

@@ -1,0 +1,339 @@
+"""`verdigris scene plan`, `run` and `status`"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verdigris.core.cli.shared.options import (
+    PRESETS_IN_WORDS,
+    AllowOutside,
+    AsJson,
+    DeviceChoice,
+    Search,
+)
+
+if TYPE_CHECKING:
+    from verdigris.core.batch.farm.openjd import PathRule
+    from verdigris.core.batch.plan.plan import Choices, Plan
+    from verdigris.core.batch.plan.task import Task
+    from verdigris.core.batch.run.engine import Engine
+    from verdigris.core.batch.run.summary import Summary
+
+app = typer.Typer(
+    name="scene",
+    help="Bakes all materials of a scene: plan, run, status. See docs/SCENES.md.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+EXIT_STALE = 4
+
+SceneFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENE",
+        help="A scene (.json), a folder of documents, a document, a USD stage, or the summary of "
+        "a plug-in's batch program.",
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder of the bundles; by default 'baked'.")
+]
+Preset = Annotated[
+    str, typer.Option("--preset", "-p", help=f"Of all materials: {PRESETS_IN_WORDS}")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="NAME=VALUE of a setting, for all materials; repeatable."),
+]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", help="A pattern of names that are meant; repeatable.")
+]
+SharedDecoder = Annotated[
+    bool, typer.Option("--shared-decoder", help="Materials that are alike share a decoder.")
+]
+ByHand = Annotated[
+    bool, typer.Option("--by-hand", help="With --shared-decoder: only the scene's own groups.")
+]
+GroupSize = Annotated[int, typer.Option(min=2, help="Most materials of a group that is made here.")]
+Force = Annotated[bool, typer.Option("--force", help="Bake everything, whatever is there.")]
+
+
+@app.command()
+def plan(
+    scene: SceneFile,
+    out: Out = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    force: Force = False,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+    as_json: AsJson = False,
+) -> None:
+    """Lists what is to be baked, what is up to date, and how long the rest will take."""
+    choices = choices_of(device, shared_decoder, by_hand, group_size, force)
+    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    from verdigris.core.batch.plan.state_folder import state_folder
+    from verdigris.core.batch.run.sharing import Alone
+    from verdigris.core.batch.run.tell import plan_json, plan_lines
+
+    alone = Alone(state_folder(found.scene.out)).works(found, choices)
+    if as_json:
+        print(json.dumps(plan_json(found, alone), indent=1))
+    else:
+        print("\n".join(plan_lines(found, alone)))
+
+
+@app.command()
+def run(
+    scene: SceneFile,
+    out: Out = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    retry: Annotated[
+        int, typer.Option(min=0, help="Times that a bake which crashed is tried again.")
+    ] = 0,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going/--stop-at-failure", help="What follows a failure.")
+    ] = True,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Bakes at a time.")
+    ] = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    sharing_cost: Annotated[
+        bool,
+        typer.Option(help="Bake what shares a decoder alone, too, to tell what sharing costs."),
+    ] = True,
+    pack: Annotated[
+        list[str] | None, typer.Option(help="Write a scene pack of all, NAME.vdg; repeatable.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS|local", help="Bake on a dask cluster.")
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for another run at the same folder to end.")
+    ] = False,
+    force: Force = False,
+    checkpoint_seconds: Annotated[
+        float, typer.Option(help="How often the state of a bake is written.")
+    ] = 5.0,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bakes what is not up to date. Exit 0 when all is done, 3 when materials have failed; 130
+    after Ctrl-C: started again, it goes on where it was."""
+    import sys
+
+    from verdigris.core.batch.plan.packs import require_packable
+    from verdigris.core.batch.plan.plan import State, bundle_of
+    from verdigris.core.batch.plan.state_folder import run_lock
+    from verdigris.core.batch.run.drive import Manner
+    from verdigris.core.batch.run.live_table import JsonLines, open_view
+    from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
+    from verdigris.core.batch.run.tell import summary_lines
+    from verdigris.core.batch.scene.scene_names import require_pack_names
+
+    choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
+    given = (scene, out, preset, settings, only, search, allow_outside, choices)
+    read = _read(*given[:7])[0]
+    beside = [entry.name for entry in read.entries if not entry.wish.folder]
+    bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
+    with _as_usage("--pack"):
+        require_pack_names(pack or (), beside, str(scene))
+        require_packable(dict.fromkeys(pack or (), ()), bundles, str(scene))
+
+    def say(text: str) -> None:
+        print(f"verdigris: {text}", file=sys.stderr, flush=True)
+
+    with run_lock(read.out, wait, say):
+        # what another run has done until now is done
+        found = plan_of(*given)
+        for each in found.materials:
+            if each.is_to_do and each.entry.links:
+                say(f"{each.entry.name}: {each.entry.told_links}")
+        options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
+
+        def engine(works: int) -> Engine:
+            tasks = [work.task for work in found.works]
+            return _engine(dask, device, jobs, works, tasks, found.scene.out)
+
+        summary = run_plan(
+            found, choices, options, engine, lambda total, at: open_view(total, at, as_json)
+        )
+        files = write_summary(summary)
+    if as_json:
+        # whoever has stopped reading loses them, and not the report
+        JsonLines(0).refused(found.of(State.BROKEN))
+        print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
+    else:
+        print("\n".join(summary_lines(summary, files)))
+    _exit(summary)
+
+
+@app.command()
+def status(
+    scene: SceneFile,
+    out: Out = None,
+    preset: Preset = "",
+    settings: Settings = None,
+    only: Only = None,
+    shared_decoder: SharedDecoder = False,
+    by_hand: ByHand = False,
+    group_size: GroupSize = 8,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+) -> None:
+    """Says which bundles are not what their sources would give now, and why. Exit 4 if any is."""
+    choices = choices_of(None, shared_decoder, by_hand, group_size, False)
+    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    from verdigris.core.batch.plan.plan import State
+    from verdigris.core.batch.run.tell import status_json, status_lines
+
+    print(json.dumps(status_json(found), indent=1) if as_json else "\n".join(status_lines(found)))
+    if len(found.of(State.CURRENT)) < len(found.materials):
+        raise typer.Exit(EXIT_STALE)
+
+
+def choices_of(
+    device: str | None,
+    shared_decoder: bool,
+    by_hand: bool,
+    group_size: int,
+    force: bool,
+    checkpoint_seconds: float = 5.0,
+) -> Choices:
+    """How a scene is planned, from options of a command line."""
+    from verdigris.core.base.device import SOFTWARE, check_choice, hardware_devices
+    from verdigris.core.batch.plan.plan import Choices
+    from verdigris.core.batch.scene.groups import Grouping
+
+    if device:
+        with _as_usage("--device"):
+            check_choice(device)
+    if not checkpoint_seconds >= 0:
+        raise typer.BadParameter(
+            f"{checkpoint_seconds} is not 0 or more", param_hint="--checkpoint-seconds"
+        )
+    grouping = Grouping.NONE
+    if shared_decoder:
+        grouping = Grouping.BY_HAND if by_hand else Grouping.BY_PLAN
+    elif by_hand:
+        raise typer.BadParameter("goes with --shared-decoder", param_hint="--by-hand")
+    trainer = "numpy" if device == SOFTWARE else None
+    likely = "tensor" if device or hardware_devices() else "numpy"
+    return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
+
+
+@contextlib.contextmanager
+def _as_usage(option: str) -> Iterator[None]:
+    """What is wrong with an option is wrong for every material: it is told once."""
+    from verdigris.core.base.errors import VerdigrisError
+
+    try:
+        yield
+    except VerdigrisError as failure:
+        raise typer.BadParameter(str(failure), param_hint=option) from None
+
+
+def _read(
+    scene: Path,
+    out: Path | None,
+    preset: str,
+    settings: list[str] | None,
+    only: list[str] | None,
+    search: list[Path] | None,
+    allow_outside: bool,
+    path_rules: tuple[PathRule, ...] = (),
+) -> tuple[Any, Any]:
+    from verdigris.core.batch.farm.openjd import map_path
+    from verdigris.core.batch.scene.documents import Documents
+    from verdigris.core.batch.scene.entry import check_changes
+    from verdigris.core.batch.scene.rules import Rule, merged, parse_setting
+    from verdigris.core.batch.scene.scene import Asked, read_scene
+    from verdigris.core.settings.bake_settings import TRAINERS
+    from verdigris.core.settings.presets import require_settings
+
+    if preset:
+        with _as_usage("--preset"):
+            require_settings(preset, TRAINERS[0])
+    changes: dict[str, Any] = {}
+    with _as_usage("--set"):
+        for text in settings or ():
+            changes = merged(changes, parse_setting(text))
+        check_changes(changes)
+    rule = Rule(preset=preset or None, settings=changes)
+    asked = Asked(
+        out,
+        tuple(search or ()),
+        allow_outside,
+        tuple(only or ()),
+        (rule,),
+        lambda path: map_path(path, path_rules),
+    )
+    documents = Documents()
+    return read_scene(scene, asked, documents), documents
+
+
+def plan_of(
+    scene: Path,
+    out: Path | None,
+    preset: str,
+    settings: list[str] | None,
+    only: list[str] | None,
+    search: list[Path] | None,
+    allow_outside: bool,
+    choices: Choices,
+    path_rules: tuple[PathRule, ...] = (),
+) -> Plan:
+    """The plan of a scene, from options of a command line."""
+    from verdigris.core.base.device import cache_folder
+    from verdigris.core.batch.plan.hashes import Hashes
+    from verdigris.core.batch.plan.plan import make_plan
+
+    given = (scene, out, preset, settings, only, search, allow_outside, path_rules)
+    read, documents = _read(*given)
+    return make_plan(read, choices, Hashes(cache_folder()), documents)
+
+
+def _engine(
+    dask: str | None,
+    device: str | None,
+    jobs: int | None,
+    works: int,
+    tasks: Sequence[Task],
+    out: Path,
+) -> Engine:
+    from verdigris.core.base.device import hardware_devices
+    from verdigris.core.batch.run.engine import LocalEngine, bakes_that_fit
+    from verdigris.core.batch.run.run import log_folder
+
+    devices = (device,) if device else hardware_devices()
+    if dask is not None:
+        from verdigris.core.batch.farm.dask_engine import DaskEngine
+
+        return DaskEngine(dask, jobs or max(1, len(devices)), devices)
+    if device == "software":
+        devices, jobs = (device,), jobs or bakes_that_fit(tasks)
+    slots = min(jobs or len(devices) or bakes_that_fit(tasks), works)
+    return LocalEngine(devices, slots, log_folder(out).absolute())
+
+
+def _exit(summary: Summary) -> None:
+    if summary.exit_code:
+        raise typer.Exit(summary.exit_code)

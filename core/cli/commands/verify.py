@@ -1,0 +1,74 @@
+"""`verdigris verify`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verdigris.core.cli.shared.options import (
+    AllowOutside,
+    AsJson,
+    Bundle,
+    DeviceChoice,
+    MaterialName,
+    Search,
+)
+
+
+def verify(
+    bundle: Bundle,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="The document it was baked from.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Proves a bundle: decodes its bytes and compares with its reference values, and with the
+    material's own graph when the source is given; or every material of a scene. Exit 1 where
+    anything is beyond its bounds."""
+    from verdigris.core.base.errors import SettingsError
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.bundle.scene.scene_bundle import is_scene, open_scene
+    from verdigris.core.bundle.scene.verify_scene import verify_scene
+    from verdigris.core.bundle.verify.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify.verify import print_verification, source_notes
+    from verdigris.core.bundle.verify.verify import verify as prove
+    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+
+    if is_scene(bundle):
+        if source or material:
+            raise SettingsError(
+                f"{bundle}: is a scene, of several documents: verify its materials' bundles with "
+                "--source, and the scene without"
+            )
+        result = verify_scene(open_scene(bundle), find_device(device, _tell))
+    else:
+        opened = open_bundle(bundle)
+        if source is None:
+            require_own_material(opened, bundle, material)
+        on = find_device(device, _tell, is_needed=source is not None)
+        teacher = None
+        notes = device_notes(opened, on) if on else []
+        if source and on:
+            name = material or opened.source_name
+            teacher = open_teacher(source, name, search, allow_outside, on)
+            notes = [*source_notes(opened, teacher), *notes]
+        decoders = device_decoders(opened, on) if on else []
+        result = prove(opened, decoders, teacher, notes)
+    if as_json:
+        print(json.dumps(result.as_json(), indent=2))
+    else:
+        print_verification(result)
+    if not result.holds:
+        raise typer.Exit(1)
+
+
+def _tell(text: str) -> None:
+    print(f"verdigris: {text}", file=sys.stderr)

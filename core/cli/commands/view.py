@@ -1,0 +1,99 @@
+"""`verdigris view`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.cli.shared.options import (
+    AllowOutside,
+    Bundle,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    chosen_view,
+    in_range,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_SMALLEST_WINDOW, _LARGEST_WINDOW = 16, 2048
+
+
+def view(
+    bundle: Bundle,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", help="The document it was baked from, to compare with."),
+    ] = None,
+    shape: Annotated[str | None, typer.Option("--view", help="sphere, plane or mesh.")] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+    ] = None,
+    size: Annotated[
+        int, typer.Option(help=f"Pixels a side, {_SMALLEST_WINDOW} to {_LARGEST_WINDOW}.")
+    ] = 640,
+    shot: Annotated[
+        Path | None, typer.Option(help="Write what the window shows first as a picture, and close.")
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    allow_outside: AllowOutside = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Shows a bundle in a window, decoded by the shader that ships: orbit, turn the light, wipe
+    between reference and neural or their heat map, choose mip and exposure."""
+    from dataclasses import replace
+
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.errors import DeviceError
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.bundle.runtime.device_materials import fastest_advised
+    from verdigris.core.bundle.runtime.runtime import fits_in_constants
+    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.viewer import HELP, Viewer
+    from verdigris.core.pictures.window import ViewWindow
+
+    if shot:
+        check_picture_path(shot)
+    in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
+    chosen = chosen_view(shape, mesh)
+    opened = open_bundle(bundle)
+    if source is None:
+        require_own_material(opened, bundle, material)
+    on = open_device(device)
+    if on.is_software and not device:
+        raise DeviceError(
+            f"view needs a graphics card, and there is only {on}: `verdigris render` and "
+            "`verdigris compare` draw without one; --device software opens a slow window"
+        )
+    choice = replace(
+        fastest_advised(on, opened.advised), is_constant=fits_in_constants(opened.spec)
+    )
+    reference = None
+    if source:
+        name = material or opened.source_name
+        reference = open_teacher(source, name, search, allow_outside, on)
+    viewer = Viewer(
+        BundleMaterial(opened, on, choice),
+        opened.layout.width,
+        opened.layout.levels,
+        reference,
+        chosen,
+        load_mesh(mesh) if mesh else None,
+    )
+    window = ViewWindow(viewer, on, size, f"{opened.manifest.name} ({choice.decoder})")
+
+    def keep(picture: Any) -> bool:
+        if shot:
+            write_picture(shot, picture)
+        return shot is not None
+
+    print(f"{bundle}: {HELP}")
+    window.run(keep)

@@ -1,0 +1,204 @@
+"""`verdigris weights`: importance maps from meshes and views, and a look at them."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verdigris.core.cli.shared.options import AsJson, finite
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.importance.camera import Camera
+    from verdigris.core.importance.from_mesh import WeightMaps
+
+app = typer.Typer(
+    name="weights",
+    help="Makes and shows maps of how much each place of a surface matters.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+MeshFile = Annotated[Path, typer.Argument(metavar="MESH", help="A mesh (.obj, .usd) with uvs.")]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", help="The map (.exr). Of several UDIM tiles each gets its number."
+    ),
+]
+Size = Annotated[int, typer.Option(help="Texels a side of the map.")]
+Dilation = Annotated[int, typer.Option(help="Texels that islands grow by at their edges.")]
+Repeat = Annotated[
+    bool, typer.Option("--repeat", help="The texture repeats: all uvs fall into one map.")
+]
+Place = Annotated[str | None, typer.Option(help="A place in the scene: x,y,z.")]
+
+
+@app.command("from-mesh")
+def from_mesh(
+    mesh: MeshFile,
+    attribute: Annotated[
+        str,
+        typer.Option(
+            "--attribute", "-a", help="What is painted: color of OBJ, a primvar of USD; NAME.r too."
+        ),
+    ],
+    output: Output,
+    size: Size = 1024,
+    dilation: Dilation = 4,
+    base: Annotated[float, typer.Option(help="The weight of texels that no face covers.")] = 1.0,
+    low: Annotated[float | None, typer.Option(help="The weight that a value of 0 means.")] = None,
+    high: Annotated[float | None, typer.Option(help="The weight that a value of 1 means.")] = None,
+    repeat: Repeat = False,
+) -> None:
+    """Turns what is painted on a mesh into a map for `verdigris bake --importance`.
+
+    Weights are relative: 1 is normal, 8 is eight times as much, 0 leaves a place out. Values are
+    weights as they are, unless --low or --high says what 0 and 1 mean.
+    """
+    from verdigris.core.geometry.mesh_file import load_painted_mesh
+    from verdigris.core.importance.from_mesh import MapSettings, weight_maps
+    from verdigris.core.importance.maps import check_map_path
+
+    check_map_path(output)
+    settings = MapSettings(size, dilation, base, "repeat" if repeat else "udim", wraps=repeat)
+    ends = (0.0, 1.0)
+    if low is not None or high is not None:
+        ends = (
+            1.0 if low is None else finite(low, "--low"),
+            1.0 if high is None else finite(high, "--high"),
+        )
+    loaded, weights, warnings = load_painted_mesh(mesh, attribute, *ends)
+    maps = weight_maps(loaded.uv, weights, settings)
+    _write(maps, output, warnings)
+
+
+@app.command("from-view")
+def from_view(
+    mesh: MeshFile,
+    output: Output,
+    camera: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON: matrix (camera to world, place in the last row), fov, resolution."
+        ),
+    ] = None,
+    eye: Place = None,
+    target: Place = None,
+    up: Annotated[str, typer.Option(help="Which way is up: x,y,z.")] = "0,1,0",
+    fov: Annotated[float, typer.Option(help="Degrees from left to right.")] = 40.0,
+    resolution: Annotated[str, typer.Option(help="Pixels of the picture: WxH.")] = "1920x1080",
+    hidden: Annotated[float, typer.Option(help="The weight of what is not seen.")] = 0.1,
+    most: Annotated[float, typer.Option(help="The largest weight.")] = 8.0,
+    size: Size = 1024,
+    dilation: Dilation = 4,
+    repeat: Repeat = False,
+) -> None:
+    """Weighs each texel by how large a camera sees it: 1 is the mean of what is seen."""
+    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.importance.camera import look_at, read_camera
+    from verdigris.core.importance.from_mesh import MapSettings
+    from verdigris.core.importance.from_view import ViewSettings, view_maps
+    from verdigris.core.importance.maps import check_map_path
+
+    check_map_path(output)
+    by_places = eye is not None and target is not None
+    if (camera is not None) == by_places or (camera is not None and (eye or target)):
+        raise typer.BadParameter("use either --camera, or --eye and --target")
+    seen_by: Camera
+    if camera is not None:
+        seen_by = read_camera(camera)
+    else:
+        across, _, down = resolution.partition("x")
+        if not (across.isdecimal() and down.isdecimal()):
+            raise typer.BadParameter(f"{resolution!r} is not WxH", param_hint="--resolution")
+        places = [_numbers(text, name) for text, name in ((eye, "eye"), (target, "target"))]
+        seen_by = look_at(places[0], places[1], _numbers(up, "up"), fov, (int(across), int(down)))
+    settings = MapSettings(size, dilation, hidden, "repeat" if repeat else "udim", wraps=repeat)
+    _write(
+        view_maps(load_mesh(mesh, is_upright=False), seen_by, ViewSettings(hidden, most), settings),
+        output,
+    )
+
+
+@app.command("show")
+def show(
+    map_file: Annotated[Path, typer.Argument(metavar="MAP", help="An importance map.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A picture of it (.png).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Says what a map asks for, and draws it: black is 0, pale the most."""
+    from verdigris.core.base.outputs import check_apart
+    from verdigris.core.importance.maps import read_importance
+    from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+
+    if output:
+        check_picture_path(output)
+        check_apart(output, [map_file])
+    weights = read_importance(map_file)
+    found: dict[str, Any] = {"map": str(map_file), **_statistics(weights)}
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        for name, value in found.items():
+            print(f"{name:<22} {value:.4g}" if isinstance(value, float) else f"{name:<22} {value}")
+    if output:
+        write_picture(output, heat_colours(weights, float(weights.max()))[::-1])
+
+
+def _statistics(weights: NDArray[np.float32]) -> dict[str, Any]:
+    import numpy as np
+
+    from verdigris.core.sampling.distribution import distribution_of
+
+    densities = distribution_of(weights).densities
+    if not densities.size:
+        densities = np.ones_like(weights)
+    live = weights[weights > 0]
+    painted = weights > 1
+    return {
+        "size": f"{weights.shape[1]} x {weights.shape[0]}",
+        "least": float(weights.min()),
+        "least_live": float(live.min()),
+        "mean": float(weights.mean(dtype=np.float64)),
+        "most": float(weights.max()),
+        "left_out": float((weights == 0).mean()),
+        "above_1": float(painted.mean()),
+        "samples_above_1": float(densities[painted].sum(dtype=np.float64) / densities.size),
+        "times_as_dense": float(densities.max()),
+    }
+
+
+def _numbers(text: str | None, name: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(part) for part in (text or "").split(","))
+    except ValueError:
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))):
+        raise typer.BadParameter(f"{text!r} is not x,y,z", param_hint=f"--{name}")
+    return x, y, z
+
+
+def _write(maps: WeightMaps, output: Path, warnings: tuple[str, ...] = ()) -> None:
+    from verdigris.core.importance.maps import write_importance
+    from verdigris.core.importance.tiles import FIRST_TILE
+
+    for warning in (*warnings, *maps.warnings):
+        print(f"verdigris: {warning}", file=sys.stderr)
+    is_one = list(maps.tiles) == [FIRST_TILE]
+    for number, tile in sorted(maps.tiles.items()):
+        path = output if is_one else output.with_name(f"{output.stem}.{number}{output.suffix}")
+        write_importance(path, tile.weights)
+        share = tile.covered / tile.weights.size
+        print(f"{path}: {tile.weights.min():g} to {tile.weights.max():g}, {share:.0%} covered")

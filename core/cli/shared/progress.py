@@ -1,0 +1,101 @@
+"""Shows the events of a bake: a live line, JSON lines, or the result only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from verdigris.core.base.errors import reason
+from verdigris.core.progress.events import Event, Finished, Metrics, Phase, Started, Step, Warning
+from verdigris.core.worker.protocol.lines import encode
+
+
+class LostOutputError(Exception):
+    """Nobody takes what is printed any more."""
+
+
+def json_lines(events: Iterable[Event]) -> None:
+    """Every event as a line of JSON on standard output."""
+    for event in events:
+        line = encode(event.as_json()).decode()
+        try:
+            print(line, end="", flush=True)
+        except OSError as failure:
+            raise LostOutputError(reason(failure)) from None
+
+
+def result_only(events: Iterable[Event]) -> None:
+    """The path of the result; warnings go to standard error."""
+    for event in events:
+        if isinstance(event, Warning):
+            print(f"verdigris: {event.text}", file=sys.stderr)
+        elif isinstance(event, Finished):
+            print("\n".join(event.results))
+
+
+def live_line(events: Iterable[Event]) -> None:
+    """One line that is kept up to date, and at the end what came of it."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    phase, error = "preparing", ""
+    with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
+        for event in events:
+            if isinstance(event, Started):
+                names = ", ".join(event.materials)
+                console.print(
+                    f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
+                    f"on {event.device}",
+                    markup=False,
+                    soft_wrap=True,
+                )
+                if event.step:
+                    console.print(f"going on from step {event.step}")
+            elif isinstance(event, Phase):
+                phase = event.name
+                live.update(Text(f"{phase}…"))
+            elif isinstance(event, Metrics):
+                mean = sum(found.log_mae for found in event.samples) / len(event.samples)
+                error = f"  error {mean:.4f}"
+            elif isinstance(event, Warning):
+                console.print(f"warning: {event.text}", markup=False, soft_wrap=True)
+            elif isinstance(event, Step):
+                live.update(Text(_step_line(event, phase, error, console.width)))
+            elif isinstance(event, Finished):
+                live.update(Text(""))
+                _print_result(event)
+
+
+def _step_line(event: Step, phase: str, error: str, width: int) -> str:
+    """One line of a terminal of this width: without the speed, which is missed least, where all of
+    it would take two."""
+    share = event.step / max(event.steps, 1)
+    filled = round(20 * share)
+    bar = "━" * filled + "╺" + "─" * (20 - filled)
+    learnt = f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    left = f"  {_clock(event.seconds_left)} left"
+    whole = f"{learnt}  {event.samples_per_second / 1e6:.2f} M samples/s{left}"
+    return whole if len(whole) < width else learnt + left
+
+
+def _print_result(event: Finished) -> None:
+    why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
+    print(f"{event.step} steps in {_clock(event.seconds)}{why}")
+    hints = event.hints or ("",) * len(event.results)
+    for result, samples, picture, hint in zip(
+        event.results, event.samples, event.pictures, hints, strict=True
+    ):
+        print(result)
+        print(
+            f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
+            f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
+        )
+        if hint:
+            print(f"  {hint}")
+
+
+def _clock(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{max(seconds, 0):.1f} s"

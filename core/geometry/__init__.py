@@ -1,0 +1,1 @@
+"""Meshes: reading, polygons, rasterisation and coverage of the unit square."""

@@ -1,0 +1,341 @@
+"""Triangle meshes from OBJ and USD files, with one UV set and smooth normals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.errors import MeshError
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.geometry.polygons import triangulate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+LARGEST_FILE_BYTES = 2 << 30
+_USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+_OBJ_GEOMETRY = ("v", "vt", "vn", "f")
+# Where the axes of a stage or scene go whose z is up: y is up in pictures.
+FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Triangles by corner: (T, 3, 3) positions and normals, (T, 3, 2) uv."""
+
+    position: Floats
+    normal: Floats
+    uv: Floats
+
+    def tangents(self) -> tuple[Floats, Floats]:
+        """Unit directions (T, 3) in which u and v grow; zero where uv is degenerate."""
+        edge1 = self.position[:, 1] - self.position[:, 0]
+        edge2 = self.position[:, 2] - self.position[:, 0]
+        step1 = self.uv[:, 1] - self.uv[:, 0]
+        step2 = self.uv[:, 2] - self.uv[:, 0]
+        area = step1[:, 0] * step2[:, 1] - step2[:, 0] * step1[:, 1]
+        sign = np.sign(area)[:, None]
+        along_u = sign * (edge1 * step2[:, 1:] - edge2 * step1[:, 1:])
+        along_v = sign * (edge2 * step1[:, :1] - edge1 * step2[:, :1])
+        return normalized(along_u), normalized(along_v)
+
+
+@dataclass(frozen=True)
+class FileMesh(Mesh):
+    """A mesh with the polygons that its triangles are of, to find what else these carry."""
+
+    corners: Ints
+    """(T, 3): which corner of the polygons each is, counted through all of them."""
+    corner_count: int
+    """Of the polygons."""
+
+
+def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
+    """A mesh by its file's extension, with y up where the file says which axis is; or, not
+    upright, in the file's own space, where its cameras are."""
+    path = Path(path)
+    readers: dict[str, Callable[[Path], FileMesh]] = {
+        ".obj": _load_obj,
+        **dict.fromkeys(_USD_SUFFIXES, partial(_load_usd, is_upright=is_upright)),
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise MeshError(f"{path}: meshes are read from {', '.join(readers)}, not {path.suffix!r}")
+    try:
+        if not path.is_file():
+            require_for(path)
+            raise MeshError(f"{path}: there is no such file")
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
+        mesh = reader(path)
+    except OSError as failure:
+        raise MeshError(
+            f"{path}: cannot be read ({failure.strerror}): check the file, or choose another"
+        ) from None
+    if len(mesh.position) == 0:
+        raise MeshError(f"{path}: holds no triangles")
+    if not np.isfinite(mesh.position).all() or not np.isfinite(mesh.uv).all():
+        raise MeshError(f"{path}: has positions or uvs that are not numbers")
+    return mesh
+
+
+def normalized(vectors: Floats) -> Floats:
+    """Vectors scaled to unit length; zero stays zero."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
+
+
+def _load_obj(path: Path) -> FileMesh:
+    points: list[list[float]] = []
+    uvs: list[list[float]] = []
+    normals: list[list[float]] = []
+    corners: list[tuple[int, int, int]] = []
+    sizes: list[int] = []
+    for number, words in obj_lines(path):
+        try:
+            if words[0] == "f":
+                counts = (len(points), len(uvs), len(normals))
+                corners += [obj_corner(word, counts) for word in words[1:]]
+                sizes.append(len(words) - 1)
+            else:
+                size = 2 if words[0] == "vt" else 3
+                target = {"v": points, "vt": uvs, "vn": normals}[words[0]]
+                target.append([float(word) for word in words[1 : 1 + size]])
+                if len(target[-1]) != size:
+                    raise ValueError("too few numbers")
+        except (ValueError, IndexError) as failure:
+            raise obj_fault(path, number, words, failure) from None
+    flat = np.array(corners, np.int64).reshape(-1, 3)
+    places = np.array(points, np.float32).reshape(-1, 3)
+    triangles = triangulate(np.array(sizes, np.int64), places[flat[:, 0]])
+    index = flat[triangles]
+    if (index[..., 1] < 0).any():
+        raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
+    position = places[index[..., 0]]
+    uv = np.array(uvs, np.float32).reshape(-1, 2)[index[..., 1]]
+    if normals and (index[..., 2] >= 0).all():
+        normal = _with_faces(normalized(np.array(normals, np.float32)[index[..., 2]]), position)
+    else:
+        normal = smooth_normals(position, index[..., 0], len(points))
+    return FileMesh(position, normal, uv, triangles, len(flat))
+
+
+def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line of geometry, and the number of the line: without comments, and joined
+    where a backslash says that the next line goes on, under the number of the first."""
+    begun, words = 0, list[str]()
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.partition("#")[0].rstrip()
+            begun = begun if words else number
+            words += text.removesuffix("\\").split()
+            if words and words[0] not in _OBJ_GEOMETRY:
+                words = []
+            elif words and not text.endswith("\\"):
+                yield begun, words
+                words = []
+    if words:
+        yield begun, words
+
+
+def obj_fault(path: Path, number: int, words: list[str], failure: Exception) -> MeshError:
+    return MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}")
+
+
+def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
+    found = [-1, -1, -1]
+    for place, digits in enumerate(word.split("/")[:3]):
+        if digits:
+            number = int(digits)
+            found[place] = number - 1 if number > 0 else counts[place] + number
+            if not 0 <= found[place] < counts[place]:
+                raise IndexError(f"{word!r} refers to element {number} of {counts[place]}")
+    if found[0] < 0:
+        raise IndexError(f"{word!r} names no vertex")
+    return found[0], found[1], found[2]
+
+
+def smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
+    """Normals of vertices, each face counted by its area. A corner whose face looks the other way,
+    as where both sides of a sheet are faces, has that of its face."""
+    face = _areas(position)
+    total = np.zeros((count, 3), np.float32)
+    for corner in range(3):
+        np.add.at(total, vertex[:, corner], face)
+    normal = normalized(total)[vertex]
+    is_along = (normal * face[:, None]).sum(-1, keepdims=True) > 0
+    return _with_faces(np.where(is_along, normal, np.float32(0)), position)
+
+
+def _with_faces(normal: Floats, position: Floats) -> Floats:
+    """Corners without a normal take that of their face."""
+    faces = normalized(_areas(position))[:, None]
+    return np.where(normal.any(-1, keepdims=True), normal, faces)
+
+
+def _areas(position: Floats) -> Floats:
+    """Normals of triangles, twice as long as their area is large."""
+    return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
+
+
+def _load_usd(path: Path, is_upright: bool) -> FileMesh:
+    parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
+    *firsts, corner_count = accumulate((part.corner_count for part in parts), initial=0)
+    return FileMesh(
+        np.concatenate([part.position for part in parts]),
+        np.concatenate([part.normal for part in parts]),
+        np.concatenate([part.uv for part in parts]),
+        np.concatenate([part.corners + at for part, at in zip(parts, firsts, strict=True)]),
+        corner_count,
+    )
+
+
+def usd_meshes(path: Path) -> Iterator[Any]:
+    """Every mesh of a stage (UsdGeom.Mesh) that is rendered, those of instances too, in the order
+    of `load_mesh`'s polygons. One at a time: they are gone with the stage, which lives as long as
+    this goes on."""
+    try:
+        from pxr import Usd, UsdGeom
+    except ImportError:
+        raise MeshError(
+            f"{path}: reading USD needs the pxr modules: pip install 'verdigris[usd]', or use OBJ"
+        ) from None
+    try:
+        stage = Usd.Stage.Open(str(path))
+    except Exception as failure:  # noqa: BLE001 - pxr raises types of its own making
+        raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
+    meshes = [
+        UsdGeom.Mesh(prim)
+        for prim in stage.Traverse(Usd.TraverseInstanceProxies())
+        if prim.IsA(UsdGeom.Mesh) and _is_rendered(UsdGeom.Imageable(prim))
+    ]
+    if not meshes:
+        raise MeshError(f"{path}: holds no mesh that is rendered")
+    yield from meshes
+
+
+def _is_rendered(mesh: Any) -> bool:
+    """Neither hidden, nor a stand-in or a guide beside the real mesh."""
+    from pxr import Usd, UsdGeom
+
+    names = UsdGeom.Tokens
+    is_hidden = mesh.ComputeVisibility(Usd.TimeCode.EarliestTime()) == names.invisible
+    return not is_hidden and mesh.ComputePurpose() in (names.default_, names.render)
+
+
+def usd_points(mesh: Any) -> Floats:
+    """Where the points of a mesh are, in its own space."""
+    from pxr import Usd
+
+    found = mesh.GetPointsAttr().Get(Usd.TimeCode.EarliestTime())
+    return np.array(found or [], np.float32).reshape(-1, 3)
+
+
+def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
+    """How many corners each polygon of a mesh has, and their points; of what moves, where it
+    starts."""
+    from pxr import Usd
+
+    start = Usd.TimeCode.EarliestTime()
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(start) or [], np.int64)
+    return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
+
+
+def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
+    """One mesh of a stage, in the stage's space with y up, or in that space as it is; of what
+    moves, where it starts."""
+    from pxr import Usd, UsdGeom
+
+    name = f"{asker}: {mesh.GetPath()}"
+    start = Usd.TimeCode.EarliestTime()
+    points = usd_points(mesh)
+    counts, vertex = usd_faces(mesh)
+    if (
+        counts.sum() != len(vertex)
+        or counts.min(initial=0) < 0
+        or (len(vertex) and not 0 <= vertex.min() <= vertex.max() < len(points))
+    ):
+        raise MeshError(f"{name}: its faces refer to points that are not there")
+    to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
+    if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
+        to_world = to_world @ FROM_Z_UP
+    corners = triangulate(counts, points[vertex])
+    points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
+    uv = _usd_uv(mesh, name, vertex)
+    triangles = vertex[corners]
+    position = points[triangles]
+    normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
+    if normals is None:
+        normal = smooth_normals(position, triangles, len(points))
+    else:
+        normal = _with_faces(normals[corners], position)
+    return FileMesh(position, normal, uv[corners], corners, len(vertex))
+
+
+def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
+    from pxr import Usd, UsdGeom
+
+    primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
+    found = [
+        p for p in primvars if "texCoord" in str(p.GetTypeName()) or p.GetPrimvarName() == "st"
+    ]
+    if not found:
+        there = ", ".join(p.GetPrimvarName() for p in primvars) or "none"
+        raise MeshError(f"{name}: has no texture coordinates (primvars: {there}): unwrap it first")
+    chosen = next((p for p in found if p.GetPrimvarName() == "st"), found[0])
+    flat = chosen.ComputeFlattened(Usd.TimeCode.EarliestTime())
+    values = np.array([] if flat is None else flat)
+    if values.ndim != 2:
+        called = chosen.GetPrimvarName()
+        raise MeshError(f"{name}: {called!r} holds no texture coordinates that can be read")
+    if chosen.GetInterpolation() == UsdGeom.Tokens.faceVarying:
+        if len(values) != len(vertex):
+            raise MeshError(f"{name}: {len(values)} texture coordinates for {len(vertex)} corners")
+        return np.asarray(values[:, :2], np.float32)
+    if len(vertex) and len(values) <= vertex.max():
+        raise MeshError(f"{name}: too few texture coordinates ({len(values)})")
+    return np.asarray(values[vertex, :2], np.float32)
+
+
+def _usd_normals(
+    mesh: Any, point_count: int, counts: Ints, vertex: Ints, to_world: NDArray[np.float64]
+) -> Floats | None:
+    """Of each corner, in the space of `to_world`; None where the mesh has none that can be used."""
+    from pxr import Usd, UsdGeom
+
+    start = Usd.TimeCode.EarliestTime()
+    primvar = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvar("normals")
+    if primvar.HasAuthoredValue():
+        values, kind = primvar.ComputeFlattened(start), primvar.GetInterpolation()
+    else:
+        values, kind = mesh.GetNormalsAttr().Get(start), mesh.GetNormalsInterpolation()
+    local = np.array([] if values is None else values, np.float64)
+    if len(local) == len(vertex) != point_count:
+        # some exporters leave unsaid that there is one a corner
+        kind = UsdGeom.Tokens.faceVarying
+    place = usd_places(kind, counts, vertex)
+    is_complete = local.ndim == 2 and len(local) > place.max(initial=-1)
+    is_solid = np.linalg.matrix_rank(to_world[:3, :3]) == 3
+    if not (is_complete and is_solid and np.isfinite(local).all()):
+        return None
+    world = local @ np.linalg.inv(to_world[:3, :3]).T
+    return normalized(world.astype(np.float32))[place]
+
+
+def usd_places(kind: str, counts: Ints, vertex: Ints) -> Ints:
+    """The value that each corner of polygons takes, by what USD says that values sit on."""
+    places = {
+        "constant": np.zeros_like(vertex),
+        "uniform": np.repeat(np.arange(len(counts)), counts),
+        "faceVarying": np.arange(len(vertex)),
+    }
+    return places.get(kind, vertex)

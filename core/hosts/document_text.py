@@ -1,0 +1,62 @@
+"""What can be read from MaterialX text without MaterialX, inside an application's own Python."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from xml.etree import ElementTree as xml
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.material.files.xml_text import check_xml
+
+
+def parse_text(text: str, name: str) -> xml.Element:
+    """The root of a document that has been checked for what XML can hide."""
+    check_xml(text, name)
+    return xml.fromstring(text)
+
+
+def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str, ...]:
+    """The materials of a document that have a surface, or those that have none, by their names."""
+    root = parse_text(text, name)
+    return tuple(
+        child.get("name", "")
+        for child in root
+        if child.get("type") == "material"
+        and (child.find("input[@name='surfaceshader']") is not None) == with_surface
+    )
+
+
+def named_folders(text: str, name: str) -> tuple[Path, ...]:
+    """The folders of all files that a document names with a whole path.
+
+    An application's scene names files wherever the artist keeps them; that they may be read is
+    settled by the artist's having put them into the scene.
+    """
+    folders: dict[Path, None] = {}
+
+    def visit(element: xml.Element, prefix: str) -> None:
+        prefix = element.get("fileprefix", prefix)
+        if element.get("type") == "filename":
+            file = prefix + element.get("value", "")
+            if PurePosixPath(file).is_absolute() or PureWindowsPath(file).drive:
+                folders[Path(PureWindowsPath(file).as_posix()).parent] = None
+        for child in element:
+            visit(child, prefix)
+
+    visit(parse_text(text, name), "")
+    return tuple(folders)
+
+
+def require_material_name(text: str, name: str, wished: str) -> str:
+    """The material of a document that an application calls so, or its only one."""
+    there = material_names(text, name)
+    if wished in there:
+        return wished
+    if len(there) == 1:
+        return there[0]
+    if not there:
+        raise HostError(
+            f"{name}: has no material with a surface: connect a surface shader to a "
+            "surfacematerial node"
+        )
+    raise HostError(f"{name}: has no material {wished!r}; it has: {', '.join(there)}")

@@ -1,0 +1,198 @@
+"""The host without an application: a document, and a mesh beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError, HostError, reason
+from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial, HostMesh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verdigris.core.material.load.document import Document
+
+SIDECAR_SUFFIX = ".verdigris.json"
+_MESH_SUFFIXES = (".obj", ".usd", ".usda", ".usdc", ".usdz")
+
+
+class FilesHost:
+    """A MaterialX document as a scene. Results are noted in a file next to it."""
+
+    can_paint = False
+
+    def __init__(
+        self,
+        document: Path | None = None,
+        mesh: Path | None = None,
+        search: Sequence[Path] = (),
+    ) -> None:
+        self._file: Path | None = None
+        self._loaded: Document | None = None
+        self._mesh = mesh
+        self._search = tuple(search)
+        if document is not None:
+            self.open_scene(document)
+
+    @property
+    def name(self) -> str:
+        return "files"
+
+    @property
+    def manual(self) -> Path:
+        return package_folder() / "docs" / "ARTISTS.md"
+
+    def start_selftest(self, report: Path) -> None:
+        raise HostError(
+            "there is no application to test here: name one with `verdigris selftest --host`"
+        )
+
+    def scene_file(self) -> Path | None:
+        return self._file
+
+    def scene_warnings(self) -> tuple[str, ...]:
+        if self._loaded is None or self._loaded.materials:
+            return ()
+        try:
+            self._loaded.require_material()
+        except DocumentError as failure:
+            return (str(failure),)
+        return ()
+
+    def open_scene(self, path: Path) -> None:
+        from verdigris.core.material.load.document import load_document
+
+        self._loaded = load_document(path, self._search)
+        self._file = path
+
+    def save_scene(self) -> None:
+        """Results are in a file of their own, which is written when they are noted."""
+
+    def materials(self) -> tuple[HostMaterial, ...]:
+        self.open_scene(self._require_file())
+        return self.selected_materials()
+
+    def selected_materials(self) -> tuple[HostMaterial, ...]:
+        loaded = self._require_document()
+        return tuple(HostMaterial(each.path, each.name, "file") for each in loaded.materials)
+
+    def identity(self, material: HostMaterial) -> str:
+        self._require_document().require_material(material.key)
+        return f"{self._require_file().resolve()} {material.key}"
+
+    def document(self, material: HostMaterial) -> HostDocument:
+        from verdigris.core.material.files.xml_text import read_text
+
+        file = self._require_file()
+        self.open_scene(file)
+        found = self._require_document().require_material(material.key)
+        search = tuple(dict.fromkeys((file.resolve().parent, *self._search)))
+        return HostDocument(str(file), read_text(file), found.name, search)
+
+    def meshes(self, material: HostMaterial) -> tuple[str, ...]:
+        self._require_document().require_material(material.key)
+        return (str(self._mesh),) if self._mesh else ()
+
+    def mesh(
+        self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
+    ) -> HostMesh:
+        from verdigris.core.geometry.mesh import load_mesh
+        from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE, load_painted_mesh
+
+        path = self._require_mesh(name)
+        # an OBJ file has one set of weights, which has no name of its own
+        wanted = OBJ_ATTRIBUTE if path.suffix.lower() == ".obj" else weight_set
+        if wanted in self.weight_sets(name):
+            mesh, weights, notes = load_painted_mesh(path, wanted)
+            return HostMesh(name, mesh.position, mesh.normal, mesh.uv, weights, notes)
+        mesh = load_mesh(path)
+        return HostMesh(name, mesh.position, mesh.normal, mesh.uv)
+
+    def weight_sets(self, mesh: str) -> tuple[str, ...]:
+        from verdigris.core.geometry.mesh import obj_lines, usd_meshes
+        from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE
+        from verdigris.core.geometry.primvars import weight_names
+
+        path = self._require_mesh(mesh)
+        if path.suffix.lower() == ".obj":
+            painted = any(words[0] == "v" and len(words) >= 7 for _, words in obj_lines(path))
+            return (OBJ_ATTRIBUTE,) if painted else ()
+        names = [name for each in usd_meshes(path) for name in weight_names(each)]
+        return tuple(dict.fromkeys(names))
+
+    def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
+        raise HostError(
+            f"{mesh}: there is no application to paint {weight_set!r} in: paint in the panel, or "
+            "give an image of weights with --importance"
+        )
+
+    def attach(self, material: HostMaterial, result: BakedResult) -> None:
+        found = self._require_document().require_material(material.key)
+        noted = self._noted()
+        noted[found.path] = {
+            "bundle": _relative(result.bundle, self._sidecar().parent),
+            "textures": {
+                name: _relative(path, self._sidecar().parent)
+                for name, path in sorted(result.textures.items())
+            },
+        }
+        _replace_text(self._sidecar(), json.dumps(noted, indent=2, sort_keys=True) + "\n")
+
+    def attached(self, material: HostMaterial) -> Path | None:
+        noted = self._noted().get(material.key)
+        return (self._sidecar().parent / str(noted["bundle"])).resolve() if noted else None
+
+    def _sidecar(self) -> Path:
+        file = self._require_file().resolve()
+        return file.with_name(file.name + SIDECAR_SUFFIX)
+
+    def _noted(self) -> dict[str, dict[str, object]]:
+        sidecar = self._sidecar()
+        if not sidecar.is_file():
+            return {}
+        try:
+            noted = json.loads(sidecar.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as failure:
+            raise HostError(f"{sidecar}: cannot be read ({reason(failure)}): remove it") from None
+        if not isinstance(noted, dict):
+            raise HostError(f"{sidecar}: is not a list of results: remove it")
+        return noted
+
+    def _require_file(self) -> Path:
+        if self._file is None:
+            raise HostError("no document is open: open a MaterialX document first")
+        return self._file
+
+    def _require_document(self) -> Document:
+        self._require_file()
+        assert self._loaded is not None
+        return self._loaded
+
+    def _require_mesh(self, name: str) -> Path:
+        path = Path(name)
+        if path.suffix.lower() not in _MESH_SUFFIXES:
+            raise HostError(f"{name}: is no mesh file: use one of {', '.join(_MESH_SUFFIXES)}")
+        if not path.is_file():
+            raise HostError(f"{name}: there is no such mesh")
+        return path
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """The path from a folder where it lies below it: the pair can then be moved together."""
+    path = path.resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _replace_text(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as failure:
+        temporary.unlink(missing_ok=True)
+        raise HostError(
+            f"{path}: cannot be written ({reason(failure)}): free space, or let it be written"
+        ) from None

@@ -1,0 +1,152 @@
+"""What reflecting lobes of MaterialX return of a white surrounding, by integration.
+
+`albedo_fit.py` and `albedo_anisotropy.py` turn these into the shader's approximations,
+`shaders/material/teacher/albedo.slang`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+LEAST_SHEEN_ROUGHNESS = 0.005
+"""MaterialX takes smoother sheen as this."""
+
+
+@dataclass(frozen=True)
+class LobeSamples:
+    """A GGX lobe seen at one cosine, as a sum over cosines at the half vector."""
+
+    cosines: Doubles
+    weights: Doubles
+
+    @property
+    def total(self) -> float:
+        """What one bounce returns where every facet is white."""
+        return float(self.weights.sum())
+
+    def albedo(self, fresnel: Callable[[Doubles], Doubles]) -> float:
+        """What the lobe returns once the energy of lost bounces is restored (Turquin 2019)."""
+        reflectance = fresnel(self.cosines)
+        lost = (1 - self.total) / self.total
+        return float((self.weights * reflectance * (1 + reflectance * lost)).sum())
+
+
+def ggx_lobe(cosine: float, alpha: float, steps: int = 240) -> LobeSamples:
+    """The lobe over its visible normals, which are drawn on a spherical cap (Dupuy 2023)."""
+    share, share_weight = _unit_nodes(steps)
+    # the density of normals ends in a root at both rims of the cap: points crowd there
+    crowded = share**3 * (10 + share * (6 * share - 15))
+    share_weight = share_weight * 30 * (share * (1 - share)) ** 2
+    turn, turn_weight = _unit_nodes(steps // 2)
+    sine = np.sqrt(1 - cosine**2)
+    norm = np.hypot(alpha * sine, cosine)
+    x, z = alpha * sine / norm, cosine / norm
+    height = (1 - crowded) * (1 + z) - z
+    radius = np.sqrt(np.clip(1 - height**2, 0, 1))
+    half = np.stack(
+        [
+            alpha * (np.outer(radius, np.cos(np.pi * turn)) + x),
+            alpha * np.outer(radius, np.sin(np.pi * turn)),
+            np.broadcast_to((height + z)[:, None], (steps, len(turn))),
+        ]
+    )
+    half = half / np.sqrt((half**2).sum(0))
+    at_half = sine * half[0] + cosine * half[2]
+    light = 2 * at_half * half[2] - cosine
+    above = light > 0
+    light = np.where(above, light, 1.0)
+    hidden, hidden_light = _masking(np.float64(cosine), alpha), _masking(light, alpha)
+    seen = np.where(above, (1 + hidden) / (1 + hidden + hidden_light), 0.0)
+    weights = seen * np.outer(share_weight, turn_weight)
+    return LobeSamples(at_half.ravel(), weights.ravel())
+
+
+def anisotropic_ggx_lobe(
+    cosine: float, azimuth: float, alphas: tuple[float, float], steps: int = 40
+) -> LobeSamples:
+    """The same for a lobe of two roughnesses, each direction masked with the roughness along it."""
+    share, share_weight = _unit_nodes(steps)
+    crowded = share**3 * (10 + share * (6 * share - 15))
+    share_weight = share_weight * 30 * (share * (1 - share)) ** 2
+    turn = np.pi * (np.arange(2 * steps) + 0.5) / steps
+    sine = np.sqrt(1 - cosine**2)
+    view = np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine])
+    stretch = np.array([*alphas, 1.0])
+    middle = view * stretch / np.linalg.norm(view * stretch)
+    height = ((1 - crowded) * (1 + middle[2]))[:, None]
+    radius = np.sqrt(np.clip(1 - (height - middle[2]) ** 2, 0, 1))
+    half = np.stack(
+        [
+            alphas[0] * (radius * np.cos(turn) + middle[0]),
+            alphas[1] * (radius * np.sin(turn) + middle[1]),
+            np.broadcast_to(height, (steps, len(turn))),
+        ]
+    )
+    half = half / np.sqrt((half**2).sum(0))
+    at_half = np.tensordot(view, half, 1)
+    light = 2 * at_half * half - view[:, None, None]
+    above = light[2] > 0
+    masked = np.sqrt((np.where(above, light, 1.0) ** 2 * (stretch**2)[:, None, None]).sum(0))
+    masked_view = np.linalg.norm(view * stretch)
+    seen = light[2] * (masked_view + cosine) / (masked_view * light[2] + masked * cosine)
+    weights = np.where(above, seen, 0.0) * share_weight[:, None] / len(turn)
+    return LobeSamples(np.clip(at_half, 0, 1).ravel(), weights.ravel())
+
+
+def _masking(cosine: Doubles | np.float64, alpha: float) -> Doubles:
+    """Smith's function of GGX."""
+    return np.asarray((np.sqrt(1 + alpha**2 * (1 - cosine**2) / cosine**2) - 1) / 2)
+
+
+def fresnel(cosine: Doubles, index: float) -> Doubles:
+    """Reflectance of a dielectric at least as dense as what surrounds it."""
+    inner = np.sqrt(index**2 + cosine**2 - 1)
+    across = (inner - cosine) / (inner + cosine)
+    along = ((inner + cosine) * cosine - 1) / ((inner - cosine) * cosine + 1)
+    return np.asarray(0.5 * across**2 * (1 + along**2))
+
+
+def schlick(cosine: Doubles, f0: float) -> Doubles:
+    return f0 + (1 - f0) * (1 - cosine) ** 5
+
+
+def sheen_albedo(cosine: float, roughness: float, steps: int = 200) -> float:
+    """What a white sheen of Estevez and Kulla returns, as MaterialX evaluates it."""
+    root, weight = _unit_nodes(steps)
+    light, weight = root**3, weight * 3 * root**2
+    turn, turn_weight = _unit_nodes(steps)
+    both = np.outer(np.sqrt((1 - light**2) * (1 - cosine**2)), np.cos(np.pi * turn))
+    between = cosine * light[:, None] + both
+    sine2 = np.clip(1 - (cosine + light)[:, None] ** 2 / (2 + 2 * between), 0, 1)
+    power = 1 / max(roughness, LEAST_SHEEN_ROUGHNESS)
+    density = (2 + power) * sine2 ** (power / 2) / (2 * np.pi)
+    lobe = density * (light / (4 * (light + cosine - light * cosine)))[:, None]
+    return float(2 * np.pi * (weight @ lobe @ turn_weight))
+
+
+def burley_albedo(cosine: float, roughness: float) -> float:
+    """What Burley's white diffuse lobe returns: in closed form, since it is a polynomial."""
+    along, base, edge = roughness * cosine, roughness - 0.5, (1 - cosine) ** 5
+    # means of (1 - x)^5, x (1 - x)^5 and x^2 (1 - x)^5, x being the cosine at the light
+    plain, once, twice = 1 / 21, 1 / 84, 1 / 252
+    across = (roughness**2 - along**2) / 2
+    both = base**2 * plain + 2 * base * along * once + along**2 * twice + across * (plain - twice)
+    return 1 + base * plain + along * once + edge * (base + along * 2 / 3 + both)
+
+
+@lru_cache(maxsize=8)
+def _unit_nodes(count: int) -> tuple[Doubles, Doubles]:
+    """Gauss's nodes and weights on the unit interval."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return np.asarray((nodes + 1) / 2), np.asarray(weights / 2)

@@ -1,0 +1,141 @@
+"""What a report says of the images that a material reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
+from verdigris.core.material.files.images import read_info
+from verdigris.core.material.graph.upstream import image_inputs, is_connected, is_of_document
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.files.images import ImageInfo
+    from verdigris.core.material.load.document import Document
+
+
+# MaterialX decodes what is given as a colour alone, whatever is said of the file.
+AS_STORED = "numbers as stored"
+_NUMBERS = ("float", "vector")
+
+
+@dataclass(frozen=True)
+class TextureFacts:
+    """One image that the material reads."""
+
+    node: str
+    file: str
+    colour_space: str
+    """That its texels are decoded from; AS_STORED where the node gives no colour."""
+    width: int = 0
+    height: int = 0
+    channels: int = 0
+    kind: str = ""
+    tiles: int = 1
+    tiles_left_out: int = 0
+    """Outside of the unit square, which is all that a bake learns."""
+    orientation: int = 1
+    """As cameras number them: by another than 1, viewers turn or mirror what is stored."""
+    problem: str = ""
+
+
+def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
+    """Each image of these nodes; what is wrong with one becomes part of its facts."""
+    found = []
+    for node in nodes:
+        for port in image_inputs(node):
+            file = port.getResolvedValueString()
+            is_number = node.getType().startswith(_NUMBERS)
+            space = AS_STORED if is_number else port.getActiveColorSpace() or "none"
+            asker = f"{document.name}: {node.getNamePath()}"
+            if not file:
+                continue
+            facts = TextureFacts(node.getNamePath(), file, space)
+            try:
+                facts = _with_header(facts, read_info(file, asker, document.search))
+            except VerdigrisError as failure:
+                facts = replace(facts, problem=str(failure))
+            found.append(facts)
+    return found
+
+
+def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
+    """With what the headers of the image say."""
+    return replace(
+        facts,
+        file=facts.file if info.is_udim else str(info.tiles[0].path),
+        width=info.width,
+        height=info.height,
+        channels=info.channels,
+        kind=info.kind,
+        tiles=len(info.tiles),
+        tiles_left_out=sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
+        orientation=info.orientation,
+    )
+
+
+def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
+    """What lies where no bake looks."""
+    worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
+    if worst is None or not worst.tiles_left_out:
+        return []
+    how = (
+        f"{worst.tiles_left_out} of {worst.tiles} lie outside of the unit square, which is what is "
+        "baked: to bake another than 1001, name it in place of the token"
+    )
+    return [Part("UDIM tiles", DROPPED, how)]
+
+
+def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
+    """What viewers turn or mirror, as neither MaterialX's renderers nor bakes do."""
+    turned = {Path(facts.file).name: facts.orientation for facts in textures}
+    return [
+        Part(
+            f"orientation of {name}",
+            DROPPED,
+            f"the file says {orientation}, by which viewers turn or mirror it: its texels are read "
+            "as they are stored, as renderers do, so save it turned if it is to be",
+        )
+        for name, orientation in turned.items()
+        if orientation > 1
+    ]
+
+
+def without_files(nodes: Sequence[mx.Node]) -> list[Part]:
+    """Images that are named nowhere: exporters lose names, and leave nodes without."""
+    how = "it names no file, and gives its default everywhere: name one, or take the node out"
+    return [
+        Part(f"image of {node.getNamePath()!r}", DROPPED, how)
+        for node in nodes
+        if any(not _names_a_file(node, name) for name in _file_inputs(node))
+    ]
+
+
+def _file_inputs(node: mx.Node) -> list[str]:
+    """Of nodes that read files; one that the document defines hands them on, if it has any."""
+    definition = node.getNodeDef()
+    if definition is None or is_of_document(definition, node) or node.getType() == "filename":
+        return []
+    ports = definition.getActiveInputs()
+    return [port.getName() for port in ports if port.getType() == "filename"]
+
+
+def _names_a_file(node: mx.Node, name: str) -> bool:
+    port = node.getActiveInput(name)
+    if port is None or is_connected(port):
+        return port is not None
+    given = port.getInterfaceInput() or port
+    return is_connected(given) or bool(given.getResolvedValueString())
+
+
+def no_numbers(texels: Mapping[Path, int]) -> list[Part]:
+    """By file, how many texels hold what is no number."""
+    return [
+        Part(f"image {path.name}", APPROXIMATED, f"no numbers in {count} of its texels: read as 0")
+        for path, count in texels.items()
+    ]

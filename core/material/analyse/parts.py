@@ -1,0 +1,241 @@
+"""What of a material's nodes a bake keeps, approximates or drops, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.analyse.energy import input_text, largest_gain, written_numbers
+from verdigris.core.material.analyse.facing import directions_made_masks
+from verdigris.core.material.analyse.features import (
+    APPROXIMATED,
+    DROPPED,
+    EMISSION_BY_VIEW,
+    FACING,
+    GLOW_BELOW_COATS,
+    KEPT,
+    NODE_FEATURES,
+    NOT_ON_A_SAMPLE,
+    OPACITY_BY_VIEW,
+    SURFACE_FEATURES,
+    Feature,
+    Part,
+)
+from verdigris.core.material.analyse.smooth_lobes import widened_highlights
+from verdigris.core.material.graph.coordinates import (
+    name_as_written,
+    reads_texture_coordinates,
+    stands_for_texture_coordinates,
+)
+from verdigris.core.material.graph.library import known_colour_spaces
+from verdigris.core.material.graph.upstream import (
+    is_connected,
+    is_fed,
+    is_of_document,
+    nodes_behind,
+    own_graph,
+)
+from verdigris.core.material.normalise.readers import UNIFORM_VALUE, VALUE
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_READS_COORDINATES = ("texcoord", "tangent", "bitangent")
+_LAYERS = ("layer", "layerx", "layery", "layerz")
+_IN_COLOUR_SPACES = ("filename", "color3", "color4")
+# The normal and the tangent of a flat surface.
+_FLAT = ((0, 0, 1), (1, 0, 0))
+_PLACES = ("texcoord", "position")
+# Of the fit by which MaterialX colours black bodies, in kelvins.
+_COLDEST = 1667
+_READS_VIEW = ("facingratio", "viewdirection")
+# By parts of the names that inputs of surfaces have.
+_MAPS = {
+    **dict.fromkeys(("emiss", "edf"), EMISSION_BY_VIEW),
+    **dict.fromkeys(("opacity", "alpha"), OPACITY_BY_VIEW),
+}
+
+
+def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
+    """The places that a node reads where nothing is connected, whatever value is written there."""
+    definition = node.getNodeDef()
+    ports = definition.getActiveInputs() if definition is not None else ()
+    names = [
+        port.getDefaultGeomPropString()
+        for port in ports
+        if (given := node.getInput(port.getName())) is None or not is_connected(given)
+    ]
+    read = [node.getDocument().getGeomPropDef(name) for name in names if name]
+    return [each for each in read if each is not None and each.getGeomProp() in _PLACES]
+
+
+def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
+    """Of a material that consists of these nodes, what is kept before what is not."""
+    parts: dict[str, Part] = {}
+    masks = {node.getNamePath() for node in directions_made_masks(nodes)}
+    for node in nodes:
+        for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
+            if is_on(node, feature):
+                parts.setdefault(feature.name, Part(feature.name, feature.fate, feature.how))
+    for node in nodes:
+        category = node.getCategory()
+        if category in (VALUE, UNIFORM_VALUE):
+            for part in _property(node):
+                parts.setdefault(part.name, part)
+        elif category in NODE_FEATURES:
+            part = NODE_FEATURES[category]
+            parts.setdefault(part.name, part)
+        elif node.getNamePath() in masks:
+            parts.setdefault(FACING.name, FACING)
+        elif category.endswith(("_bsdf", "_edf")) or _is_lama_closure(node):
+            parts.setdefault(category, Part(category, KEPT))
+        for place in default_places(node):
+            if place.getGeomProp() == "position":
+                part = NODE_FEATURES["position"]
+                parts.setdefault(part.name, part)
+            elif place.getIndex() not in ("", "0"):
+                part = _further_coordinates(place.getIndex())
+                parts.setdefault(part.name, part)
+        for part in (*_gains(node), *_widened(node), *_odd_inputs(node), *_by_view(node)):
+            parts.setdefault(part.name, part)
+    for part in _overruled(nodes):
+        parts.setdefault(part.name, part)
+    order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
+    return sorted(parts.values(), key=lambda part: order[part.fate])
+
+
+def _by_view(node: mx.Node) -> Iterator[Part]:
+    """What of a surface's emission and opacity hangs on where it is seen from."""
+    if node.getType() != "surfaceshader":
+        return
+    if node.getCategory() in GLOW_BELOW_COATS:
+        features = SURFACE_FEATURES[node.getCategory()]
+        if {"coat", "emission"} <= {each.name for each in features if is_on(node, each)}:
+            yield EMISSION_BY_VIEW
+    for port in node.getInputs():
+        part = next((part for word, part in _MAPS.items() if word in port.getName()), None)
+        behind = nodes_behind(port, node.getDocument().getSourceUri()) if part else ()
+        if part and any(each.getCategory() in _READS_VIEW for each in behind):
+            yield part
+
+
+def _property(reader: mx.Node) -> list[Part]:
+    """Of the geometry, that a node reads."""
+    name = name_as_written(reader)
+    if stands_for_texture_coordinates(reader):
+        return [_further_coordinates(repr(name))]
+    if reads_texture_coordinates(reader):
+        return []
+    which = f"property {name!r}" if name else "property"
+    return [Part(f"{which} of the geometry", DROPPED, NOT_ON_A_SAMPLE)]
+
+
+def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
+    """Definitions of the document that are not asked, since MaterialX has one that fits."""
+    own = nodes[0].getDocument().getChildren() if nodes else []
+    definitions = [each for each in own if each.getCategory() == "nodedef"]
+    graphs = [each for each in own if each.getCategory() == "nodegraph"]
+    definitions += filter(None, (graph.getNodeDef() for graph in graphs))
+    defined = {(each.getNodeString(), each.getType()) for each in definitions}
+    used = {
+        node.getCategory()
+        for node in nodes
+        if (node.getCategory(), node.getType()) in defined
+        and not is_of_document(node.getNodeDef(), node)
+        and not own_graph(node)
+    }
+    how = "MaterialX has such a node, and its definition counts: give the document's another name"
+    return [Part(f"own definition of {kind!r}", DROPPED, how) for kind in sorted(used)]
+
+
+def _is_lama_closure(node: mx.Node) -> bool:
+    return str(node.getCategory()).startswith("Lama") and str(node.getType()) != "material"
+
+
+def is_on(shader: mx.Node, feature: Feature) -> bool:
+    """Whether a surface makes use of a feature, or may do so where its inputs are connected."""
+    if feature.needs and not _differs(shader, feature.needs, 0.0):
+        return False
+    if any(_differs(shader, name, 0.0) for name in feature.unless):
+        return False
+    return any(_differs(shader, name, feature.off) for name in feature.inputs)
+
+
+def _differs(node: mx.Node, name: str, value: float) -> bool:
+    """Whether an input may be something else than `value` in all of its components."""
+    if is_fed(node, name):
+        return True
+    text = input_text(node, name)
+    try:
+        return any(number != value for number in written_numbers(text))
+    except ValueError:
+        return text.lower() == "true"
+
+
+def _gains(node: mx.Node) -> list[Part]:
+    """Lobes whose published form returns more light than it receives."""
+    found = largest_gain(node)
+    if found is None:
+        return []
+    name, gain = found
+    how = f"energy above one removed: it would return up to {gain:.2g} times what it receives"
+    return [Part(name, APPROXIMATED, how)]
+
+
+def _widened(node: mx.Node) -> list[Part]:
+    return [Part(name, APPROXIMATED, how) for name, how in widened_highlights(node)]
+
+
+def _odd_inputs(node: mx.Node) -> list[Part]:
+    """Settings of single nodes that are read differently, or not at all."""
+    found = []
+    for port in node.getActiveInputs():
+        name, text = port.getName(), (port.getInterfaceInput() or port).getValueString()
+        if name == "filtertype" and text == "cubic" and _reads_files(node):
+            found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
+        elif name == "scatter_mode" and "T" in text:
+            found.append(Part("transmission", DROPPED, "light that passes through is left out"))
+        elif name == "temperature" and _is_cold(node, text):
+            how = f"MaterialX's colours begin at {_COLDEST} K: below they are too pale"
+            found.append(Part("blackbody", APPROXIMATED, how))
+        elif name == "framerange" and text:
+            found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+        elif name in _LAYERS and text:
+            how = "the first channels of the file are read: write the layer to a file of its own"
+            found.append(Part(f"layer {text!r} of an image", DROPPED, how))
+        elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
+            found.append(_further_coordinates(text))
+        elif _is_other_than_the_surface(node, port, text):
+            how = "MaterialX takes the surface's own there: connect a constant to have this value"
+            found.append(Part(f"value of {name!r}", DROPPED, how))
+        space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
+        if space not in known_colour_spaces():
+            how = f"{space!r} is not known to MaterialX's colour management: read as linear"
+            found.append(Part(f"colour space {space}", APPROXIMATED, how))
+    return found
+
+
+def _is_cold(node: mx.Node, text: str) -> bool:
+    return node.getCategory() == "blackbody" and any(k < _COLDEST for k in written_numbers(text))
+
+
+def _reads_files(node: mx.Node) -> bool:
+    definition = node.getNodeDef()
+    ports = definition.getActiveInputs() if definition is not None else ()
+    return any(port.getType() == "filename" for port in ports)
+
+
+def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool:
+    """Whether an input that reads the surface where nothing is connected is given something else,
+    which is of no use. Programs write zeros, or what a flat surface has."""
+    definition = node.getNodeDef() if text and not is_connected(port) else None
+    defined = definition.getActiveInput(port.getName()) if definition is not None else None
+    if defined is None or not defined.getDefaultGeomPropString():
+        return False
+    numbers = written_numbers(text)
+    return any(numbers) and numbers not in _FLAT
+
+
+def _further_coordinates(index: str) -> Part:
+    how = "there is one set of texture coordinates: it stands for all"
+    return Part(f"texture coordinates {index}", APPROXIMATED, how)

@@ -1,0 +1,1 @@
+"""Generates the Slang module of a material and repairs it."""

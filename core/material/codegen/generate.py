@@ -1,0 +1,240 @@
+"""Turns a material's graph into one Slang module that holds it as an `ITeacher`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.outputs import locale_told
+from verdigris.core.material.codegen.fixes import (
+    declare_for_unlit_surfaces,
+    divide_inverses_by_determinants,
+    drop_unlit_passes,
+    keep_defaults_of_images,
+    lift_private_uniforms,
+    limit_opacity,
+    make_holes_of_no_opacity,
+    normalise_hair,
+    rename_mix_variables,
+)
+from verdigris.core.material.codegen.image_graphs import (
+    counterpart,
+    with_files_where_they_are_sampled,
+)
+from verdigris.core.material.codegen.names_in_code import with_names_that_code_can_have
+from verdigris.core.material.codegen.node_names import with_node_names_that_code_can_have
+from verdigris.core.material.codegen.uncalled import drop_uncalled_functions
+from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
+from verdigris.core.material.graph.upstream import image_inputs
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+    from MaterialX import PyMaterialXGenShader as Gen
+
+    from verdigris.core.material.load.document import Document, Material
+
+_LANES_FOR_SLOPES = 4
+_ENTRY = "fragmentMain"
+_VERTEX_FIELDS = {
+    "positionWorld": "point.position",
+    "positionObject": "point.position",
+    "normalWorld": "point.normal",
+    "normalObject": "point.normal",
+    "tangentWorld": "point.tangent",
+    "tangentObject": "point.tangent",
+    "bitangentWorld": "point.bitangent",
+    "bitangentObject": "point.bitangent",
+}
+_NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "color3", "color4")
+
+
+@dataclass(frozen=True)
+class TextureSlot:
+    """A place in the constant buffer where an image goes."""
+
+    uniform: str
+    file: str
+    asker: str
+
+
+@dataclass(frozen=True)
+class GeneratedMaterial:
+    """A Slang module and what must be bound for it to run."""
+
+    name: str
+    source: str
+    textures: tuple[TextureSlot, ...]
+    uniforms: tuple[tuple[str, Any], ...]
+    takes_slopes: bool
+
+    @property
+    def lanes_per_sample(self) -> int:
+        return _lanes(self.takes_slopes)
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.source.encode()).hexdigest()[:24]
+
+
+def generate(document: Document, material: Material) -> GeneratedMaterial:
+    """The Slang of one material, ready to link with the kernels that evaluate it."""
+    import MaterialX as mx
+
+    document.check(material)
+    generator, context = _generator()
+    try:
+        nodes = list(document.nodes_of(material))
+        root = with_files_where_they_are_sampled(
+            document.root, nodes, standard_library(), generator.getTarget()
+        )
+        root = with_names_that_code_can_have(root, document.root, standard_library())
+        element = counterpart(material.element, root)
+        root, element = with_node_names_that_code_can_have(
+            root, element, document.root, standard_library()
+        )
+        shader = generator.generate("material", element, context)
+    except (mx.Exception, LookupError, RuntimeError) as failure:
+        raise DocumentError(
+            f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
+        ) from None
+    stage = shader.getStage("pixel")
+    code = _mended_code(shader, document, material)
+    takes_slopes = "mx_heighttonormal" in code
+    textures, uniforms = _bindings(stage, document.name, nodes)
+    has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
+    source = "\n".join(
+        (
+            "import material.teacher.interface;",
+            "import material.teacher.albedo;",
+            f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
+            f"#define VERDIGRIS_TILES {int(has_tiles)}",
+            f"export static const uint kLanesPerSample = {_lanes(takes_slopes)};",
+            '#include "material/teacher/prelude.slang"',
+            code,
+            _vertex_adapter(stage),
+            '#include "material/teacher/material.slang"',
+        )
+    )
+    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
+
+
+def _lanes(takes_slopes: bool) -> int:
+    """Threads that evaluate a sample together."""
+    return _LANES_FOR_SLOPES if takes_slopes else 1
+
+
+def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> str:
+    """What the generator has written and the material calls, with every repair to it."""
+    try:
+        code = lift_private_uniforms(shader.getSourceCode("pixel"))
+    except UnicodeDecodeError:
+        # MaterialX asks the system byte by byte what is a letter
+        raise DocumentError(
+            f"{document.name}: MaterialX cannot generate material {material.name!r}, which has "
+            f"other letters in {locale_told()}"
+        ) from None
+    code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
+    code = normalise_hair(divide_inverses_by_determinants(make_holes_of_no_opacity(code)))
+    code = declare_for_unlit_surfaces(keep_defaults_of_images(code))
+    return drop_uncalled_functions(code, _ENTRY)
+
+
+def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
+    """A Slang generator whose colour, units and light are set up for samples.
+
+    Constants are folded into the code: what a material does not use costs nothing.
+    """
+    import MaterialX as mx
+    from MaterialX import PyMaterialXGenShader as Gen
+    from MaterialX import PyMaterialXGenSlang as GenSlang
+
+    library = standard_library()
+    generator = GenSlang.SlangShaderGenerator.create()
+    context = Gen.GenContext(generator)
+    search = mx.FileSearchPath(OVERRIDE_FOLDER.as_posix())
+    search.append(mx.getDefaultDataSearchPath())
+    context.registerSourceCodeSearchPath(search)
+
+    colours = Gen.DefaultColorManagementSystem.create(generator.getTarget())
+    colours.loadLibrary(library)
+    generator.setColorManagementSystem(colours)
+    units = Gen.UnitSystem.create(generator.getTarget())
+    units.loadLibrary(library)
+    units.setUnitConverterRegistry(_unit_converters(library))
+    generator.setUnitSystem(units)
+
+    options = context.getOptions()
+    options.targetColorSpaceOverride = "lin_rec709"
+    options.targetDistanceUnit = "meter"
+    options.shaderInterfaceType = Gen.ShaderInterfaceType.SHADER_INTERFACE_REDUCED
+    none = Gen.HwSpecularEnvironmentMethod.SPECULAR_ENVIRONMENT_NONE
+    options.hwSpecularEnvironmentMethod = none
+    options.hwMaxActiveLightSources = 1
+    options.hwTransparency = True
+    options.fileTextureVerticalFlip = False
+    light = library.getNodeDef("ND_directional_light")
+    Gen.HwShaderGenerator.bindLightShader(light, 1, context)
+    return generator, context
+
+
+def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
+    import MaterialX as mx
+
+    registry = mx.UnitConverterRegistry.create()
+    for kind in ("distance", "angle"):
+        definition = library.getUnitTypeDef(kind)
+        registry.addUnitConverter(definition, mx.LinearUnitConverter.create(definition))
+    return registry
+
+
+def _vertex_adapter(stage: Gen.ShaderStage) -> str:
+    """Fills the vertex data that this document happens to ask for. A field that a sample has not
+    (a property of the geometry without a default) is zero; pairs of numbers are texture coordinates
+    then. What is not painted is white: it is mostly multiplied."""
+    lines = []
+    for port in _ports(stage.getInputBlocks().get("VertexData")):
+        name, kind = port.getVariable(), port.getType().getName()
+        if name in _VERTEX_FIELDS:
+            lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
+        elif name.startswith("texcoord"):
+            value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
+            lines.append(f"    vertex.{name} = {value};")
+        elif name.startswith("color_"):
+            lines.append(f"    vertex.{name} = 1.0;")
+        elif kind == "vector2":
+            lines.append(f"    vertex.{name} = point.uv;")
+    body = "\n".join(lines)
+    return (
+        "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"
+        f"{body}\n    return vertex;\n}}"
+    )
+
+
+def _bindings(
+    stage: Gen.ShaderStage, document_name: str, nodes: Sequence[mx.Node]
+) -> tuple[tuple[TextureSlot, ...], tuple[tuple[str, Any], ...]]:
+    textures: list[TextureSlot] = []
+    uniforms: list[tuple[str, Any]] = []
+    ports = [port for node in nodes for port in image_inputs(node)]
+    askers = {port.getResolvedValueString(): port.getNamePath() for port in reversed(ports)}
+    for port in _ports(stage.getUniformBlocks().get("PublicUniforms")):
+        value = port.getValue()
+        kind = port.getType().getName()
+        if kind == "filename":
+            file = value.getValueString() if value else ""
+            asker = f"{document_name}: {askers.get(file, port.getPath())}"
+            textures.append(TextureSlot(port.getVariable(), file, asker))
+        elif kind in _NUMERIC and value is not None:
+            data = value.getData()
+            plain = data.asTuple() if hasattr(data, "asTuple") else data
+            uniforms.append((port.getVariable(), plain))
+    return tuple(textures), tuple(uniforms)
+
+
+def _ports(block: Gen.VariableBlock | None) -> list[Gen.ShaderPort]:
+    return [] if block is None else [block[index] for index in range(block.size())]

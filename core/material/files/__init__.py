@@ -1,0 +1,1 @@
+"""Files that a document names: paths, images and XML, checked before they are read."""

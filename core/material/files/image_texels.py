@@ -1,0 +1,153 @@
+"""Texels of images: decoded with OpenImageIO, and averaged into coarser levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.errors import TextureError
+from verdigris.core.material.files.images import FORMATS, one_line, unreadable
+from verdigris.core.material.files.windows import shown_texels
+
+if TYPE_CHECKING:
+    import OpenImageIO as oiio
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.files.images import ImageInfo
+
+_OIIO_KINDS: dict[type[np.generic], str] = {
+    np.uint8: "uint8",
+    np.uint16: "uint16",
+    np.float16: "half",
+    np.float32: "float",
+}
+
+
+@dataclass(frozen=True)
+class Image:
+    """Texels of a level each, four channels, row 0 at v = 0."""
+
+    info: ImageInfo
+    levels: tuple[NDArray[Any], ...]
+    no_numbers: Mapping[Path, int] = field(default_factory=dict)
+    """How many texels of which tile were not numbers, or infinite; they are 0 in the levels."""
+
+
+def read_image(info: ImageInfo, asker: str) -> Image:
+    """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
+    kind = FORMATS[info.kind][0]
+    no_numbers: dict[Path, int] = {}
+    if not info.is_udim:
+        texels = _read_numbers(info.tiles[0].path, kind, asker, no_numbers)
+        return Image(info, build_levels(texels), no_numbers)
+    shape = (info.height * info.rows, info.width * info.columns, 4)
+    atlas = np.zeros(shape, kind)
+    for tile in info.tiles:
+        texels = _read_numbers(tile.path, kind, asker, no_numbers)
+        if texels.shape[:2] != (info.height, info.width):
+            texels = _resized(texels, info.width, info.height)
+        top = (tile.row - info.first_row) * info.height
+        left = (tile.column - info.first_column) * info.width
+        atlas[top : top + info.height, left : left + info.width] = texels
+    return Image(info, build_levels(atlas), no_numbers)
+
+
+def _read_numbers(
+    path: Path, kind: type[np.generic], asker: str, no_numbers: dict[Path, int]
+) -> NDArray[Any]:
+    """The texels of a tile. One that is no number would spread with each coarser level."""
+    texels = _read_tile(path, kind, asker)
+    if issubclass(kind, np.floating):
+        are_numbers = np.isfinite(texels)
+        if not are_numbers.all():
+            no_numbers[path] = int((~are_numbers.all(-1)).sum())
+            texels[~are_numbers] = 0
+    return texels
+
+
+def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
+    import OpenImageIO as oiio
+
+    config = oiio.ImageSpec()
+    # MaterialX samples colours as they are stored: alpha is a channel beside them
+    config["oiio:UnassociatedAlpha"] = 1
+    source = oiio.ImageInput.open(str(path), config)
+    if source is None:
+        raise unreadable(path, asker)
+    channels = _first_channels(source.spec())
+    texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
+    problem = source.geterror()
+    source.close()
+    if texels is None or problem:
+        detail = problem or oiio.geterror() or "the file ends early"
+        raise TextureError(f"{asker}: {path} is damaged: {one_line(detail)}")
+    texels = shown_texels(source, np.asarray(texels))
+    # a copy, because of one row numpy takes any stride for contiguous
+    return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
+
+
+def _first_channels(spec: oiio.ImageSpec) -> int:
+    """How many are read. Depth, or another layer of an OpenEXR file, is no alpha of a colour."""
+    count = min(int(spec.nchannels), 4)
+    if count < 4 or spec.alpha_channel >= 0:
+        return count
+    layers = [name.rpartition(".")[0] for name in spec.channelnames[:4]]
+    return 3 if layers[3] != layers[2] or spec.channelnames[3].endswith("Z") else 4
+
+
+def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
+    """Grey becomes a colour, and what has no alpha is solid. Two channels without alpha are those
+    of a vector."""
+    height, width, channels = texels.shape
+    kind = texels.dtype
+    one = np.iinfo(kind).max if kind.kind == "u" else 1
+    is_vector = channels == 2 and not has_alpha
+    result = np.zeros((height, width, 4), kind)
+    result[..., 3] = one if channels in (1, 3) or is_vector else texels[..., channels - 1]
+    if is_vector:
+        result[..., :2] = texels
+    else:
+        result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
+    return result
+
+
+def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
+    import OpenImageIO as oiio
+
+    source = oiio.ImageBuf(np.ascontiguousarray(texels))
+    result = oiio.ImageBufAlgo.resize(source, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 4))
+    return np.asarray(result.get_pixels(_OIIO_KINDS[texels.dtype.type])).astype(texels.dtype)
+
+
+def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The mip chain by 2 x 2 averages. Each level is averaged before it is rounded: rounded
+    averages of rounded averages drift."""
+    levels, exact = [texels], texels
+    while max(exact.shape[:2]) > 1:
+        for axis in (0, 1):
+            exact = _halved(exact, axis)
+        rounded = np.rint(exact) if texels.dtype.kind == "u" else exact
+        levels.append(rounded.astype(texels.dtype))
+    return tuple(levels)
+
+
+def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
+    """Half as many texels along an axis; of an odd number each new one covers two and a bit."""
+    size = texels.shape[axis]
+    if size == 1:
+        return texels.astype(np.float32)
+    half = size // 2
+
+    def every_other(first: int) -> NDArray[np.float32]:
+        return texels.take(range(first, first + 2 * half - 1, 2), axis).astype(np.float32)
+
+    if size % 2 == 0:
+        return (every_other(0) + every_other(1)) * np.float32(0.5)
+    place = np.arange(half, dtype=np.float32).reshape((half, 1, 1) if axis == 0 else (1, half, 1))
+    weights = (half - place) / size, np.float32(half / size), (place + 1) / size
+    first, second, third = (every_other(at) * weight for at, weight in enumerate(weights))
+    return np.asarray(first + second + third, np.float32)

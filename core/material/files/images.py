@@ -1,0 +1,237 @@
+"""Images of a material: found, and checked by what their headers say."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import TextureError
+from verdigris.core.base.outputs import require_unicode, resolved
+from verdigris.core.material.files.paths import TILE_TOKENS, is_tiled
+from verdigris.core.material.files.windows import shown_size
+
+if TYPE_CHECKING:
+    from verdigris.core.material.files.paths import SearchPath
+
+# Of the rectangle around all tiles of an image: one bit each in the shader.
+MOST_PLACES_OF_TILES = 128
+_DEFAULT_LARGEST_SIDE = 16384
+_TILES_ACROSS = 10
+# How MaterialX, Houdini, Maya and Nuke write the frame of a sequence.
+_FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
+# Of the orientations that cameras write.
+_AS_STORED = 1
+# OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
+FORMATS: dict[str, tuple[type[np.generic], str]] = {
+    "uint8": (np.uint8, "rgba8_unorm"),
+    "uint16": (np.uint16, "rgba16_unorm"),
+    "half": (np.float16, "rgba16_float"),
+    "float": (np.float32, "rgba32_float"),
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One file of an image; a plain image is the tile in column and row 0."""
+
+    path: Path
+    column: int = 0
+    row: int = 0
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What an image's headers say. For a UDIM set, of the tile with the most texels."""
+
+    width: int
+    height: int
+    channels: int
+    kind: str
+    tiles: tuple[Tile, ...]
+    is_udim: bool = False
+    orientation: int = _AS_STORED
+    """The largest that a header says, of 1 to 8. Texels are read as they are stored."""
+
+    @property
+    def columns(self) -> int:
+        return max(tile.column for tile in self.tiles) - self.first_column + 1
+
+    @property
+    def rows(self) -> int:
+        return max(tile.row for tile in self.tiles) - self.first_row + 1
+
+    @property
+    def first_column(self) -> int:
+        return min(tile.column for tile in self.tiles)
+
+    @property
+    def first_row(self) -> int:
+        return min(tile.row for tile in self.tiles)
+
+    @property
+    def bytes_on_device(self) -> int:
+        depth = np.dtype(FORMATS[self.kind][0]).itemsize * 4
+        return self.width * self.columns * self.height * self.rows * depth * 4 // 3
+
+
+def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
+    """The file of a name, or every file that a UDIM name stands for."""
+    token = next((token for token in TILE_TOKENS if token in file), None)
+    if token is None:
+        return (Tile(_require_file(file, asker, search)),)
+    if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
+        raise TextureError(
+            f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
+        )
+    looked: list[Path] = []
+    for pattern in search.candidates(file):
+        looked.append(pattern.parent)
+        try:
+            tiles = _matching_tiles(pattern, token)
+        except OSError as failure:
+            search.check_open(file, None, asker, TextureError)
+            raise TextureError(
+                f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
+                "let it be read, or put the tiles elsewhere"
+            ) from None
+        if not tiles:
+            continue
+        for tile in tiles:
+            if not search.allows(resolved(tile.path)):
+                search.require(str(tile.path), None, asker, TextureError)
+        return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
+    search.check_open(file, None, asker, TextureError)
+    folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
+    raise TextureError(
+        f"{asker}: no tile of {file!r} was found in {folders}: {search.remedy(file)}"
+    )
+
+
+def _require_file(file: str, asker: str, search: SearchPath) -> Path:
+    try:
+        return search.require(file, None, asker, TextureError)
+    except TextureError as failure:
+        # such as Houdini's %(UDIM)d and Arnold's <udim>
+        tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
+        meant = next(tokens, None)
+        if meant is not None:
+            raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
+        frames = _FRAMES.search(file)
+        if frames is None:
+            raise
+        raise TextureError(
+            f"{failure}; {frames[0]} stands for the frames of a sequence, of which none is read: "
+            "name the file of one frame"
+        ) from None
+
+
+def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
+    before, after = pattern.name.split(token, 1)
+    name = re.compile(re.escape(before) + TILE_TOKENS[token] + re.escape(after))
+    if not pattern.parent.is_dir():
+        return []
+    tiles = []
+    for path in pattern.parent.iterdir():
+        match = name.fullmatch(path.name)
+        if match is None:
+            continue
+        if token == "<UDIM>":
+            number = int(match["udim"]) - 1001
+            if number >= 0:
+                tiles.append(Tile(path, number % _TILES_ACROSS, number // _TILES_ACROSS))
+        else:
+            tiles.append(Tile(path, int(match["u"]) - 1, int(match["v"]) - 1))
+    return tiles
+
+
+def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
+    """What the headers of an image say, without decoding it."""
+    tiles = find_tiles(file, asker, search)
+    specs = [_read_header(tile.path, asker) for tile in tiles]
+    width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
+    kind = _kind_for({spec[3] for spec in specs})
+    orientation = max(spec[4] for spec in specs)
+    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file), orientation)
+
+
+def _kind_for(kinds: set[str]) -> str:
+    """One that holds what tiles of several kinds do."""
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "uint16" if kinds == {"uint8", "uint16"} else "float"
+
+
+def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
+    import OpenImageIO as oiio
+
+    try:
+        size = path.stat().st_size
+    except PermissionError:
+        raise _closed(path, asker) from None
+    except OSError as failure:
+        raise TextureError(
+            f"{asker}: {path} cannot be read ({failure.strerror}): write it again or remove it"
+        ) from None
+    if size == 0:
+        raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
+    require_unicode(path, TextureError)
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        raise unreadable(path, asker)
+    spec, (width, height) = source.spec(), shown_size(source)
+    source.close()
+    if spec.depth > 1 or spec.nchannels < 1:
+        raise TextureError(f"{asker}: {path} is not a flat image")
+    orientation = int(spec.get_int_attribute("Orientation", _AS_STORED))
+    return width, height, spec.nchannels, _kind(str(spec.format)), orientation
+
+
+def unreadable(path: Path, asker: str) -> TextureError:
+    """What OpenImageIO has just said of a file that it cannot open."""
+    import OpenImageIO as oiio
+
+    told = one_line(oiio.geterror())
+    if not os.access(path, os.R_OK):
+        return _closed(path, asker)
+    return TextureError(
+        f"{asker}: {path} is not an image that can be read: {told}: save it as PNG, TIFF or EXR"
+    )
+
+
+def _closed(path: Path, asker: str) -> TextureError:
+    return TextureError(
+        f"{asker}: {path} cannot be read, its permissions do not allow it: let it be read"
+    )
+
+
+def one_line(text: str) -> str:
+    return "; ".join(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+def _kind(name: str) -> str:
+    """Of those that a device has, what holds the numbers that a file says it has."""
+    if name in FORMATS:
+        return name
+    return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
+
+
+def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
+    """Refuses an image that the device cannot hold, before its texels are read."""
+    places = info.columns * info.rows
+    if places > MOST_PLACES_OF_TILES:
+        raise TextureError(
+            f"{asker}: the tiles of {info.tiles[0].path} lie in {info.columns} x {info.rows} places"
+            f", and at most {MOST_PLACES_OF_TILES} are loaded: name one tile in place of the token"
+        )
+    width, height = info.width * info.columns, info.height * info.rows
+    if max(width, height) > largest_side:
+        what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
+        raise TextureError(
+            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device "
+            f"holds at most {largest_side} a side: scale it down"
+        )

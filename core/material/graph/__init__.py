@@ -1,0 +1,1 @@
+"""MaterialX's standard library, and walks through a material's graph."""

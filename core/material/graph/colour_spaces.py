@@ -1,0 +1,101 @@
+"""Colour spaces by MaterialX's names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+# By MaterialX's name of a colour space, those that USD, OpenColorIO configurations and applications
+# have for it.
+_NAMES_ELSEWHERE = {
+    "srgb_texture": (
+        "srgb",
+        "srgb_tx",
+        "srgb_rec709",
+        "srgb texture",
+        "srgb - texture",
+        "srgb_encoded_rec709_srgb",
+        "srgb encoded rec.709 (srgb)",
+        "utility - srgb - texture",
+        "input - generic - srgb - texture",
+    ),
+    "lin_rec709": (
+        "linear",
+        "lin_srgb",
+        "lin_rec709_srgb",
+        "linear rec.709",
+        "linear rec.709 (srgb)",
+        "scene-linear rec.709-srgb",
+        "scene-linear rec 709/srgb",
+        "utility - linear - srgb",
+        "utility - linear - rec.709",
+    ),
+    "g18_rec709": (
+        "g18_rec709_tx",
+        "g18_encoded_rec709",
+        "gamma 1.8 encoded rec.709",
+        "gamma 1.8 rec.709 - texture",
+        "utility - gamma 1.8 - rec.709 - texture",
+    ),
+    "g22_rec709": (
+        "g22_rec709_tx",
+        "g22_encoded_rec709",
+        "gamma 2.2 encoded rec.709",
+        "gamma 2.2 rec.709 - texture",
+        "utility - gamma 2.2 - rec.709 - texture",
+    ),
+    "rec709_display": (
+        "g24_rec709",
+        "g24_rec709_tx",
+        "ocio:g24_rec709",
+        "g24_encoded_rec709",
+        "gamma 2.4 encoded rec.709",
+        "gamma 2.4 rec.709 - texture",
+        "utility - rec.709 - display",
+    ),
+    "acescg": ("aces - acescg",),
+    "g22_ap1": (
+        "g22_ap1_tx",
+        "g22_encoded_ap1",
+        "gamma 2.2 encoded ap1",
+        "gamma 2.2 ap1 - texture",
+    ),
+    "adobergb": ("g22_adobergb", "g22_encoded_adobergb", "gamma 2.2 encoded adobergb"),
+    "lin_adobergb": ("linear adobergb", "utility - linear - adobe rgb"),
+    "srgb_displayp3": (
+        "srgb_p3d65",
+        "srgb_encoded_p3d65",
+        "srgb_encoded_p3d65_tx",
+        "srgb encoded p3-d65",
+        "srgb encoded p3-d65 - texture",
+    ),
+    "lin_displayp3": (
+        "lin_p3d65",
+        "linear p3-d65",
+        "linear display p3",
+        "utility - linear - p3-d65",
+    ),
+    # Blender calls it Non-Color
+    "none": ("raw", "data", "identity", "unknown", "non-color", "utility - raw"),
+}
+_COLOUR_SPACES = {other: name for name, others in _NAMES_ELSEWHERE.items() for other in others}
+
+
+def name_in_materialx(name: str) -> str:
+    """MaterialX's name of a colour space; a name that nobody knows stays, to be reported."""
+    plain = name.strip().lower().removesuffix("_scene")
+    return _COLOUR_SPACES.get(plain, plain)
+
+
+def give_colour_spaces_their_names(root: mx.Document) -> None:
+    """Puts the names that MaterialX transforms in the place of those that applications write."""
+    from verdigris.core.material.graph.library import known_colour_spaces
+
+    for element in (root, *root.traverseTree()):
+        name = element.getColorSpace()
+        if name and name not in known_colour_spaces():
+            found = name_in_materialx(name)
+            if found in known_colour_spaces():
+                element.setColorSpace(found)

@@ -1,0 +1,150 @@
+"""Walks a material's graph against the flow, into the graphs of nodes that the document defines."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.graph.library import TARGET
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+
+def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.Node]:
+    """Every node that feeds an element, each once, the element itself first if it is a node.
+
+    Iterative, so that a chain of thousands of nodes is no deeper than one.
+    """
+    import MaterialX as mx
+
+    done: set[str] = set()
+    on_path: dict[str, None] = {}
+    stack: list[tuple[mx.Node, Iterator[mx.Node]]] = []
+
+    def enter(node: mx.Node) -> bool:
+        path = node.getNamePath()
+        if path in on_path:
+            ring = [*list(on_path)[list(on_path).index(path) :], path]
+            raise DocumentError(f"{document_name}: the graph goes round: {' -> '.join(ring)}")
+        if path in done:
+            return False
+        on_path[path] = None
+        stack.append((node, _inputs_of(node)))
+        return True
+
+    start = element if isinstance(element, mx.Node) else source_of(element)
+    if start is not None and enter(start):
+        yield start
+    while stack:
+        node, feeding = stack[-1]
+        following = next(feeding, None)
+        if following is None:
+            stack.pop()
+            path = node.getNamePath()
+            del on_path[path]
+            done.add(path)
+        elif enter(following):
+            yield following
+
+
+def count_written_out(nodes: Sequence[mx.Node]) -> int:
+    """How many nodes these are, the nodes behind an element, where every use of a definition of the
+    document counts as what its graph holds. What compilers take has no bound but this."""
+    users: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        graph = own_graph(node)
+        if graph is not None:
+            users[graph.getNamePath()].append(node.getParent().getNamePath())
+    times: dict[str, int] = {}
+    for graph_name in TopologicalSorter(users).static_order():
+        times[graph_name] = sum(times[user] for user in users.get(graph_name, ())) or 1
+    return sum(times.get(node.getParent().getNamePath(), 1) for node in nodes)
+
+
+def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
+    """Every node that feeds one input."""
+    yield from upstream_nodes(port, document_name)
+
+
+def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
+    """What names the images that a node reads: its own inputs, those of the graph that it stands
+    in, or the defaults of its definition, where the document defines it."""
+    for port in node.getActiveInputs():
+        # in a definition's graph, the nodes that use the definition name it
+        if port.getType() == "filename" and not _is_left_to_users(port):
+            yield port.getInterfaceInput() or port
+    definition = node.getNodeDef()
+    if definition is not None and is_of_document(definition, node):
+        for port in definition.getActiveInputs():
+            if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
+                yield port
+
+
+def is_connected(port: mx.Input) -> bool:
+    """Whether its value comes from elsewhere: from a node, or from those that use the definition
+    in whose graph it stands."""
+    return bool(port.getConnectedNode() or port.getConnectedOutput()) or _is_left_to_users(port)
+
+
+def is_fed(node: mx.Node, name: str) -> bool:
+    """Whether a node has an input of that name which is connected."""
+    port = node.getActiveInput(name)
+    return port is not None and is_connected(port)
+
+
+def definition_of(port: mx.Input) -> mx.NodeDef | None:
+    """The definition whose graph a node's input stands in."""
+    import MaterialX as mx
+
+    graph = port.getParent().getParent()
+    return graph.getNodeDef() if isinstance(graph, mx.NodeGraph) else None
+
+
+def _is_left_to_users(port: mx.Input) -> bool:
+    return bool(port.getInterfaceName()) and port.getInterfaceInput() is None
+
+
+def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
+    graph = own_graph(node)
+    for port in (*node.getInputs(), *(graph.getOutputs() if graph else ())):
+        source = source_of(port)
+        if source is not None:
+            yield source
+
+
+def own_graph(node: mx.Node) -> mx.NodeGraph | None:
+    """The graph by which the document itself implements a node that it defines."""
+    import MaterialX as mx
+
+    found = node.getImplementation(TARGET)
+    is_own = isinstance(found, mx.NodeGraph) and is_of_document(found, node)
+    return found if is_own else None
+
+
+def is_of_document(element: mx.Element, node: mx.Node) -> bool:
+    """Whether the document has an element itself, and not the library."""
+    # by identity: documents that are compared are compared in full
+    return element.getParent() is node.getDocument()
+
+
+def source_of(port: mx.PortElement) -> mx.Node | None:
+    """The node behind a port, through the inputs of the node graph that it stands in."""
+    import MaterialX as mx
+
+    seen: set[str] = set()
+    while port is not None and port.getNamePath() not in seen:
+        seen.add(port.getNamePath())
+        interface = port.getInterfaceInput() if isinstance(port, mx.Input) else None
+        if interface is not None:
+            port = interface
+            continue
+        output = port.getConnectedOutput()
+        if output is not None and not port.getNodeName():
+            port = output
+            continue
+        return port.getConnectedNode()
+    return None

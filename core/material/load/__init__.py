@@ -1,0 +1,1 @@
+"""Loads and checks a MaterialX document, and finds its materials."""

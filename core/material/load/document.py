@@ -1,0 +1,329 @@
+"""A MaterialX document: loaded under rules, resolved in full, with its surface materials found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.outputs import with_plain_letters
+from verdigris.core.material.files.paths import SearchPath
+from verdigris.core.material.files.xml_text import (
+    Override,
+    Twin,
+    check_xml,
+    collect_includes,
+    read_text,
+)
+from verdigris.core.material.graph.colour_spaces import give_colour_spaces_their_names
+from verdigris.core.material.graph.library import TARGET, standard_library
+from verdigris.core.material.graph.upstream import count_written_out, upstream_nodes
+from verdigris.core.material.load.checks import find_fault
+from verdigris.core.material.load.left_out import materials_left_out
+from verdigris.core.material.normalise.compounds import take_compounds_apart
+from verdigris.core.material.normalise.disabled_nodes import pass_disabled_nodes_by
+from verdigris.core.material.normalise.dropped_nodes import (
+    empty_dropped_nodes,
+    give_backs_what_is_in_front,
+)
+from verdigris.core.material.normalise.included_files import name_files_beside
+from verdigris.core.material.normalise.interfaces import (
+    give_values_where_they_are_read,
+    graphs_that_implement,
+    own_graphs,
+    prefer_graphs_to_code,
+    prefer_interfaces_to_values,
+)
+from verdigris.core.material.normalise.material_definitions import define_surfaces_of_materials
+from verdigris.core.material.normalise.named_files import name_files_where_they_are_read
+from verdigris.core.material.normalise.names import (
+    find_definitions_by_plain_names,
+    follow_into_namespace,
+    rename_what_the_library_hides,
+)
+from verdigris.core.material.normalise.readers import read_properties_directly
+from verdigris.core.material.normalise.units import give_lengths_as_nodes_take_them
+from verdigris.core.material.normalise.upgrades import name_channels_by_type
+from verdigris.core.material.normalise.usd_textures import leave_black_outside
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+MOST_NODES = 200_000
+_SURFACE_TYPES = ("surfaceshader", "material")
+
+
+@dataclass(frozen=True)
+class Material:
+    """One thing of a document that can be baked."""
+
+    name: str
+    element: mx.TypedElement
+    looks: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return str(self.element.getNamePath())
+
+    @property
+    def file_name(self) -> str:
+        """The name in letters that every file system takes."""
+        return with_plain_letters(self.name)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A loaded document. `files` are the document and all that it includes."""
+
+    name: str
+    root: mx.Document
+    search: SearchPath
+    files: tuple[Path, ...] = ()
+    twins: tuple[Twin, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    former_names: dict[str, str] = field(default_factory=dict)
+    """Of what was renamed because MaterialX's library has something of that name."""
+
+    @cached_property
+    def materials(self) -> tuple[Material, ...]:
+        """The surface materials; where there are none, bare surface shaders and graph outputs."""
+        looks = _looks_by_material(self.root)
+        found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
+        graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
+        fed = [*self.root.getNodes(), *graphs]
+        found += [
+            output
+            for graph in graphs
+            for output in _surfaces_of(graph)
+            if not _feeds_any(output, fed)
+        ]
+        if not found:
+            found = self._bare_surface_shaders()
+        return tuple(
+            Material(self._short_name(node, found), node, tuple(looks.get(node.getName(), ())))
+            for node in found
+        )
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """What is called or assigned as a material and is none, and why."""
+        found = materials_left_out(self.root, {each.element.getName() for each in self.materials})
+        return {self.former_names.get(name, name): reason for name, reason in found.items()}
+
+    def _short_name(self, element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
+        name = str(element.getName())
+        twins = [other for other in among if other.getName() == name]
+        short = name if len(twins) == 1 else str(element.getNamePath())
+        return self.former_names.get(short, short)
+
+    def _bare_surface_shaders(self) -> list[mx.TypedElement]:
+        shaders = [n for n in self.root.getNodes() if n.getType() == "surfaceshader"]
+        used = {
+            port.getNodeName()
+            for node in self.root.getNodes()
+            for port in node.getInputs()
+            if port.getType() == "surfaceshader"
+        }
+        return [node for node in shaders if node.getName() not in used]
+
+    def find_material(self, name: str) -> Material | None:
+        for material in self.materials:
+            if name in (material.name, material.path):
+                return material
+        return None
+
+    def refuse_left_out(self, name: str) -> None:
+        """Raises DocumentError if the document speaks of such a material, saying why it is none."""
+        if name in self.left_out:
+            raise DocumentError(f"{self.name}: material {name!r}: {self.left_out[name]}")
+
+    def require_material(self, name: str | None = None) -> Material:
+        """The material of this name, or the only one there is."""
+        listed = ", ".join(material.name for material in self.materials)
+        if not self.materials:
+            raise DocumentError(
+                f"{self.name}: has no material with a surface: {self._what_it_has()}"
+            )
+        if name is not None:
+            found = self.find_material(name)
+            if found is None:
+                self.refuse_left_out(name)
+                raise DocumentError(f"{self.name}: has no material {name!r}; it has: {listed}")
+            return found
+        if len(self.materials) > 1:
+            raise DocumentError(
+                f"{self.name}: has {len(self.materials)} materials; name one with --material: "
+                f"{listed}"
+            )
+        return self.materials[0]
+
+    def _what_it_has(self) -> str:
+        nodes = self.root.getNodes()
+        kinds = sorted({node.getCategory() for node in nodes})
+        if not kinds:
+            return self._what_graphs_hold() or "it has no nodes"
+        if any(node.getType() == "volumeshader" for node in nodes):
+            return "it has a volume, and only surfaces are baked: connect a surface shader, too"
+        shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
+        return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
+
+    def _what_graphs_hold(self) -> str:
+        """Materials that no graph hands on."""
+        for graph in own_graphs(self.root):
+            for node in graph.getMaterialNodes():
+                return (
+                    f"the material {node.getName()!r} stands in the graph {graph.getName()!r}, "
+                    "which hands it on by no output: give the graph an output of the type "
+                    "material, or put the nodes outside of it"
+                )
+        return ""
+
+    def nodes_of(self, material: Material) -> Iterator[mx.Node]:
+        """Every node upstream of a material, each once, through node graphs of the document."""
+        return upstream_nodes(material.element, self.name)
+
+    def check(self, material: Material) -> None:
+        """Refuses a material with a node that cannot be resolved, or whose graph goes round, or
+        grows without bound where its definitions are written out."""
+        nodes = []
+        for node in self.nodes_of(material):
+            fault = find_fault(node)
+            if fault:
+                raise DocumentError(f"{self.name}: {fault}")
+            nodes.append(node)
+        count = count_written_out(nodes)
+        if count > MOST_NODES:
+            raise DocumentError(
+                f"{self.name}: material {material.name!r} comes to {count:,} nodes, each use of a "
+                f"definition counted; at most {MOST_NODES:,} are compiled: have its definitions "
+                "use each other less"
+            )
+
+
+def load_document(
+    path: str | Path,
+    search_paths: str | Path | Sequence[str | Path] = (),
+    allow_outside: bool = False,
+    has_options: bool = True,
+) -> Document:
+    """Loads a document file; names resolve against its own folder first. `has_options` is that of
+    `SearchPath`."""
+    path = Path(path)
+    text = read_text(path)
+    resolved = path.resolve()
+    search = SearchPath.of(search_paths, allow_outside, has_options).with_folder(resolved.parent)
+    return _parse(text, str(path), resolved, search)
+
+
+def parse_document(
+    text: str,
+    search_paths: str | Path | Sequence[str | Path] = (),
+    name: str = "document",
+    allow_outside: bool = False,
+    has_options: bool = True,
+) -> Document:
+    """Loads a document from its text, as a host hands it over."""
+    return _parse(text, name, None, SearchPath.of(search_paths, allow_outside, has_options))
+
+
+def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
+    import MaterialX as mx
+
+    facts = check_xml(text, name)
+    folder = path.parent if path else None
+    included = collect_includes(facts, name, folder, search)
+    for inner_path, _ in included:
+        search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
+    search = search.with_folder(folder) if folder else search
+    options = mx.XmlReadOptions()
+    options.readXIncludeFunction = None
+    root = mx.createDocument()
+    try:
+        for inner_path, inner_text in included:
+            inner = mx.createDocument()
+            mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
+            name_files_beside(inner, inner_path.parent, search, folder)
+            follow_into_namespace(inner)
+            root.importLibrary(inner)
+        mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
+        find_definitions_by_plain_names(root)
+        former_names = rename_what_the_library_hides(root, standard_library())
+        root.setDataLibrary(standard_library())
+        _looks_by_material(root)  # refuses looks that inherit each other
+        _hand_down_inputs(root)
+        prefer_graphs_to_code(root)
+        define_surfaces_of_materials(root, standard_library())
+        empty_dropped_nodes(root)
+        pass_disabled_nodes_by(root)
+        leave_black_outside(root)
+        give_backs_what_is_in_front(root)
+        name_channels_by_type(root)
+        prefer_interfaces_to_values(root)
+        read_properties_directly(root)
+        give_colour_spaces_their_names(root)
+        take_compounds_apart(root)
+        give_values_where_they_are_read(root)
+        name_files_where_they_are_read(root)
+        give_lengths_as_nodes_take_them(root)
+    except (mx.Exception, LookupError) as failure:
+        raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
+    except DocumentError as failure:
+        raise DocumentError(f"{name}: {failure}") from None
+    newest = mx.getVersionIntegers()[:2]
+    if root.getVersionIntegers() > newest:
+        raise DocumentError(
+            f"{name}: is of MaterialX {root.getVersionString()}; this reads up to "
+            f"{newest[0]}.{newest[1]}"
+        )
+    files = ([path] if path else []) + [inner_path for inner_path, _ in included]
+    told = tuple(facts.twins), tuple(facts.overrides)
+    return Document(name, root, search, tuple(files), *told, former_names)
+
+
+def _hand_down_inputs(root: mx.Document) -> None:
+    """Gives nodes what they inherit, of which the generator knows the values of nodes alone."""
+    for node in root.getNodes():
+        for port in node.getActiveInputs() if node.hasInheritString() else ():
+            if node.getInput(port.getName()) is None:
+                node.addInput(port.getName(), port.getType()).copyContentFrom(port)
+
+
+def _has_surface(node: mx.Node) -> bool:
+    import MaterialX as mx
+
+    port = node.getInput("surfaceshader")
+    # one of no known kind, or connected to what is not there, is listed, to be refused by name
+    if port is None:
+        # such as LamaSurface, whose graph makes the surface
+        return node.getNodeDef() is None or isinstance(node.getImplementation(TARGET), mx.NodeGraph)
+    return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
+
+
+def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
+    """The document's node graphs that implement no node."""
+    implementing = graphs_that_implement(root)
+    return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
+
+
+def _surfaces_of(graph: mx.NodeGraph) -> list[mx.Output]:
+    return [output for output in graph.getOutputs() if output.getType() in _SURFACE_TYPES]
+
+
+def _feeds_any(output: mx.Output, readers: Sequence[mx.InterfaceElement]) -> bool:
+    graph = output.getParent().getName()
+    return any(
+        port.getNodeGraphString() == graph and port.getOutputString() in ("", output.getName())
+        for each in readers
+        for port in each.getInputs()
+    )
+
+
+def _looks_by_material(root: mx.Document) -> dict[str, list[str]]:
+    looks: dict[str, list[str]] = {}
+    for look in root.getLooks():
+        for assignment in look.getActiveMaterialAssigns():
+            looks.setdefault(assignment.getMaterial(), []).append(look.getName())
+    return looks

@@ -1,0 +1,85 @@
+"""What a bundle says of its sources: enough to see later that one of them has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.printable import printable
+from verdigris.core.material.files.images import find_tiles
+from verdigris.core.material.graph.upstream import image_inputs
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.document import Document, Material
+
+Digest = Callable[[Path], str]
+
+
+def file_digest(path: Path) -> str:
+    """Of the contents of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_facts(path: Path, digest: Digest = file_digest) -> dict[str, str]:
+    """A file by its name alone: folders are this machine's business."""
+    return {"file": path.name, "sha256": digest(path)}
+
+
+def source_facts(
+    document: Document, material: Material, digest: Digest = file_digest
+) -> dict[str, Any]:
+    """A material's document and all files that it reads, as they are now. No image is decoded."""
+    import MaterialX as mx
+
+    text = mx.writeToXmlString(document.root).encode()
+    return {
+        "document": Path(document.name).name,
+        "document_sha256": hashlib.sha256(text).hexdigest(),
+        "files": [file_facts(each, digest) for each in document.files if each.is_file()],
+        "textures": [file_facts(each, digest) for each in texture_files(document, material)],
+        "materialx": mx.getVersionString(),
+    }
+
+
+def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
+    """Every image that a material reads, each once; one that is missing is a TextureError."""
+    found: dict[Path, None] = {}
+    for node in document.nodes_of(material):
+        for port in image_inputs(node):
+            file = port.getResolvedValueString()
+            if file:
+                asker = f"{document.name}: {node.getNamePath()}"
+                tiles = find_tiles(file, asker, document.search)
+                found.update(dict.fromkeys(tile.path for tile in tiles))
+    return tuple(sorted(found))
+
+
+def files_read(document: Document, material: Material) -> tuple[Path, ...]:
+    """All that is read of a disk for a material."""
+    return (*document.files, *texture_files(document, material))
+
+
+def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Which of what source_facts() says is not what it was, in words."""
+    reasons = []
+    if before.get("document_sha256") != now["document_sha256"]:
+        reasons.append(f"{now['document']} has changed")
+    return reasons + _changed_files(before.get("textures"), now["textures"])
+
+
+def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
+    old = before if isinstance(before, list) else []
+    if old == list(now):
+        return []
+    known = [each for each in old if isinstance(each, Mapping)]
+    names = {str(each.get("file")): each.get("sha256") for each in known}
+    changed = [
+        f"{printable(each['file'])} {'has changed' if each['file'] in names else 'is read now'}"
+        for each in now
+        if names.get(each["file"], "") != each["sha256"]
+    ]
+    gone = sorted(names.keys() - {each["file"] for each in now})
+    return [*dict.fromkeys(changed), *(f"{printable(file)} is read no more" for file in gone)]

@@ -1,0 +1,1 @@
+"""Rewrites of a document into what the code generator expects."""

@@ -1,0 +1,291 @@
+"""Lengths and angles with a unit. MaterialX turns lengths into metres, and a film of 400 nanometres
+into none; angles it refuses where no definition names a unit.
+
+A length in front of a film is converted to what the film takes, and any other is left to MaterialX.
+An angle is converted to what its input takes, else to the unit that its definition names, else to
+degrees. A value without a unit is as the node takes it, also where it is mixed with others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.graph.library import known_units, standard_library
+from verdigris.core.material.graph.upstream import (
+    definition_of,
+    is_of_document,
+    own_graph,
+    source_of,
+)
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_DISTANCE, _ANGLE = "distance", "angle"
+_METRE = "meter"
+_DEGREE, _TURN, _DEGREES_OF_A_TURN = "degree", "turn", 360.0
+# Where the definition of a node does not say what its graph reckons with.
+_TAKEN = {
+    ("standard_surface", "thin_film_thickness"): "nanometer",
+    ("open_pbr_surface", "thin_film_thickness"): "micron",
+    ("gltf_pbr", "iridescence_thickness"): "nanometer",
+    ("gltf_iridescence_thickness", "thicknessMin"): "nanometer",
+    ("gltf_iridescence_thickness", "thicknessMax"): "nanometer",
+    ("LamaIridescence", "minFilmThickness"): "nanometer",
+    ("LamaIridescence", "maxFilmThickness"): "nanometer",
+    ("standard_surface", "specular_rotation"): _TURN,
+    ("standard_surface", "coat_rotation"): _TURN,
+    ("LamaConductor", "anisotropyRotation"): _TURN,
+    ("LamaDielectric", "rotation"): _TURN,
+    ("LamaGeneralizedSchlick", "anisotropyRotation"): _TURN,
+    ("LamaIridescence", "anisotropyRotation"): _TURN,
+    ("colorcorrect", "hue"): _TURN,
+    ("gltf_pbr", "anisotropy_rotation"): "radian",
+    ("gltf_anisotropy_image", "anisotropy_rotation"): "radian",
+    **{(category, "in"): "radian" for category in ("sin", "cos", "tan")},
+}
+# Inputs whose measure is that of what comes out: no masks, places, exponents or divisors.
+_MEASURED = frozenset(
+    {"value", "default", "in", "fg", "bg", "low", "high", "min", "max", "amplitude", "pivot"}
+    | {f"in{number}" for number in range(1, 11)}
+    | {"outlow", "outhigh", "outmin", "outmax"}
+    | {f"value{side}" for side in ("l", "r", "t", "b", "tl", "tr", "bl", "br")}
+)
+_NOT_MEASURED = {("divide", "in2"), ("remap", "in"), ("range", "in")}
+_OF_NO_MEASURE = {"smoothstep", "power", "exp", "ln", "sign", "sin", "cos", "tan"}
+
+
+def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
+    """Converts what is given in another unit than is taken. A unit that comes without what it
+    measures gets that."""
+    import MaterialX as mx
+
+    ports = [port for port in root.traverseTree() if isinstance(port, mx.Input)]
+    for port in ports:
+        if port.hasUnit() and not port.hasUnitType():
+            port.setUnitType(_kind_of(port.getUnit()))
+    if not any(port.hasUnit() for port in ports):
+        return
+    nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
+    pending = [taking for node in nodes for taking in _takings(node)]
+    done: set[str] = set()
+    while pending:
+        port, unit = pending.pop()
+        if port.getNamePath() in done:
+            continue
+        done.add(port.getNamePath())
+        _convert(port, unit)
+        # what feeds others with degrees gives degrees in any case
+        if unit != _DEGREE:
+            feed = _what_feeds(port, unit)
+            _lead_to_converted(feed)
+            pending += [(given, unit) for given in _given_by_users(feed, nodes)]
+    for node in [each for each in root.traverseTree() if isinstance(each, mx.Node)]:
+        if any(port.hasUnit() for port in node.getInputs()):
+            _convert_what_is_left(node)
+
+
+def _kind_of(unit: str) -> str:
+    """What a unit measures; empty if it is not known."""
+    if unit == _TURN:
+        return _ANGLE
+    return next((kind for kind, units in known_units().items() if unit in units), "")
+
+
+@lru_cache(maxsize=1)
+def _scales() -> dict[str, float]:
+    """By units, what they are in the unit of their kind."""
+    import MaterialX as mx
+
+    scales = {_TURN: _DEGREES_OF_A_TURN}
+    for kind in (_DISTANCE, _ANGLE):
+        definition = standard_library().getUnitTypeDef(kind)
+        scales.update(mx.LinearUnitConverter.create(definition).getUnitScale())
+    return scales
+
+
+def _takings(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
+    """Inputs of a node of MaterialX that reckon in a unit other than the scene's, and the unit."""
+    definition = node.getNodeDef()
+    is_own = definition is not None and is_of_document(definition, node)
+    for port in node.getInputs():
+        unit = _TAKEN.get((node.getCategory(), port.getName())) or _defined_unit(definition, port)
+        if unit and not is_own:
+            yield port, unit
+
+
+def _convert_what_is_left(node: mx.Node) -> None:
+    """Angles; and lengths given to nodes that the document defines, of which MaterialX leaves those
+    that have the unit of the definition."""
+    definition = node.getNodeDef()
+    is_own = definition is not None and is_of_document(definition, node)
+    for port in node.getInputs():
+        if port.getUnitType() == _ANGLE:
+            _convert(port, _defined_unit(definition, port) or _DEGREE)
+        elif is_own:
+            _convert(port, _METRE)
+
+
+def _defined_unit(definition: mx.NodeDef | None, port: mx.Input) -> str:
+    defined = definition.getActiveInput(port.getName()) if definition is not None else None
+    return str(defined.getUnit()) if defined is not None else ""
+
+
+def _is_said_in_a(kind: str, port: mx.PortElement) -> bool:
+    is_known = port.getUnit() in known_units().get(kind, ())
+    return is_known and port.getUnitType() == kind and port.hasValueString()
+
+
+def _convert(port: mx.Input, unit: str) -> None:
+    """What has no such unit stays, for the checks to refuse by name."""
+    kind = _kind_of(unit)
+    if port.getUnitType() != kind or port.getUnit() not in known_units()[kind]:
+        return
+    value = port.getValue()
+    if value is not None:
+        scale = _scales()[port.getUnit()] / _scales()[unit]
+        numbers = value.asTuple() if hasattr(value, "asTuple") else (value,)
+        port.setValueString(", ".join(f"{number * scale:.9g}" for number in numbers))
+    port.removeAttribute("unit")
+    port.removeAttribute("unittype")
+
+
+@dataclass
+class _Feed:
+    """What feeds an input with lengths, or with angles."""
+
+    start: mx.Input
+    unit: str
+    readers: dict[str, list[tuple[mx.PortElement, mx.Node]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By the path of a node, what reads it, and the node to which that belongs."""
+
+    said: list[mx.Node] = field(default_factory=list)
+    """Nodes with a value that has a unit."""
+
+    left_to_users: list[mx.Input] = field(default_factory=list)
+    """Inputs that read what the users of a definition give."""
+
+
+def _what_feeds(start: mx.Input, unit: str) -> _Feed:
+    import MaterialX as mx
+
+    feed = _Feed(start, unit)
+    kind = _kind_of(unit)
+    # with each, the nodes into whose definitions the way has led
+    stack: list[tuple[mx.PortElement, tuple[mx.Node, ...]]] = [(start, ())]
+    seen: set[tuple[str, str]] = set()
+    while stack:
+        port, users = stack.pop()
+        is_input = isinstance(port, mx.Input)
+        reader = port.getParent() if is_input else users[-1]
+        if is_input and _is_said_in_a(kind, port):
+            feed.said.append(reader)
+        if is_input and port.getInterfaceName() and port.getInterfaceInput() is None:
+            given = users[-1].getInput(port.getInterfaceName()) if users else None
+            if given is not None:
+                stack.append((given, users[:-1]))
+            elif not users:
+                feed.left_to_users.append(port)
+            continue
+        node = source_of(port)
+        if node is None:
+            continue
+        feed.readers[node.getNamePath()].append((port, reader))
+        way = (users[-1].getNamePath() if users else "", node.getNamePath())
+        if way not in seen:
+            seen.add(way)
+            graph = own_graph(node)
+            if graph is None:
+                stack += [(each, users) for each in _measured(node)]
+            else:
+                stack += [(each, (*users, node)) for each in graph.getOutputs()]
+    return feed
+
+
+def _measured(node: mx.Node) -> list[mx.Input]:
+    category = node.getCategory()
+    if category in _OF_NO_MEASURE:
+        return []
+    return [
+        port
+        for port in node.getInputs()
+        if port.getName() in _MEASURED and (category, port.getName()) not in _NOT_MEASURED
+    ]
+
+
+def _lead_to_converted(feed: _Feed) -> None:
+    """Gives an input nodes of its own, whose values are as it takes them: others may read what
+    feeds it as well."""
+    carrying: dict[str, mx.Node] = {}
+    pending = list(feed.said)
+    while pending:
+        node = pending.pop()
+        path = node.getNamePath()
+        # one that feeds itself is left for the checks to refuse
+        if path not in carrying and path != feed.start.getParent().getNamePath():
+            carrying[path] = node
+            pending += [reader for _, reader in feed.readers[path]]
+    own = next((node for node in carrying.values() if own_graph(node) is not None), None)
+    if own is not None:
+        raise DocumentError(_undecided(feed, own))
+    copies: dict[str, mx.Node] = {}
+    for path, node in carrying.items():
+        graph = node.getParent()
+        name = graph.createValidChildName(f"{node.getName()}_in_{feed.unit}")
+        copies[path] = graph.addNode(node.getCategory(), name, node.getType())
+        copies[path].copyContentFrom(node)
+        for port in _measured(copies[path]):
+            _convert(port, feed.unit)
+    for path, copy in copies.items():
+        for port, reader in feed.readers[path]:
+            copied = copies.get(reader.getNamePath())
+            _lead(port if copied is None else copied.getInput(port.getName()), copy)
+
+
+def _undecided(feed: _Feed, node: mx.Node) -> str:
+    start = feed.start
+    return (
+        f"node {start.getParent().getNamePath()!r}, input {start.getName()!r}: takes {feed.unit}s, "
+        f"and reads values with a unit through {node.getNamePath()!r}, which the document defines: "
+        f"give those in {feed.unit}s, without a unit"
+    )
+
+
+def _lead(port: mx.PortElement, node: mx.Node) -> None:
+    """Connects a port to a node where the one is that it reads now."""
+    given = port.getInterfaceInput()
+    while given is not None:
+        graph = given.getParent()
+        own = graph.addInput(graph.createValidChildName(given.getName()), given.getType())
+        own.copyContentFrom(given)
+        port.setInterfaceName(own.getName())
+        port, given = own, own.getInterfaceInput()
+    output = port.getConnectedOutput() if not port.getNodeName() else None
+    if output is not None and port.getNodeGraphString():
+        graph = output.getParent()
+        own = graph.addOutput(graph.createValidChildName(output.getName()), output.getType())
+        own.copyContentFrom(output)
+        port.setOutputString(own.getName())
+        port = own
+    elif output is not None:
+        port.removeAttribute("output")
+        if output.getOutputString():
+            port.setOutputString(output.getOutputString())
+    port.setNodeName(node.getName())
+
+
+def _given_by_users(feed: _Feed, nodes: list[mx.Node]) -> Iterator[mx.Input]:
+    """What the users of definitions give to inputs that feed one of their graphs."""
+    for read in feed.left_to_users:
+        definition = definition_of(read)
+        for node in nodes if definition is not None else ():
+            given = node.getInput(read.getInterfaceName())
+            if given is not None and node.getNodeDef() is definition:
+                yield given

@@ -1,0 +1,188 @@
+"""What is in a material, and what of it a bake keeps, approximates or drops: said before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import DocumentError, VerdigrisError
+from verdigris.core.base.outputs import why_not_told
+from verdigris.core.material.analyse.decoded_numbers import decoded_numbers
+from verdigris.core.material.analyse.features import Part
+from verdigris.core.material.analyse.image_facts import (
+    TextureFacts,
+    facts_of_images,
+    no_numbers,
+    orientations,
+    tiles_left_out,
+    without_files,
+)
+from verdigris.core.material.analyse.normal_maps import raw_normals
+from verdigris.core.material.analyse.parts import default_places, parts_of
+from verdigris.core.material.analyse.passed_over import passed_over
+from verdigris.core.material.graph.upstream import nodes_behind
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.teacher.probe import Probe
+    from verdigris.core.material.teacher.teacher import Teacher
+
+_PLACE_NODES = ("texcoord", "position", "geompropvalue")
+
+
+@dataclass(frozen=True)
+class MaterialReport:
+    """Everything that `inspect` says of one material."""
+
+    name: str
+    looks: tuple[str, ...]
+    surface_model: str
+    nodes: int
+    textures: tuple[TextureFacts, ...] = ()
+    varying_inputs: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    problem: str = ""
+    probe: Probe | None = None
+
+    @property
+    def verdict(self) -> str:
+        """One line on whether there is something to bake."""
+        if self.problem:
+            return f"cannot be baked: {self.problem}"
+        if self.probe is None:
+            return "not evaluated"
+        if self.probe.reflects_nearly_nothing:
+            return (
+                f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
+                f"there is nothing to learn, and a bake would be black.{self.probe.beside_black}"
+            )
+        brightest = max(self.probe.albedo)
+        return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def describe(
+    document: Document,
+    name: str | None = None,
+    probe: bool = True,
+    device_choice: str | None = None,
+) -> list[MaterialReport]:
+    """A report for each material of a document, or for the one that is named."""
+    chosen = [document.require_material(name)] if name else list(document.materials)
+    if not chosen:
+        document.require_material()
+    return [describe_material(document, material, probe, device_choice) for material in chosen]
+
+
+def describe_material(
+    document: Document, material: Material, probe: bool = True, device_choice: str | None = None
+) -> MaterialReport:
+    """The report of one material. What is wrong with it becomes part of the report."""
+    try:
+        nodes = list(document.nodes_of(material))
+        document.check(material)
+    except DocumentError as failure:
+        return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
+    # a node may be surface and material in one
+    shaders = [node for node in nodes if node.getType() == "surfaceshader"] or nodes[:1]
+    textures = facts_of_images(document, nodes)
+    report = MaterialReport(
+        name=material.name,
+        looks=material.looks,
+        surface_model=" + ".join(dict.fromkeys(node.getCategory() for node in shaders)),
+        nodes=len(nodes),
+        textures=tuple(textures),
+        varying_inputs=tuple(_varying(document, shaders)),
+        parts=(
+            *parts_of(nodes),
+            *without_files(nodes),
+            *tiles_left_out(textures),
+            *orientations(textures),
+            *raw_normals(nodes, textures),
+            *decoded_numbers(nodes, textures),
+            *passed_over(document, material, nodes),
+        ),
+    )
+    missing = next((facts.problem for facts in report.textures if facts.problem), "")
+    problem = why_not_told(document.name) or missing
+    if problem:
+        return replace(report, problem=problem)
+    return _probed(document, material, report, device_choice) if probe else report
+
+
+def describe_teacher(teacher: Teacher) -> MaterialReport:
+    """The report of a material that is loaded already, without a probe."""
+    report = describe_material(teacher.document, teacher.material, probe=False)
+    return _with_images(report, teacher)
+
+
+def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
+    """What the headers of images do not say."""
+    return replace(report, parts=(*report.parts, *no_numbers(teacher.texels_that_are_no_numbers)))
+
+
+def _probed(
+    document: Document, material: Material, report: MaterialReport, device_choice: str | None
+) -> MaterialReport:
+    from verdigris.core.base.device import open_device
+    from verdigris.core.material.teacher.probe import probe
+    from verdigris.core.material.teacher.teacher import Teacher
+
+    device = open_device(device_choice)
+    try:
+        teacher = Teacher(document, material, device)
+        return replace(_with_images(report, teacher), probe=probe(teacher))
+    except VerdigrisError as failure:
+        return replace(report, problem=str(failure))
+
+
+def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
+    """Inputs of the surface shaders behind which something reads a place on the surface."""
+    names = []
+    for shader in shaders:
+        for port in shader.getInputs():
+            if any(_reads_a_place(node) for node in nodes_behind(port, document.name)):
+                names.append(port.getName())
+    return list(dict.fromkeys(names))
+
+
+def _reads_a_place(node: mx.Node) -> bool:
+    return node.getCategory() in _PLACE_NODES or bool(default_places(node))
+
+
+def print_reports(
+    file: str, reports: Sequence[MaterialReport], left_out: Mapping[str, str]
+) -> None:
+    """The reports as a technical artist reads them."""
+    count = len(reports)
+    print(f"{file}: {count} material{'s' if count != 1 else ''}")
+    for report in reports:
+        print(f"\n{report.name}")
+        if report.looks:
+            print(f"  looks     {', '.join(report.looks)}")
+        if report.surface_model:
+            print(f"  surface   {report.surface_model}, {report.nodes} nodes")
+        for facts in report.textures:
+            tiles = f", {facts.tiles} tiles" if facts.tiles > 1 else ""
+            size = f"{facts.width} x {facts.height} x {facts.channels} {facts.kind}{tiles}"
+            print(f"  texture   {facts.node}: {facts.file}")
+            print(f"            {facts.problem or f'{size}, {facts.colour_space}'}")
+        if report.varying_inputs:
+            print(f"  varies    {', '.join(report.varying_inputs)}")
+        elif report.surface_model:
+            print("  varies    nothing: the material is the same everywhere")
+        for part in report.parts:
+            print(f"  {part.fate:<12}  {part.name}{': ' + part.how if part.how else ''}")
+        if report.probe and max(report.probe.emission) > 0:
+            print(f"  glows     mean {', '.join(f'{x:.3g}' for x in report.probe.emission)}")
+        if report.probe and report.probe.opacity[0] < 0.999:
+            low, high = report.probe.opacity
+            print(f"  coverage  {low:.2f} to {high:.2f}")
+        print(f"  verdict   {report.verdict}")
+    for name, reason in left_out.items():
+        print(f"\n{name}\n  left out  {reason}")

@@ -1,0 +1,1 @@
+"""The teacher: the generated material on a device, with its textures."""

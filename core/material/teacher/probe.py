@@ -1,0 +1,126 @@
+"""A quick look at a compiled material: how much it reflects, whether it glows or has holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
+
+    Doubles = NDArray[np.float64]
+    Floats = NDArray[np.float32]
+
+NEARLY_NOTHING = 0.01
+# Of what falls in: a little more is what directions drawn at random make of all of it.
+_ALL_LIGHT = 1.05
+_SAMPLES = 1 << 15
+_LOBES = (0.003, 0.02, 0.1, 0.4)
+_SEED = 20
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Means over the unit square and all views."""
+
+    albedo: tuple[float, float, float]
+    """The share of white light from all around that is reflected."""
+    emission: tuple[float, float, float]
+    opacity: tuple[float, float]
+    """The least and the greatest coverage."""
+
+    @property
+    def reflects_nearly_nothing(self) -> bool:
+        return max(self.albedo) < NEARLY_NOTHING
+
+    @property
+    def beside_black(self) -> str:
+        """What to add where that is told."""
+        if max(self.emission) > 0:
+            return " Its emission is kept."
+        if any(self.albedo):
+            return ""
+        if max(self.opacity) == 0:
+            return " Its opacity is 0 everywhere in the unit square, so nothing of it is seen."
+        return " What comes out as no number, as of a division by 0, counts as black."
+
+    @property
+    def excess(self) -> str:
+        return told_excess(max(self.albedo))
+
+
+def told_excess(albedo: float) -> str:
+    """What to say of a material that reflects so much, if that is more than falls in."""
+    if albedo <= _ALL_LIGHT:
+        return ""
+    return ", more than it receives: look for colours above 1, and for inputs beyond their range"
+
+
+def probe(teacher: Teacher) -> Probe:
+    """Samples a material at random places, views and lights, mirror directions among them."""
+    _, uv, wo = _draw_views()
+    unlit = teacher.unlit(uv, wo.astype(np.float32))
+    red, green, blue, _ = map(float, unlit.mean(0))
+    coverage = unlit[:, 3]
+    return Probe(
+        mean_albedo(teacher),
+        (red, green, blue),
+        (float(coverage.min()), float(coverage.max())),
+    )
+
+
+def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
+    """The share of white light from all around that is reflected, without the rest of a probe."""
+    rng, uv, wo = _draw_views()
+    wi = _draw_lights(rng, wo)
+    lit = wi[:, 2] > 1e-4
+    density = _density(wi, wo)
+    response = material.response(uv, wi.astype(np.float32), wo.astype(np.float32))
+    weight = np.divide(1.0, density, out=np.zeros_like(density), where=lit & (density > 0))
+    albedo = (response * weight[:, None]).mean(0)
+    return float(albedo[0]), float(albedo[1]), float(albedo[2])
+
+
+def _draw_views() -> tuple[np.random.Generator, Floats, Doubles]:
+    rng = np.random.default_rng(_SEED)
+    uv = rng.random((_SAMPLES, 2)).astype(np.float32)
+    return rng, uv, _cosine_lobe(rng.random((_SAMPLES, 2)))
+
+
+def _cosine_lobe(xi: Doubles) -> Doubles:
+    return _direction(np.sqrt(xi[:, 0]), xi[:, 1])
+
+
+def _direction(cosine: Doubles, turn: Doubles) -> Doubles:
+    sine = np.sqrt(np.maximum(0.0, 1.0 - cosine**2))
+    angle = 2 * np.pi * turn
+    return np.stack([sine * np.cos(angle), sine * np.sin(angle), cosine], axis=1)
+
+
+def _draw_lights(rng: np.random.Generator, wo: Doubles) -> Doubles:
+    xi = rng.random((len(wo), 2))
+    wi = _cosine_lobe(xi)
+    technique = np.arange(len(wo)) % (1 + len(_LOBES))
+    for number, alpha in enumerate(_LOBES, 1):
+        chosen = technique == number
+        x = xi[chosen, 0]
+        halfway = _direction(np.sqrt((1 - x) / (1 + (alpha**2 - 1) * x)), xi[chosen, 1])
+        toward = wo[chosen]
+        wi[chosen] = 2 * (toward * halfway).sum(1, keepdims=True) * halfway - toward
+    return wi
+
+
+def _density(wi: Doubles, wo: Doubles) -> Doubles:
+    halfway = wi + wo
+    halfway /= np.maximum(np.linalg.norm(halfway, axis=1, keepdims=True), 1e-12)
+    total = np.maximum(wi[:, 2], 0) / np.pi
+    for alpha in _LOBES:
+        spread = halfway[:, 2] ** 2 * (alpha**2 - 1) + 1
+        lobe = alpha**2 / (np.pi * spread**2) * halfway[:, 2]
+        total = total + lobe / np.maximum(4 * (wo * halfway).sum(1), 1e-9)
+    return np.asarray(total / (1 + len(_LOBES)))

@@ -1,0 +1,92 @@
+"""The teacher: a material as a function of place and two directions, evaluated on the device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.analyse.plain import is_plain
+from verdigris.core.material.codegen.generate import GeneratedMaterial, generate
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.teacher.textures import TexturePool
+
+if TYPE_CHECKING:
+    import slangpy
+
+    from verdigris.core.material.evaluator import Floats, Frames
+    from verdigris.core.material.load.document import Document, Material
+
+_DARK_AND_SOLID = np.array([0, 0, 0, 1], np.float32)
+
+
+class Teacher(DeviceMaterial):
+    """One material of a document, compiled and with its textures on a device."""
+
+    def __init__(
+        self, document: Document, material: Material | None = None, device: Device | None = None
+    ) -> None:
+        self.document = document
+        self.material = material or document.require_material()
+        self.device = device or open_device()
+        self.generated: GeneratedMaterial = generate(document, self.material)
+        self.lanes_per_sample = self.generated.lanes_per_sample
+        self.is_plain = is_plain(document.nodes_of(self.material))
+        self.kernels = self.device.material_kernels(self.generated.digest)
+        self.source = Source(f"material_{self.generated.digest}", self.generated.source)
+        self._pool = TexturePool(self.device, document.search)
+        self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
+
+    @property
+    def texels_that_are_no_numbers(self) -> Mapping[Path, int]:
+        """How many there are in which file; they count as 0."""
+        return self._pool.no_numbers
+
+    def changed_files(self) -> list[Path]:
+        """Images that are not what they were when they were read."""
+        return self._pool.changed_files()
+
+    def texture_digest(self) -> str:
+        """Tells whether the images are the same as they were; read once, as the images are."""
+        return self._digest_of_images
+
+    @cached_property
+    def _digest_of_images(self) -> str:
+        return self._pool.digest()
+
+    def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+        if self.is_plain:
+            return np.tile(_DARK_AND_SOLID, (len(uv), 1))
+        return super().unlit(uv, wo, frames)
+
+    def bindings(self) -> dict[str, Any]:
+        block: dict[str, Any] = {name: bound.uniform() for name, bound in self._bound.items()}
+        block.update(self.generated.uniforms)
+        return {"pixelCB": block} if block else {}
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        import slangpy
+
+        try:
+            return self.kernels.get((source, self.source), entry)
+        except (RuntimeError, slangpy.SlangCompileError) as failure:
+            raise DocumentError(
+                f"{self.document.name}: material {self.material.name!r} does not compile for "
+                f"{self.device}: {_first_error(str(failure))}"
+            ) from None
+
+
+def _first_error(text: str) -> str:
+    """Of what the compiler says, the first error, and the line of code that it points to."""
+    lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
+    first = lines[0] if lines else text.strip().splitlines()[0]
+    # warnings come before it, and point to code, too
+    behind = text[text.find(first) :]
+    pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", behind, re.MULTILINE)
+    return f"{first}: {pointed[2].rstrip('.')}, in {pointed[1].strip()!r}" if pointed else first

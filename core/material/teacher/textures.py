@@ -1,0 +1,133 @@
+"""Images of a material on a device."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.errors import TextureError
+from verdigris.core.material.files.file_state import FileMark, file_mark
+from verdigris.core.material.files.image_texels import read_image
+from verdigris.core.material.files.images import FORMATS, check_size, read_info
+
+if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.material.codegen.generate import TextureSlot
+    from verdigris.core.material.files.images import ImageInfo, Tile
+    from verdigris.core.material.files.paths import SearchPath
+
+MOST_TEXTURE_BYTES = 8 << 30
+
+
+@dataclass
+class BoundTexture:
+    """An image on the device with what the shader's SamplerTexture2D holds beside it."""
+
+    texture: slangpy.Texture
+    tiles: tuple[float, float, float, float]
+    present: tuple[int, int, int, int]
+    size: tuple[float, float]
+
+    def uniform(self) -> dict[str, Any]:
+        import slangpy
+
+        return {
+            "tex": self.texture,
+            "tiles": slangpy.float4(*self.tiles),
+            "present": slangpy.uint4(*self.present),
+            "size": slangpy.float2(*self.size),
+        }
+
+
+class TexturePool:
+    """The images of one material on one device; a file named twice is there once."""
+
+    def __init__(self, device: Device, search: SearchPath) -> None:
+        self._device = device
+        self._search = search
+        self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
+        self._bytes = 0
+        self._marks: dict[Path, FileMark | None] = {}
+        self.no_numbers: dict[Path, int] = {}
+
+    def bind(self, slot: TextureSlot) -> BoundTexture:
+        """The image that a slot names, uploaded."""
+        if not slot.file:
+            return self._blank()
+        info = read_info(slot.file, slot.asker, self._search)
+        key = info.is_udim, info.tiles
+        if key in self._bound:
+            return self._bound[key]
+        check_size(info, slot.asker, self._device.gpu.info.limits.max_texture_dimension_2d)
+        self._bytes += info.bytes_on_device
+        if self._bytes > MOST_TEXTURE_BYTES:
+            raise TextureError(
+                f"{slot.asker}: with {info.tiles[0].path} the material's textures come to "
+                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded:"
+                " scale them down"
+            )
+        self._marks.update({tile.path: file_mark(tile.path) for tile in info.tiles})
+        image = read_image(info, slot.asker)
+        self.no_numbers.update(image.no_numbers)
+        tiles = (0.0, 0.0, 0.0, 0.0)
+        if info.is_udim:
+            tiles = (info.columns, info.rows, info.first_column, info.first_row)
+        bound = self._upload(image.levels, FORMATS[info.kind][1], tiles, _present_tiles(info))
+        self._bound[key] = bound
+        return bound
+
+    def changed_files(self) -> list[Path]:
+        """Those that are not what they were when they were read."""
+        return [path for path, mark in self._marks.items() if file_mark(path) != mark]
+
+    def digest(self) -> str:
+        """Of the contents of every file that is bound."""
+        digest = hashlib.sha256()
+        for _, tiles in self._bound:
+            for tile in tiles:
+                with tile.path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()
+
+    def _blank(self) -> BoundTexture:
+        """Stands for a missing file name: outside of every tile, so the node's default is used."""
+        texels = np.zeros((1, 1, 4), np.uint8)
+        return self._upload((texels,), "rgba8_unorm", (1.0, 1.0, -1e6, -1e6))
+
+    def _upload(
+        self,
+        levels: tuple[NDArray[Any], ...],
+        format_name: str,
+        tiles: tuple[float, float, float, float],
+        present: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> BoundTexture:
+        import slangpy
+
+        height, width = levels[0].shape[:2]
+        texture = self._device.gpu.create_texture(
+            format=getattr(slangpy.Format, format_name),
+            width=width,
+            height=height,
+            mip_count=len(levels),
+            usage=slangpy.TextureUsage.shader_resource,
+        )
+        for level, texels in enumerate(levels):
+            texture.copy_from_numpy(np.ascontiguousarray(texels), mip=level)
+        size = float(width), float(height)
+        return BoundTexture(texture, tiles, present, size)
+
+
+def _present_tiles(info: ImageInfo) -> tuple[int, int, int, int]:
+    """A bit for each cell of a UDIM atlas that has a file, row by row."""
+    bits = 0
+    for tile in info.tiles:
+        bits |= 1 << (tile.row - info.first_row) * info.columns + tile.column - info.first_column
+    first, second, third, fourth = (bits >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96))
+    return first, second, third, fourth

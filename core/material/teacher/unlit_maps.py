@@ -1,0 +1,128 @@
+"""Emission and opacity as maps: they need no light, so no network has to learn them.
+
+Both are linear in what a texel covers, so unlike latents their coarser levels are plain averages.
+A map is on the grid of the latents: row 0 is at v = 0.5 / height.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.errors import SettingsError
+
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+# Places that are averaged, along a side of the map and of a texel: a small map of a large texture
+# needs more of a texel.
+_POINTS_A_SIDE = 2048
+_LEAST_PLACES, _MOST_PLACES = 4, 16
+_POINTS_AT_ONCE = 1 << 20
+_GOLDEN = (1 + 5**0.5) / 2
+# Coverage that no byte tells from a solid surface.
+_SOLID = 1 - 0.5 / 255
+# Views that are held against the one from straight ahead.
+_VIEWS = 1 << 14
+_LEAST_COSINE = 0.1
+_SEED = 31
+
+
+class UnlitMaps(NamedTuple):
+    """What is seen of a material from straight above without any light."""
+
+    emission: Floats | None
+    """Light given off, [height, width, 3], linear Rec.709, multiplied by the coverage; None for a
+    material that gives off none."""
+
+    coverage: Floats | None
+    """[height, width]: 1 is solid, 0 a hole; None for a material that is solid everywhere."""
+
+
+def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -> UnlitMaps:
+    """The means over each texel of a width x height grid, or of a square one."""
+    height = width if height is None else height
+    if min(width, height) < 1:
+        raise SettingsError(f"a map of {min(width, height)} texels a side: use at least 1")
+    if teacher.is_plain:
+        return UnlitMaps(None, None)
+    means = _average(teacher, width, height)
+    emission, coverage = means[..., :3].copy(), means[..., 3].copy()
+    return UnlitMaps(
+        emission if emission.any() else None,
+        coverage if coverage.min() < _SOLID else None,
+    )
+
+
+def levels(finest: Floats) -> list[Floats]:
+    """The map and its coarser levels down to one texel, each the average of what it covers."""
+    height, width = finest.shape[:2]
+    for side in (height, width):
+        if side < 1 or side & (side - 1):
+            raise SettingsError(f"a map of {width} x {height}: use powers of two")
+    found = [finest]
+    while max(found[-1].shape[:2]) > 1:
+        last = found[-1].astype(np.float64)
+        rows, columns = (2 if side > 1 else 1 for side in last.shape[:2])
+        shape = (last.shape[0] // rows, rows, last.shape[1] // columns, columns, *last.shape[2:])
+        found.append(last.reshape(shape).mean((1, 3)).astype(np.float32))
+    return found
+
+
+def view_dependence(teacher: DeviceMaterial) -> float:
+    """How much emission and coverage vary with the view, of which maps hold one: the larger of the
+    mean change, as a share of the emission, and the mean change of the coverage."""
+    random = np.random.default_rng(_SEED)
+    uv = random.random((_VIEWS, 2), np.float32)
+    cosine = _LEAST_COSINE + (1 - _LEAST_COSINE) * random.random(_VIEWS)
+    turn = 2 * math.pi * random.random(_VIEWS)
+    sine = np.sqrt(1 - cosine**2)
+    aside = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
+    above = _straight_up(_VIEWS)
+    ahead, other = teacher.unlit(uv, above), teacher.unlit(uv, aside)
+    most = max(float(ahead[:, :3].sum()), float(other[:, :3].sum()), 1e-6)
+    change = np.abs(other - ahead)
+    return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
+
+
+def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
+    """Emission and coverage, [height, width, 4]."""
+    places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // min(width, height))))
+    result = np.empty((height, width, 4), np.float32)
+    aside = _spread(places**2)
+    for rows in _bands(width, height):
+        row, column = np.mgrid[rows, 0:width]
+        corner = np.stack([column.ravel(), row.ravel()], 1)
+        sums = np.zeros((row.size, 4), np.float64)
+        at_once = max(1, _POINTS_AT_ONCE // row.size)
+        for first in range(0, len(aside), at_once):
+            middle = (corner + aside[first : first + at_once, None]) / (width, height)
+            uv = middle.astype(np.float32).reshape(-1, 2)
+            values = teacher.unlit(uv, _straight_up(len(uv)))
+            sums += values.reshape(-1, row.size, 4).sum(0, np.float64)
+        result[rows] = (sums / len(aside)).reshape(-1, width, 4)
+    return result
+
+
+def _spread(count: int) -> Doubles:
+    """Places in a square, (count, 2), symmetric about its middle; `count` is even. No two share a
+    row or column, or all of them might fall between the texels of an image."""
+    step = int(count / _GOLDEN) | 1
+    return (np.arange(count)[:, None] + 0.5) / count * (1, step) % 1
+
+
+def _bands(width: int, height: int) -> Iterator[slice]:
+    rows = max(1, _POINTS_AT_ONCE // width)
+    for first in range(0, height, rows):
+        yield slice(first, min(height, first + rows))
+
+
+def _straight_up(count: int) -> Floats:
+    return np.tile(np.array([0, 0, 1], np.float32), (count, 1))

@@ -1,0 +1,92 @@
+"""UsdShade materials as MaterialX text.
+
+`pxr` comes from the host, or from usd-core; it is imported where it is used. Nothing here needs
+MaterialX, of which hosts carry versions of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.usd.usd_document import write_document
+from verdigris.core.material.usd.usd_network import read_network
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdShade
+
+    from verdigris.core.material.usd.signatures import Signature
+
+
+@dataclass(frozen=True)
+class ConvertedMaterial:
+    """A material of a stage as a MaterialX document of its own."""
+
+    name: str
+    """What the material is called in the document, and the last part of its path."""
+
+    path: str
+    """Where the prim is on the stage."""
+
+    text: str
+    """The document."""
+
+    folders: tuple[Path, ...] = ()
+    """Where the files lie that it names."""
+
+    notes: tuple[str, ...] = ()
+    """What could not be carried over exactly."""
+
+
+def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
+    """The paths of every material on a stage, MaterialX or not."""
+    from pxr import Usd, UsdShade
+
+    everything = Usd.TraverseInstanceProxies(Usd.PrimIsDefined & ~Usd.PrimIsAbstract)
+    return tuple(
+        str(prim.GetPath())
+        for prim in stage.Traverse(everything)
+        if prim.IsActive() and UsdShade.Material(prim)
+    )
+
+
+def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
+    """The material at this path of a stage, or with this name if there is one."""
+    from pxr import Sdf, UsdShade
+
+    if Sdf.Path.IsValidPathString(path) and path.startswith("/"):
+        material = UsdShade.Material(stage.GetPrimAtPath(path))
+        if material:
+            return material
+    there = list_materials(stage)
+    named = [each for each in there if each.rpartition("/")[2] == path]
+    if len(named) == 1:
+        return UsdShade.Material(stage.GetPrimAtPath(named[0]))
+    where = stage.GetRootLayer().GetDisplayName()
+    if named:
+        raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: give its whole path")
+    listed = ", ".join(there[:20]) or "none"
+    raise DocumentError(f"{where}: has no material {path!r}; there are: {listed}")
+
+
+def convert(
+    stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None
+) -> ConvertedMaterial:
+    """The material at a path of a stage, as `convert_material`. It keeps the stage alive: the
+    prims of one that nobody holds are gone."""
+    return convert_material(require_material(stage, path), known)
+
+
+def convert_material(
+    material: UsdShade.Material, known: Mapping[str, Signature] | None = None
+) -> ConvertedMaterial:
+    """A material as a document that compiles to the same shader; `known` are definitions that
+    the document will get beside MaterialX's own."""
+    network = read_network(material)
+    text = write_document(network, known)
+    return ConvertedMaterial(
+        network.name, network.path, text, tuple(sorted(network.folders)), tuple(network.notes)
+    )

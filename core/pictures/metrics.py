@@ -1,0 +1,162 @@
+"""How far the student is from the teacher: on held-out samples, on pictures and per texel.
+
+The sample measures are those of docs/BENCHMARKS.md: no single one is enough, because an average in
+log space hides dark values and a relative one hides highlights.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.errors import SettingsError
+
+FloatArray = NDArray[np.floating[Any]]
+
+# Keeps the relative measures finite on black.
+SMAPE_EPSILON = 1e-3
+RELATIVE_EPSILON = 1e-3
+# A picture without any error has this PSNR rather than an infinite one.
+PSNR_LIMIT = 100.0
+# Of linear Rec.709, and what of it is dark.
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+_DARK = 1e-6
+_OPENMP_THREADS = "OMP_NUM_THREADS"
+
+
+@dataclass(frozen=True)
+class SampleMetrics:
+    """Errors on held-out samples."""
+
+    log_mae: float
+    """Mean |log(1 + p) - log(1 + r)|."""
+
+    relative_l1: float
+    """Sum of |p - r| by the sum of r: the share of the energy that is wrong."""
+
+    smape: float
+    """Mean |p - r| / ((p + r) / 2 + 0.001)."""
+
+
+@dataclass(frozen=True)
+class PictureMetrics:
+    """Errors of a picture; PSNR and LDR-FLIP after the display transform, HDR-FLIP before it."""
+
+    psnr: float
+    """In dB, of display values from 0 to 1."""
+
+    ldr_flip: float
+    """Mean FLIP, 0 to 1."""
+
+    hdr_flip: float
+    """Mean HDR-FLIP, 0 to 1."""
+
+
+def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetrics:
+    """Of two arrays [N, 3]."""
+    p, r = _pair(prediction, reference)
+    difference = np.abs(p - r)
+    total = max(float(np.abs(r).sum()), RELATIVE_EPSILON)
+    return SampleMetrics(
+        log_mae=float(np.abs(np.log1p(p) - np.log1p(r)).mean()),
+        relative_l1=float(difference.sum() / total),
+        smape=float((difference / ((p + r) / 2 + SMAPE_EPSILON)).mean()),
+    )
+
+
+def display(radiance: FloatArray) -> FloatArray:
+    """Linear radiance to display values: x / (1 + x), then the sRGB curve."""
+    x = np.maximum(radiance, 0)
+    # The quotient of two infinities would be no number.
+    linear = np.where(np.isinf(x), 1, x / (1 + np.where(np.isinf(x), 0, x)))
+    curve = 1.055 * np.maximum(linear, 1e-12) ** (1 / 2.4) - 0.055
+    result: FloatArray = np.where(linear <= 0.0031308, 12.92 * linear, curve)
+    return result
+
+
+def psnr(prediction: FloatArray, reference: FloatArray) -> float:
+    """Of two pictures of linear radiance, after the display transform."""
+    p, r = _pair(prediction, reference)
+    error = float(np.square(display(p) - display(r)).mean())
+    return min(PSNR_LIMIT, -10 * float(np.log10(max(error, 1e-30))))
+
+
+def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
+    """Mean and map [height, width] of FLIP, after the display transform."""
+    p, r = _pair(prediction, reference)
+    return _flip(display(p), display(r), "LDR")
+
+
+def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
+    """Mean and map [height, width] of HDR-FLIP, on linear radiance."""
+    p, r = _pair(prediction, reference)
+    light = r @ _LUMINANCE
+    if light.max() <= 1.001 * max(float(np.median(light)), _DARK):
+        # HDR-FLIP takes its exposures from the median and the maximum of the reference; where they
+        # are one, or all is dark, it finds none and ends the process.
+        return ldr_flip(prediction, reference)
+    return _flip(p, r, "HDR")
+
+
+def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMetrics:
+    """Of two pictures [height, width, 3] of linear radiance."""
+    return PictureMetrics(
+        psnr=psnr(prediction, reference),
+        ldr_flip=ldr_flip(prediction, reference)[0],
+        hdr_flip=hdr_flip(prediction, reference)[0],
+    )
+
+
+def texel_errors(
+    uv: FloatArray, prediction: FloatArray, reference: FloatArray, height: int, width: int
+) -> FloatArray:
+    """Mean log error of the samples in each texel [height, width]; NaN where there are none."""
+    p, r = _pair(prediction, reference)
+    error = np.abs(np.log1p(p) - np.log1p(r)).mean(1)
+    wrapped = uv - np.floor(uv)
+    column = np.minimum((wrapped[:, 0] * width).astype(np.int64), width - 1)
+    row = np.minimum((wrapped[:, 1] * height).astype(np.int64), height - 1)
+    place = row * width + column
+    total = np.bincount(place, error, height * width)
+    count = np.bincount(place, minlength=height * width)
+    mean = np.full(height * width, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean.reshape(height, width)
+
+
+def _pair(prediction: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if prediction.shape != reference.shape or prediction.shape[-1:] != (3,):
+        raise SettingsError(
+            f"shapes {prediction.shape} and {reference.shape} cannot be compared: "
+            "both must be the same and end in 3 channels"
+        )
+    return prediction.astype(np.float64), reference.astype(np.float64)
+
+
+def _flip(prediction: FloatArray, reference: FloatArray, kind: str) -> tuple[float, FloatArray]:
+    pictures = (np.ascontiguousarray(image, np.float32) for image in (reference, prediction))
+    evaluate = _load_flip().evaluate
+    error_map, mean, _ = evaluate(*pictures, kind, inputsRGB=True, applyMagma=False)
+    return float(mean), cast(FloatArray, np.asarray(error_map)[..., 0])
+
+
+@cache
+def _load_flip() -> Any:
+    """The library, which is large, and which a bake without pictures does not need.
+
+    OpenMP reads how many threads it may take when it is loaded. Those of many cores wait for each
+    other for longer than the pictures take one.
+    """
+    given = os.environ.get(_OPENMP_THREADS)
+    os.environ.setdefault(_OPENMP_THREADS, "1")
+    try:
+        import flip_evaluator
+    finally:
+        if given is None:
+            del os.environ[_OPENMP_THREADS]
+    return flip_evaluator

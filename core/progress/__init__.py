@@ -1,0 +1,1 @@
+"""What a bake reports while it runs."""

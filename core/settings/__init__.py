@@ -1,0 +1,1 @@
+"""What can be chosen of a bake, its limits, and the presets."""

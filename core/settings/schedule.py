@@ -1,0 +1,155 @@
+"""Learning rates over a run, and the settings that trainers share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.quantise import codes_of
+from verdigris.core.network.spec import require_loss
+
+# Sharp enough that rounding is hard, for all that fp32 tells.
+_HARD = 1e3
+
+
+def require_rates(settings: object, *names: str) -> None:
+    """Refuses fields that are no learning rates."""
+    for name in names:
+        rate = getattr(settings, name)
+        # no number is not between any either
+        if not 0 <= rate <= 1:
+            raise SettingsError(f"{name} is {rate}: use 0 to 1")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Warm-up, then a cosine from the peak rates to a fraction of them."""
+
+    steps: int = 10_000
+    """Steps from the first to the last; the rates stay at their lowest beyond."""
+
+    decoder_rate: float = 3e-3
+    """Peak learning rate of decoder and frames."""
+
+    latent_rate: float = 1e-2
+    """Peak learning rate of the latents."""
+
+    final_fraction: float = 0.01
+    """What is left of the peak rates at the end."""
+
+    warm_up: int = 0
+    """Steps over which the rates rise linearly at the start."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise SettingsError(f"steps is {self.steps}: use at least 1")
+        require_rates(self, "decoder_rate", "latent_rate")
+        if not 0 <= self.final_fraction <= 1:
+            raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
+        if not 0 <= self.warm_up <= self.steps:
+            raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
+
+    def factor(self, step: int) -> float:
+        """What the peak rates are multiplied with in a step (the first is 0)."""
+        rise = min(1.0, (step + 1) / (self.warm_up + 1))
+        done = min(1.0, step / max(1, self.steps - 1))
+        cosine = 0.5 + 0.5 * math.cos(math.pi * done)
+        return rise * (self.final_fraction + (1 - self.final_fraction) * cosine)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How latents are rounded in a step."""
+
+    sharpness: float
+    """Of soft rounding: near 0 it leaves latents as they are, towards infinity it is hard."""
+
+    is_straight: bool = False
+    """Gradients pass as if nothing were rounded."""
+
+
+HARD = Rounding(_HARD)
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """The last part of a run, in which the network sees latents that are rounded softly at first
+    and ever harder."""
+
+    first_step: int
+    """The step before which the latents' ranges are fixed; latents are rounded from it on."""
+
+    steps: int
+    """Of the phase; the rounding stays at its hardest beyond."""
+
+    bits: int = 8
+    """Of a channel."""
+
+    softest: float = 1.0
+    """Sharpness of the first step."""
+
+    hardest: float = 16.0
+    """Sharpness of the last step; it grows evenly in between, as a factor a step."""
+
+    is_straight: bool = False
+    """Hard rounding from the first step on, with straight-through gradients; for comparison."""
+
+    outliers: float = 0.0
+    """The part of a channel's values, at either end, that its range leaves out: they are brought to
+    its border, and train on from there."""
+
+    def __post_init__(self) -> None:
+        codes_of(self.bits)
+        if self.first_step < 0 or self.steps < 1:
+            raise SettingsError(
+                f"quantisation begins at step {self.first_step} and takes {self.steps}: "
+                "use 0 or more, and 1 or more"
+            )
+        if not 0 <= self.outliers < 0.5:
+            raise SettingsError(f"outliers is {self.outliers}: use 0 to less than 0.5")
+        if not 0 < self.softest <= self.hardest <= _HARD:
+            raise SettingsError(
+                f"sharpness goes from {self.softest} to {self.hardest}: use more than 0, growing"
+            )
+
+    @property
+    def codes(self) -> int:
+        """The largest code of the grid."""
+        return codes_of(self.bits)
+
+    def rounding(self, step: int) -> Rounding | None:
+        """None before the phase."""
+        if step < self.first_step:
+            return None
+        if self.is_straight:
+            return Rounding(_HARD, True)
+        done = min(1.0, (step - self.first_step) / max(1, self.steps - 1))
+        sharpness = self.softest * (self.hardest / self.softest) ** done
+        return Rounding(sharpness)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """What a trainer needs to know beside the network and the samples."""
+
+    batch: int = 4096
+    """Samples a step."""
+
+    loss: str = "cbrt_log"
+    """A key of LOSSES."""
+
+    schedule: Schedule = field(default_factory=Schedule)
+    """Learning rates."""
+
+    quantisation: Quantisation | None = None
+    """When and how latents are rounded; None trains them for half floats."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise SettingsError(f"batch is {self.batch}: use at least 1")
+        require_loss(self.loss)
+
+    def rounding(self, step: int) -> Rounding | None:
+        """How latents are rounded in this step, or None where they are not."""
+        return self.quantisation.rounding(step) if self.quantisation else None

@@ -1,0 +1,1 @@
+"""The trainer for the processor."""

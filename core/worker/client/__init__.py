@@ -1,0 +1,1 @@
+"""The side of the panel: starts a worker, talks to it, watches it."""

@@ -1,0 +1,239 @@
+"""The other end of a worker: starts it, talks to it, and notices when it does not answer.
+
+Nothing here waits: reading and writing have threads of their own, and `poll` hands over what came.
+It needs no more than Python and numpy, so that it runs in any host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.worker.client.launch import LaunchError, worker_command, worker_environment
+from verdigris.core.worker.client.vitals import Vitals
+from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
+from verdigris.core.worker.protocol.lines import VERSION, Decoder, Fault, Message, encode
+from verdigris.core.worker.protocol.pulse import IDLE_PATIENCE, PATIENCE
+
+_CHUNK = 1 << 16
+_LAST_WORDS = 12
+_PIXEL_TYPES = ("|u1", "<f4")
+_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
+
+STARTING = "starting"
+WELL = "well"
+SILENT = "silent"
+GONE = "gone"
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the worker is."""
+
+    state: str
+    """`starting`, `well`, `silent` (alive, and not answering or not getting on), or `gone`."""
+    reason: str = ""
+    """In words, where it is not well."""
+
+
+class WorkerClient:
+    """One worker process."""
+
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        chosen = list(command or worker_command())
+        try:
+            self._process = subprocess.Popen(
+                chosen,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=worker_environment(chosen),
+                bufsize=0,
+                creationflags=_FLAGS,
+            )
+        except OSError as failure:
+            raise LaunchError(f"{chosen[0]}: cannot be started: {failure.strerror}") from None
+        self._arrived: deque[Message | Fault] = deque()
+        self._leaving: deque[bytes] = deque()
+        self._changed = threading.Condition()
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._heard = time.monotonic()
+        self._patience = PATIENCE
+        self._stalled = 0.0
+        self._vitals = Vitals(self._process.pid)
+        self._greeted = False
+        self._is_closing = False
+        self._output_ended = False
+        for name, work in (("read", self._read), ("write", self._write), ("log", self._log)):
+            threading.Thread(target=work, name=f"worker {name}", daemon=True).start()
+        self.send(Hello(VERSION))
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    def send(self, command: Command) -> None:
+        """Says something; returns at once."""
+        header, payload = command_line(command)
+        with self._changed:
+            self._leaving.append(encode(header, payload))
+            self._changed.notify_all()
+
+    def poll(self) -> list[Message]:
+        """What has come since the last time. A fault comes as an `error` of the worker would."""
+        found: list[Message] = []
+        while self._arrived:
+            item = self._arrived.popleft()
+            if isinstance(item, Fault):
+                text = f"the worker sent what is not of the protocol: {item.text}"
+                item = Message({"event": "error", "text": text, "kind": "ProtocolError"})
+            found.append(item)
+        return found
+
+    def health(self) -> Health:
+        """How it is now. Does not wait."""
+        code = self._process.poll()
+        if code is not None:
+            return Health(GONE, self._why_gone(code))
+        silence = time.monotonic() - self._heard
+        if silence > self._patience:
+            what = "has not answered" if self._greeted else "has not said anything"
+            return Health(SILENT, f"The worker {what} for {silence:.0f} s.")
+        if self._stalled > self._patience:
+            return Health(SILENT, f"The worker has not got on for {self._stalled:.0f} s.")
+        if max(silence, self._stalled) < PATIENCE:
+            self._vitals.reset()
+        elif (idle := self._vitals.idle_seconds()) > IDLE_PATIENCE:
+            # it has asked for patience, and does nothing with it
+            return Health(SILENT, f"The worker stands still: it has done nothing for {idle:.0f} s.")
+        return Health(WELL if self._greeted else STARTING)
+
+    def close(self) -> None:
+        """Asks the worker to end, and sees to it on a thread, so that nobody waits for it."""
+        with self._changed:
+            if self._is_closing:
+                return
+            self._leaving.append(encode(command_line(Quit())[0]))
+            self._is_closing = True
+            self._changed.notify_all()
+        threading.Thread(target=self._end, name="worker end", daemon=True).start()
+
+    def kill(self) -> None:
+        """Ends the worker at once. What is on disk stays whole."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._process.kill()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the worker has ended within this time."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _end(self, grace: float = 1.0) -> None:
+        for end in (self._process.terminate, self._process.kill):
+            if self.wait(grace / 2):
+                return
+            end()
+
+    def _read(self) -> None:
+        decoder = Decoder()
+        stream = _stream(self._process.stdout)
+        while data := _read_some(stream):
+            self._heard = time.monotonic()
+            for found in decoder.feed(data):
+                if isinstance(found, Message) and not self._note(found.header):
+                    continue
+                self._arrived.append(found)
+        left = decoder.end()
+        if left is not None:
+            self._arrived.append(left)
+        self._output_ended = True
+
+    def _note(self, header: dict[str, Any]) -> bool:
+        """Keeps what tells of its health; whether it is of use to anybody else."""
+        event = header.get("event")
+        if event == "alive":
+            self._stalled = _number(header.get("stalled"), 0.0)
+            return False
+        if event == "hello":
+            self._greeted = True
+        if event == "state":
+            self._stalled = 0.0
+            self._patience = _number(header.get("patience"), PATIENCE)
+        return True
+
+    def _write(self) -> None:
+        stream = _stream(self._process.stdin)
+        try:
+            while True:
+                with self._changed:
+                    while not self._leaving:
+                        if self._is_closing:
+                            return
+                        self._changed.wait()
+                    view = memoryview(self._leaving.popleft())
+                while view:
+                    view = view[stream.write(view) or 0 :]
+        except (OSError, ValueError):
+            return
+        finally:
+            # what tells a worker that nobody is there any more
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def _log(self) -> None:
+        for line in iter(_stream(self._process.stderr).readline, b""):
+            self._last_words.append(line.decode(errors="replace").rstrip())
+
+    def _why_gone(self, code: int) -> str:
+        said = [line for line in self._last_words if line.strip()]
+        last = f": {said[-1][:300]}" if said else "."
+        if self._is_closing and code == 0:
+            return "The worker has ended."
+        if code < 0:
+            import signal
+
+            names = {each.value: each.name for each in signal.Signals}
+            return f"The worker was killed ({names.get(-code, -code)}){last}"
+        return f"The worker has ended by itself (code {code}){last}"
+
+
+def pixels_of(message: Message) -> NDArray[Any]:
+    """The array behind a message; an empty one if its line does not fit its bytes."""
+    kind, shape = message.header.get("type"), message.header.get("shape")
+    if kind not in _PIXEL_TYPES or not isinstance(shape, list):
+        return np.zeros((0, 0), np.uint8)
+    try:
+        return np.frombuffer(message.payload, kind).reshape([int(side) for side in shape])
+    except (TypeError, ValueError):
+        return np.zeros((0, 0), np.uint8)
+
+
+def _number(value: Any, default: float) -> float:
+    return float(value) if isinstance(value, int | float) else default
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream
+
+
+def _read_some(stream: IO[bytes]) -> bytes:
+    try:
+        return stream.read(_CHUNK)
+    except (OSError, ValueError):
+        return b""

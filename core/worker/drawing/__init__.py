@@ -1,0 +1,1 @@
+"""Pictures that the worker draws for the panel."""

@@ -1,0 +1,124 @@
+"""The light of the panel's pictures: quick where a processor draws them, rich where a GPU does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.geometry.mesh import normalized
+from verdigris.core.material.evaluator import Footprint
+from verdigris.core.network.texels import patch_width
+from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.pictures.views import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.student import Student
+    from verdigris.core.worker.protocol.commands import View as Wanted
+
+    Floats = NDArray[np.float32]
+
+_STUDIO_SAMPLES = 24
+_PLACES = 4
+_COARSE_LEVEL_PLACES = 16
+_KEY_COLOUR = (2.4, 2.3, 2.2)
+# On a processor two plain lights stand for the studio: without noise, at a third of the cost.
+_FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05, 1.3)))
+
+
+class Studio:
+    """Lights teacher and student alike."""
+
+    def __init__(self, teacher: Teacher, resolution: int) -> None:
+        self._teacher = teacher
+        self.resolution = resolution
+
+    def shade(self, material: DeviceMaterial, view: View, wanted: Wanted) -> Floats:
+        """Light and coverage at the pixels of a view."""
+        if not len(view.pixel):
+            return np.zeros((0, 4), np.float32)
+        if material is self._teacher:
+            return self._lit(material, view, wanted, self._footprint(wanted.level))
+        student: Student = material  # type: ignore[assignment]
+        student.level = float(wanted.level)
+        try:
+            return self._lit(student, view, wanted, Footprint())
+        finally:
+            # the bake measures with the same student, on its finest level
+            student.level = 0.0
+
+    def _lit(
+        self, material: DeviceMaterial, view: View, wanted: Wanted, footprint: Footprint
+    ) -> Floats:
+        if material.device.is_software:
+            return self._lit_by_three(material, view, wanted, footprint)
+        lighting = Lighting(wanted.light, _KEY_COLOUR, wanted.environment, 0.0, _STUDIO_SAMPLES)
+        return shade(material, view, lighting, is_flat=True, footprint=footprint)
+
+    def _lit_by_three(
+        self, material: DeviceMaterial, view: View, wanted: Wanted, footprint: Footprint
+    ) -> Floats:
+        """One dispatch for all lights: a surface that is turned with its viewer, so that another
+        light falls on it as the key light did, reflects that light."""
+        lights = plain_lights(wanted)
+        key = lights[0][0]
+        turned = _joined([_turned(view, _rotation(light, key)) for light, _ in lights])
+        lighting = Lighting(wanted.light, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
+        found = shade(material, turned, lighting, is_flat=True, footprint=footprint)
+        parts = found.reshape(len(lights), -1, 4)
+        colours = np.stack([colour for _, colour in lights]).astype(np.float32)
+        result = np.array(parts[0], np.float32)
+        result[:, :3] = (parts[..., :3] * colours[:, None]).sum(0)
+        return result
+
+    def _footprint(self, level: int) -> Footprint:
+        """The patch that a texel of this level stands for: what a student can be right about."""
+        places = _COARSE_LEVEL_PLACES if level else _PLACES
+        return Footprint(patch_width(max(1, self.resolution >> level), level), places)
+
+
+def plain_lights(wanted: Wanted) -> list[tuple[Floats, Floats]]:
+    """What stands for the studio on a processor: unit directions and colours, the key first."""
+    found = [(wanted.light, _KEY_COLOUR, 1.0)]
+    if wanted.environment > 0:
+        found += [(direction, colour, wanted.environment) for direction, colour in _FILLS]
+    return [
+        (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
+        for direction, colour, scale in found
+    ]
+
+
+def _rotation(start: Floats, end: Floats) -> Floats:
+    """The shortest turn of one unit vector to another."""
+    cosine = float(start @ end)
+    if cosine < -0.9999:
+        # half a turn about whatever stands across
+        axis = normalized(np.cross(start, np.eye(3)[np.abs(start).argmin()]))
+        return (2 * np.outer(axis, axis) - np.eye(3)).astype(np.float32)
+    x, y, z = np.cross(start, end)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + cosine), np.float32)
+
+
+def _turned(view: View, rotation: Floats) -> View:
+    turn = rotation.T
+    return View(
+        view.size,
+        view.pixel,
+        view.uv,
+        view.position,
+        view.tangent @ turn,
+        view.bitangent @ turn,
+        view.normal @ turn,
+        view.to_eye @ turn,
+    )
+
+
+def _joined(views: list[View]) -> View:
+    names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye")
+    arrays = {name: np.concatenate([getattr(view, name) for view in views]) for name in names}
+    return View(size=views[0].size, **arrays)

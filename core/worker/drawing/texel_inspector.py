@@ -1,0 +1,126 @@
+"""What lies where on the texture: the error of the student, and what a view shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.pictures.metrics import (
+    RELATIVE_EPSILON,
+    SampleMetrics,
+    measure_samples,
+    texel_errors,
+)
+from verdigris.core.worker.drawing.live import Places
+from verdigris.core.worker.protocol.commands import IN_VIEW, PAINTED
+from verdigris.core.worker.protocol.lines import ProtocolError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.measure.measure import HeldOut
+    from verdigris.core.network.student import Student
+    from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
+    from verdigris.core.worker.protocol.commands import Focus
+
+    Floats = NDArray[np.float32]
+
+ERROR_MAP_SIZE = 64
+_SAMPLES_AT_ONCE = 1024
+_FOCUS_SIZE = 64
+
+
+class RollingErrors:
+    """The student's error on held-out samples, found a few samples at a time."""
+
+    def __init__(self, held_out: HeldOut) -> None:
+        self._held_out = held_out
+        self._prediction = np.zeros_like(held_out.response)
+        self._next = 0
+        self._places: Places | None = None
+        self._is_whole = False
+        # Of each part, by where it begins: what it adds to the figures of all.
+        self._of_parts: dict[int, NDArray[np.float64]] = {}
+
+    def advance(self, student: Student | LiveNetwork) -> bool:
+        """Whether that was the last part: the map is of all samples then."""
+        until = min(self._next + _SAMPLES_AT_ONCE, len(self._prediction))
+        while self._next < until:
+            start, self._next = self._next, self._predict(student, self._next)
+            self._measure(start, min(self._next, len(self._prediction)))
+        if self._next < len(self._prediction):
+            return False
+        self._next = 0
+        self._is_whole = True
+        return True
+
+    def _predict(self, student: Student | LiveNetwork, start: int) -> int:
+        """Brings some samples up to date; where the next ones begin."""
+        held_out = self._held_out
+        if isinstance(student, DeviceMaterial):
+            part = slice(start, start + _SAMPLES_AT_ONCE)
+            self._prediction[part] = student.response(
+                held_out.uv[part], held_out.wi[part], held_out.wo[part]
+            )
+            return part.stop
+        if self._places is None:
+            self._places = Places(student, held_out.uv, held_out.wi[:, None], held_out.wo)
+        part, response = self._places.evaluate(student, self._places.part_of(start))
+        self._prediction[part] = response[:, 0]
+        return part.stop
+
+    def figures(self) -> SampleMetrics | None:
+        """Of all samples, some as the student was a moment ago; None before each was seen once."""
+        if not self._is_whole:
+            return None
+        log_mae, wrong, smape, energy = np.sum(list(self._of_parts.values()), axis=0)
+        count = len(self._prediction)
+        return SampleMetrics(log_mae / count, wrong / energy, smape / count)
+
+    def _measure(self, start: int, end: int) -> None:
+        """Only of what has changed: of all samples it would cost as much as predicting some."""
+        response = self._held_out.response[start:end]
+        found = measure_samples(self._prediction[start:end], response)
+        energy = max(float(response.sum(dtype=np.float64)), RELATIVE_EPSILON)
+        count = end - start
+        self._of_parts[start] = np.array(
+            [found.log_mae * count, found.relative_l1 * energy, found.smape * count, energy]
+        )
+
+    def map(self) -> Floats:
+        """Mean log error by place, row 0 at v = 0."""
+        size = ERROR_MAP_SIZE
+        held_out = self._held_out
+        errors = texel_errors(held_out.uv, self._prediction, held_out.response, size, size)
+        return np.nan_to_num(errors).astype(np.float32)
+
+
+def focused(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Floats | None:
+    """The weights that training draws places by; None where every place counts the same."""
+    if focus.where == PAINTED:
+        return _painted(importance)
+    if focus.where == IN_VIEW:
+        return _weighted_by_view(importance, seen_uv, focus.strength)
+    return importance
+
+
+def _painted(importance: Floats | None) -> Floats:
+    """Only what was raised above the rest."""
+    if importance is None or importance.min() == importance.max():
+        raise ProtocolError(
+            "nothing is painted to look at: raise the weight of a part, or train everywhere"
+        )
+    return np.asarray(importance - importance.min(), np.float32)
+
+
+def _weighted_by_view(importance: Floats | None, uv: Floats, strength: float) -> Floats:
+    base = np.ones((_FOCUS_SIZE, _FOCUS_SIZE), np.float32) if importance is None else importance
+    height, width = base.shape
+    wrapped = uv - np.floor(uv)
+    column = np.minimum((wrapped[:, 0] * width).astype(np.int64), width - 1)
+    row = np.minimum((wrapped[:, 1] * height).astype(np.int64), height - 1)
+    count = np.bincount(row * width + column, minlength=height * width).reshape(height, width)
+    share = count / max(float(count.max()), 1.0)
+    return np.asarray(base * (1.0 + strength * share), np.float32)

@@ -1,0 +1,1 @@
+"""Commands, events and their encoding between panel and worker."""

@@ -1,0 +1,370 @@
+"""What the worker can be told: each command a class, checked field by field as it comes in."""
+
+from __future__ import annotations
+
+import math
+import os
+import typing
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.importance.maps import LARGEST_SIDE
+from verdigris.core.pictures.render import VIEWS
+from verdigris.core.worker.protocol.lines import COMMAND, Message, ProtocolError
+
+EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
+FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
+LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
+LARGEST_ZOOM = 4096.0
+# The coarsest of a texture of 8192 texels a side, which is the largest that is baked.
+LARGEST_LEVEL = 13
+# From here on pixels, and texels that are large enough, are squares.
+PIXELATED_FROM = 8.0
+# Three corners of a place, a normal and a uv.
+BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
+# Of a number, in an error.
+_SHOWN_DIGITS = 20
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something to do."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The header that says it; what equals its default is left out."""
+        said = {
+            item.name: value
+            for item in fields(self)
+            if item.name != "payload" and (value := getattr(self, item.name)) != item.default
+        }
+        return {COMMAND: NAMES[type(self)], **said}
+
+
+@dataclass(frozen=True)
+class Hello(Command):
+    """The first command: which protocol the other side speaks."""
+
+    protocol: int
+
+
+@dataclass(frozen=True)
+class Open(Command):
+    """Reads a document, from a file or from the text that follows, and compiles one material."""
+
+    path: str = ""
+    name: str = "document"
+    """Of a document that comes as text."""
+    search: tuple[str, ...] = ()
+    allow_outside: bool = False
+    material: str = ""
+    """By default the first that can be baked."""
+    device: str = ""
+    payload: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        if bool(self.path) == bool(self.payload):
+            raise ProtocolError("open: give a path, or the text of a document behind the line")
+
+
+@dataclass(frozen=True)
+class Start(Command):
+    """Trains the material that is open."""
+
+    folder: str
+    name: str = ""
+    """Of the result; by default the material's."""
+    preset: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Fields of `BakeSettings` in place of the preset's."""
+    resume: bool = False
+    time_limit: float = 0.0
+    """Seconds; 0 for none."""
+    target_error: float = 0.0
+    viewport_textures: bool = False
+    """Also write flattened textures beside the bundle."""
+
+
+@dataclass(frozen=True)
+class Forecast(Command):
+    """Measures what the material that is open would cost, baked and not: takes a few seconds."""
+
+    preset: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pause(Command):
+    """Stops after the steps that are being done; the view can still be turned."""
+
+
+@dataclass(frozen=True)
+class Resume(Command):
+    """Goes on after a pause."""
+
+
+@dataclass(frozen=True)
+class Finish(Command):
+    """Ends the training now and writes the result."""
+
+
+@dataclass(frozen=True)
+class Cancel(Command):
+    """Ends the training without a result. The last checkpoint stays."""
+
+
+@dataclass(frozen=True)
+class Quit(Command):
+    """Ends the worker."""
+
+
+@dataclass(frozen=True)
+class SetImportance(Command):
+    """How much each place matters: floats, row 0 at v = 0. Without a size, every place the same."""
+
+    width: int = 0
+    height: int = 0
+    payload: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        _check_map("importance", self.width, self.height, self.payload)
+
+    def weights(self) -> NDArray[np.float32] | None:
+        return _map(self.width, self.height, self.payload)
+
+
+@dataclass(frozen=True)
+class Focus(Command):
+    """Where the training looks."""
+
+    where: str = EVERYWHERE
+    """`everywhere`, weighted by the map; `painted`: only there; `view`: most at what is in view."""
+    strength: float = 8.0
+    """How much more often what is in view is trained."""
+
+    def __post_init__(self) -> None:
+        _one_of("focus: where", self.where, FOCUSES)
+        _within("focus: strength", self.strength, 0.0, 1000.0)
+
+
+@dataclass(frozen=True)
+class View(Command):
+    """What the pictures show."""
+
+    number: int = 0
+    """Comes back with the pictures."""
+    shape: str = "sphere"
+    mesh: str = ""
+    """For the shape `mesh`: one that was given by `mesh`, or else a file."""
+    turn: float = 0.0
+    """Degrees around the upright axis."""
+    pitch: float = 0.0
+    """Degrees up or down."""
+    zoom: float = 1.0
+    x: float = 0.0
+    """What is in the middle: -1 is the left edge of the whole picture and 1 the right one."""
+    y: float = 0.0
+    """The same upwards."""
+    light: tuple[float, float, float] = (-0.45, 0.6, 0.66)
+    """Towards the light: x right, y up, z to the viewer."""
+    environment: float = 0.8
+    exposure: float = 0.0
+    """In stops."""
+    level: int = 0
+    """The mip level, 0 the finest. The material is averaged over what a texel there stands for: of
+    level 1 four of the finest a side, and twice as many on each further one."""
+    size: int = 192
+    """Pixels a side."""
+    wants_places: bool = False
+    """Tell the uv of every pixel, to paint on."""
+
+    def __post_init__(self) -> None:
+        _one_of("view: shape", self.shape, VIEWS)
+        _within("view: zoom", self.zoom, 1.0, LARGEST_ZOOM)
+        _within("view: environment", self.environment, 0.0, 100.0)
+        _within("view: exposure", self.exposure, -16.0, 16.0)
+        _within("view: level", self.level, 0, LARGEST_LEVEL)
+        _within("view: size", self.size, LEAST_PICTURE, LARGEST_PICTURE)
+        for name in ("turn", "pitch", "x", "y"):
+            _within(f"view: {name}", getattr(self, name), -1e6, 1e6)
+        if not 1e-6 < math.hypot(*self.light) < 1e6:
+            raise ProtocolError(f"view: light is {self.light}: it has no direction")
+        if self.shape == "mesh" and not self.mesh:
+            raise ProtocolError("view: the shape 'mesh' needs the path of one")
+
+
+@dataclass(frozen=True)
+class GiveMesh(Command):
+    """A mesh of the host's scene, to be named by a view: floats of its triangles' corners, all
+    positions (3 a corner), then all normals (3), then all uvs (2)."""
+
+    name: str
+    triangles: int
+    payload: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        fits = divmod(len(self.payload), BYTES_A_TRIANGLE) == (self.triangles, 0)
+        if not self.name or self.triangles < 1 or not fits:
+            count = str(self.triangles)[:_SHOWN_DIGITS]
+            raise ProtocolError(
+                f"mesh: {self.name[:80]!r} of {count} triangles needs {BYTES_A_TRIANGLE} bytes for "
+                f"each, and {len(self.payload)} came: give a name, and at least one triangle"
+            )
+
+    def mesh(self) -> Mesh:
+        floats = np.frombuffer(self.payload, "<f4").astype(np.float32)
+        if not np.isfinite(floats).all():
+            raise ProtocolError(f"mesh: {self.name!r} holds what is no number")
+        corners = 3 * self.triangles
+        position, normal, uv = np.split(floats, [3 * corners, 6 * corners])
+        return Mesh(position.reshape(-1, 3, 3), normal.reshape(-1, 3, 3), uv.reshape(-1, 3, 2))
+
+
+@dataclass(frozen=True)
+class ReadMap(Command):
+    """Reads an importance map from an image, for the other side."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class WriteMap(Command):
+    """Writes an importance map as EXR."""
+
+    path: str
+    width: int
+    height: int
+    payload: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        _check_map("write_map", self.width, self.height, self.payload)
+        if not self.payload:
+            raise ProtocolError("write_map: the map is empty")
+        if Path(self.path).suffix.lower() != ".exr":
+            raise ProtocolError(f"write_map: {self.path}: maps are written as .exr")
+
+    def weights(self) -> NDArray[np.float32] | None:
+        return _map(self.width, self.height, self.payload)
+
+
+NAMES: dict[type[Command], str] = {
+    Hello: "hello",
+    Open: "open",
+    Start: "start",
+    Forecast: "forecast",
+    Pause: "pause",
+    Resume: "resume",
+    Finish: "finish",
+    Cancel: "cancel",
+    Quit: "quit",
+    SetImportance: "importance",
+    Focus: "focus",
+    View: "view",
+    GiveMesh: "mesh",
+    ReadMap: "read_map",
+    WriteMap: "write_map",
+}
+_KINDS = {name: kind for kind, name in NAMES.items()}
+
+
+def parse(message: Message) -> Command:
+    """The command that a message says, or an error that names the field at fault."""
+    header = dict(message.header)
+    name = header.pop(COMMAND, None)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ProtocolError(f"command {name!r} is not known: use one of {', '.join(_KINDS)}")
+    hints = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for item in fields(kind):
+        if item.name == "payload":
+            continue
+        if item.name in header:
+            values[item.name] = _checked(
+                f"{name}: {item.name}", header.pop(item.name), hints[item.name]
+            )
+        elif item.default is MISSING and item.default_factory is MISSING:
+            raise ProtocolError(f"{name}: {item.name} is missing")
+    if header:
+        raise ProtocolError(f"{name}: {', '.join(map(repr, header))} is not known")
+    if "payload" in hints:
+        values["payload"] = message.payload
+    elif message.payload:
+        raise ProtocolError(f"{name}: takes no bytes")
+    return kind(**values)
+
+
+def _checked(what: str, value: Any, kind: Any) -> Any:
+    """The value, if it is of this type; whole numbers pass as floats, lists as tuples."""
+    if typing.get_origin(kind) is tuple:
+        inner = typing.get_args(kind)
+        is_open = inner[-1] is Ellipsis
+        if isinstance(value, list) and (is_open or len(value) == len(inner)):
+            return tuple(_checked(what, item, inner[0]) for item in value)
+    elif typing.get_origin(kind) is dict:
+        if isinstance(value, dict):
+            return value
+    elif kind is float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e30:
+            return float(value)
+    elif isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
+        if isinstance(value, str):
+            _check_text(what, value)
+        return value
+    raise ProtocolError(f"{what} is {str(value)[:80]!r}: it must be {_type_name(kind)}")
+
+
+def _check_text(what: str, value: str) -> None:
+    try:
+        is_name = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise ProtocolError(
+            f"{what} is {value[:80]!r}: it holds a character that no name can have: leave it out"
+        )
+
+
+def _type_name(kind: Any) -> str:
+    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+    if typing.get_origin(kind) is tuple:
+        inner = typing.get_args(kind)
+        count = "a list" if inner[-1] is Ellipsis else f"a list of {len(inner)}"
+        return f"{count}: {names[inner[0]]} each"
+    return names.get(kind, "an object")
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ProtocolError(f"{what} is {value!r}: use one of {', '.join(known)}")
+
+
+def _within(what: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ProtocolError(f"{what} is {value}: use {low:g} to {high:g}")
+
+
+def _check_map(what: str, width: int, height: int, payload: bytes) -> None:
+    if not (0 <= width <= LARGEST_SIDE and 0 <= height <= LARGEST_SIDE):
+        raise ProtocolError(f"{what}: {width} x {height}: use at most {LARGEST_SIDE} a side")
+    if 4 * width * height != len(payload):
+        raise ProtocolError(
+            f"{what}: {width} x {height} floats are {4 * width * height} bytes, "
+            f"and {len(payload)} came"
+        )
+
+
+def _map(width: int, height: int, payload: bytes) -> NDArray[np.float32] | None:
+    if not payload:
+        return None
+    return np.frombuffer(payload, "<f4").reshape(height, width).astype(np.float32)
+
+
+def command_line(command: Command) -> tuple[dict[str, Any], bytes]:
+    """A command as header and payload."""
+    values = asdict(command)
+    return command.as_json(), values.get("payload", b"")

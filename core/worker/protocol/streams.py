@@ -1,0 +1,85 @@
+"""The worker's own ends of its standard streams, which nothing else in the process can reach.
+
+A library that prints to standard output, from Python or from C, would cut a message in two. So the
+streams are moved aside: prints go to standard error from then on, and reads find nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from typing import BinaryIO
+
+from verdigris.core.worker.protocol.lines import encode
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+
+def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """What comes in and goes out, as files of their own."""
+    sys.stdout.flush()
+    incoming, outgoing = os.dup(_STDIN), os.dup(_STDOUT)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, _STDIN)
+    os.close(nothing)
+    os.dup2(_STDERR, _STDOUT)
+    sys.stdout = sys.stderr
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.setmode(incoming, os.O_BINARY)
+        msvcrt.setmode(outgoing, os.O_BINARY)
+    return os.fdopen(incoming, "rb", buffering=0), os.fdopen(outgoing, "wb", buffering=0)
+
+
+class Outbox:
+    """Writes messages on a thread of its own, so that a slow reader does not slow the training.
+
+    Of messages with the same `replaces` only the newest waits: old pixels are of no use.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._waiting: deque[tuple[str, bytes]] = deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._write, name="write", daemon=True)
+        self._thread.start()
+
+    def post(self, header: dict[str, object], payload: bytes = b"", replaces: str = "") -> None:
+        data = encode(header, payload)
+        with self._changed:
+            if self._is_closed:
+                return
+            if replaces:
+                self._waiting = deque(item for item in self._waiting if item[0] != replaces)
+            self._waiting.append((replaces, data))
+            self._changed.notify_all()
+
+    def close(self, seconds: float) -> None:
+        """Writes what waits, for as long as that, and no more."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        self._thread.join(seconds)
+
+    def _write(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting:
+                    if self._is_closed:
+                        return
+                    self._changed.wait()
+                _, data = self._waiting.popleft()
+            view = memoryview(data)
+            try:
+                while view:
+                    view = view[self._stream.write(view) or 0 :]
+            except OSError:
+                # nobody reads any more; that the parent is gone is told by the other stream
+                with self._changed:
+                    self._is_closed = True
+                    self._waiting.clear()
+                return

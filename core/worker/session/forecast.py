@@ -1,0 +1,45 @@
+"""What a result will weigh and cost, before it is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verdigris.core.worker.protocol.worker_events import Forecast
+
+if TYPE_CHECKING:
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+# Of a latent channel that is not rounded.
+_HALF_FLOAT_BITS = 16
+
+
+def estimate(settings: BakeSettings) -> Forecast:
+    """What can be counted without a device: bytes."""
+    from verdigris.core.bundle.files.weights import pack_weights
+    from verdigris.core.network.parameters import initialise
+    from verdigris.core.network.spec import LatentLayout
+
+    spec = settings.spec
+    bits = settings.latent_bits or _HALF_FLOAT_BITS
+    weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
+    return Forecast(
+        texture_bytes=settings.layout().texel_count * spec.latent_channels * bits // 8,
+        decoder_bytes=len(weights),
+    )
+
+
+def measure(teacher: Teacher, settings: BakeSettings) -> Forecast:
+    """The same with times: untrained numbers of the size that these settings make, on this
+    device, against the material's own graph."""
+    from verdigris.core.bundle.cost.cost import forecast
+
+    cost = forecast(teacher, settings)
+    return Forecast(
+        texture_bytes=cost.latents_bytes,
+        decoder_bytes=cost.weights_bytes,
+        source_texture_bytes=cost.textures_bytes,
+        nanoseconds=cost.nanoseconds.neural,
+        source_nanoseconds=cost.nanoseconds.teacher,
+        verdict=cost.verdict,
+    )

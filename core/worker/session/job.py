@@ -1,0 +1,157 @@
+"""One bake, driven step by step between the commands that steer it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.baking.phases.trainers import choose_trainer
+from verdigris.core.baking.state.options import BakeControl, BakeOptions
+from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.base.process_end import clear_locks
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.progress.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.json_changes import changed
+from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.worker.protocol.worker_events import Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.progress.events import Event, Started
+    from verdigris.core.worker.protocol.commands import Start
+
+
+# Loss and progress are told after each run of steps: more than five times a second, with room for
+# what is drawn in between.
+RUN_SECONDS = 0.14
+# What a worker that is killed has lost at most.
+CHECKPOINT_SECONDS = 5.0
+
+
+def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:
+    """A preset for the teacher's device, with some of its fields changed; those of `draw`
+    each for itself."""
+    kind = choose_trainer(teacher.device)
+    return changed(require_settings(preset or default_preset(kind), kind), changes)
+
+
+class Job:
+    """A bake in progress."""
+
+    def __init__(
+        self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
+    ) -> None:
+        from verdigris.core.baking.bake import bake
+        from verdigris.core.baking.measure.fitted import with_texels
+
+        # what is shown meanwhile has as many texels as the result
+        asked = settings_for(teacher, start.preset, start.changes)
+        self.settings = with_texels([teacher], asked)
+        options = BakeOptions(
+            name=start.name or teacher.material.file_name,
+            folder=Path(start.folder),
+            resume=start.resume,
+            importance=importance,
+            time_limit=start.time_limit or None,
+            target_error=start.target_error or None,
+            viewport_textures=start.viewport_textures,
+            run_seconds=RUN_SECONDS,
+            checkpoint_seconds=CHECKPOINT_SECONDS,
+        )
+        self.run: Run | None = None
+        self.control = BakeControl(watch=self._watch)
+        self._folder, self._name = options.folder, options.name
+        self._events = bake([teacher], self.settings, options, self.control)
+        self._paused_at: float | None = None
+        self._flattens = start.viewport_textures
+        self._weights = importance
+
+    def _watch(self, run: Run) -> None:
+        self.run = run
+        self.settings = run.settings
+
+    def plan(self, started: Started) -> Plan:
+        """In which parts the bake falls that has just begun."""
+        settings, stages = self.settings, stages_of(self.settings)
+        parts: list[dict[str, Any]] = []
+        begun = 0
+
+        def add(name: str, last: int) -> None:
+            nonlocal begun
+            parts.append({"name": name, "first": begun, "last": max(begun, last)})
+            begun = max(begun, last)
+
+        first, is_whole = stages[0].settings, settings.has_whole_candidates
+        # a bake that goes on may be among its starts still
+        is_trying = not started.step or (self.run is not None and self.run.trial is not None)
+        if is_trying and first.candidates > 1 and not is_whole:
+            tried = first.candidate_steps
+            parts.append({"name": "candidates", "first": 0, "last": tried * first.candidates})
+            begun = tried
+        if len(stages) > 1:
+            add(SMALL_TEXTURE, stages[0].settings.iterations)
+            add(ENCODING, begun)
+        rounding = None if is_whole else stages[-1].settings.training().quantisation
+        end = settings.iterations * (settings.candidates if is_whole else 1)
+        add("training", stages[-1].first_step + rounding.first_step if rounding else end)
+        if rounding:
+            add(ROUNDING, end)
+        if self._flattens:
+            from verdigris.core.flatten.viewport import viewport_settings
+
+            last = viewport_settings(settings).iterations
+            parts.append({"name": FLATTENING, "first": 0, "last": last})
+        return Plan(tuple(parts))
+
+    def next(self) -> Event | None:
+        """What happens next; None when the bake has ended."""
+        return next(self._events, None)
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether there is something that a result could hold."""
+        if self.run is None:
+            return False
+        has_tried = self.run.trial is not None and self.run.trial.best is not None
+        return has_tried or self.run.step > 0
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused_at is not None
+
+    def pause(self) -> None:
+        if self._paused_at is None:
+            self._paused_at = time.monotonic()
+
+    def resume(self) -> None:
+        """Goes on; the time that was spent waiting is no time of training."""
+        if self._paused_at is not None and self.run is not None:
+            self.run.started += time.monotonic() - self._paused_at
+        self._paused_at = None
+
+    def finish(self) -> None:
+        """Asks for a result from what there is."""
+        self.resume()
+        self.control.stop()
+
+    def set_importance(self, weights: NDArray[np.float32] | None) -> None:
+        """Draws places by other weights from the next steps on."""
+        self.control.set_importance(weights)
+
+    def takes_new_weights(self) -> bool:
+        """Whether other weights are in effect than at the last call."""
+        weights = self.run.options.importance if self.run else self._weights
+        is_new, self._weights = weights is not self._weights, weights
+        return is_new
+
+    def close(self) -> None:
+        """Lets go of everything but what is on disk."""
+        self._events.close()
+        # a signal may come between making a lock and holding it
+        clear_locks(self._folder, (self._name, f"{self._name}{SUFFIX}"))

@@ -1,0 +1,96 @@
+"""Opens what a command names: a document, its reports, and the teacher of one material."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.files.file_state import FileMark, file_mark
+from verdigris.core.worker.protocol.lines import ProtocolError
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.report.report import MaterialReport
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.worker.protocol.commands import Open
+
+
+@dataclass(frozen=True)
+class OpenDocument:
+    """A document and what is known of it."""
+
+    document: Document
+    reports: tuple[MaterialReport, ...]
+    teacher: Teacher | None
+    """Of the material that was chosen; None if none can be baked."""
+    command: Open
+    marks: Mapping[Path, FileMark | None] = field(default_factory=dict)
+    """How the files that the teacher is made of looked before they were read."""
+
+    def has_changed(self) -> bool:
+        """Whether the teacher is not what its files are now."""
+        return any(file_mark(path) != mark for path, mark in self.marks.items())
+
+
+def open_document(command: Open) -> OpenDocument:
+    """Reads, reports, and compiles the material that is named, or the first that can be baked.
+
+    What is wrong with a material is in its report, and no error: the artist sees it in the list.
+    """
+    from verdigris.core.material.report.report import describe
+
+    document = _read(command)
+    reports = describe(document, probe=False)
+    if command.material:
+        wanted = [document.require_material(command.material).name]
+    else:
+        wanted = [report.name for report in reports if not report.problem]
+    for number, report in enumerate(reports):
+        if report.name in wanted and not report.problem:
+            marks = _marks(document, report.name)
+            reports[number], teacher = _compile(document, report, command.device)
+            if teacher is not None:
+                return OpenDocument(document, tuple(reports), teacher, command, marks)
+    return OpenDocument(document, tuple(reports), None, command)
+
+
+def _marks(document: Document, material: str) -> dict[Path, FileMark | None]:
+    from verdigris.core.material.load.provenance import texture_files
+
+    files = list(document.files)
+    # one that is missing is in the report
+    with contextlib.suppress(VerdigrisError):
+        files += texture_files(document, document.require_material(material))
+    return {path: file_mark(path) for path in files}
+
+
+def _read(command: Open) -> Document:
+    from verdigris.core.material.load.document import load_document, parse_document
+
+    allowed = command.allow_outside
+    if command.path:
+        return load_document(Path(command.path), command.search, allowed, has_options=False)
+    try:
+        text = command.payload.decode()
+    except UnicodeDecodeError as failure:
+        raise ProtocolError(f"open: the text is not UTF-8: {failure}") from None
+    return parse_document(text, command.search, command.name, allowed, has_options=False)
+
+
+def _compile(
+    document: Document, report: MaterialReport, device: str
+) -> tuple[MaterialReport, Teacher | None]:
+    from verdigris.core.base.device import open_device
+    from verdigris.core.material.teacher.probe import probe
+    from verdigris.core.material.teacher.teacher import Teacher
+
+    opened = open_device(device or None)
+    try:
+        teacher = Teacher(document, document.require_material(report.name), opened)
+        return replace(report, probe=probe(teacher)), teacher
+    except VerdigrisError as failure:
+        return replace(report, problem=str(failure)), None

@@ -1,0 +1,248 @@
+"""Keeps the pictures up to date without taking more from the training than it may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.worker.drawing.painter import Painter
+from verdigris.core.worker.drawing.texel_inspector import RollingErrors
+from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors
+from verdigris.core.worker.session.budget import SHARE, Budget, Effort
+from verdigris.core.worker.session.job import RUN_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.baking.state.stages import Stage
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.student import Student
+    from verdigris.core.progress.events import Event
+    from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
+    from verdigris.core.worker.protocol.commands import View
+    from verdigris.core.worker.protocol.worker_events import Picture
+    from verdigris.core.worker.session.job import Job
+
+# How often pictures are sent while training, and how long pictures are drawn between commands.
+_INTERVAL = 0.16
+_SLICE = 0.05
+# How much of the reference is drawn for a new view, and before a bake, whatever else waits.
+_AT_ONCE = 0.15
+_BEFORE_TRAINING = 0.4
+_MOST_FOR_A_VIEW = 0.03
+# A live picture follows every run of steps. It is as small as it must be to take no more than these
+# parts of what is saved meanwhile: while the reference is drawn, and when it is whole.
+_BESIDE_REFERENCE, _ALONE = 0.55, 0.75
+# What the reference has spent in advance does not keep live pictures from coming.
+_LIVE_DEBT = 0.04
+# How fast the time between two live pictures is believed to have changed.
+_NEW = 0.3
+
+
+class Show:
+    """The pictures of what is open, and of what is being learnt."""
+
+    def __init__(
+        self,
+        teacher: Teacher,
+        view: View,
+        resolution: int,
+        post: Callable[[Event], None],
+        meshes: Mapping[str, Mesh] | None = None,
+    ) -> None:
+        self._post = post
+        self._step = 0
+        self._teacher = teacher
+        self._clock = Effort() if teacher.device.is_software else time.perf_counter
+        self._painter = Painter(teacher, view, resolution, self._clock, meshes)
+        self._budget = Budget(clock=self._clock)
+        self._job: Job | None = None
+        self._stage: Stage | None = None
+        self._student: Student | LiveNetwork | None = None
+        self._errors: RollingErrors | None = None
+        self._sent = 0.0
+        self._drawn_at: float | None = None
+        self._between = RUN_SECONDS
+        self._is_training = False
+        self._post(self._painter.texture())
+        self._tell_places()
+        self._send()
+
+    @property
+    def seen_uv(self) -> NDArray[np.float32]:
+        return self._painter.seen_uv
+
+    @property
+    def has_student(self) -> bool:
+        return self._student is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pixel is drawn, when nothing trains."""
+        painter = self._painter
+        is_neural_whole = self._student is None or painter.is_neural_whole
+        return painter.is_reference_whole and is_neural_whole
+
+    def begin(self, job: Job) -> None:
+        """A bake starts: its student is shown as soon as there is one."""
+        self._job, self._stage = job, None
+        self._student = self._errors = None
+        self._painter.forget_network()
+        self._painter.rescale(job.settings.resolution)
+        self._draw_reference_for(_BEFORE_TRAINING)
+        self._tell_places()
+        self._send()
+
+    def end(self) -> None:
+        """There is no bake any more; what it last drew stays."""
+        self._job = self._student = self._errors = None
+        self._is_training = False
+
+    def look(self, view: View, is_new: bool = False) -> None:
+        """Another view: something of it is there at once. `is_new`: it shows another mesh."""
+        begun = self._clock()
+        self._painter.look(view, is_new)
+        # the reference stays as it is, so that this is paid once for each view
+        self._draw_reference_for(_AT_ONCE)
+        if self._student is not None:
+            if self._is_training:
+                self._draw_live()
+            else:
+                self._painter.draw_neural(self._student)
+        self._tell_places()
+        self._send()
+        # what the artist asks for may cost more than its share: the next picture must not wait long
+        self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
+
+    def _draw_reference_for(self, seconds: float) -> None:
+        begun = self._clock()
+        while not self._painter.is_reference_whole and self._clock() - begun < seconds:
+            self._painter.draw_reference()
+
+    def follow(self) -> None:
+        """Between two runs of training: draws for as long as the budget lasts."""
+        run = self._job.run if self._job else None
+        if run is None:
+            return
+        self._is_training = True
+        if run.stage is not self._stage:
+            # textures of another size
+            self._stage, self._student, self._errors = run.stage, None, None
+            self._painter.forget_network()
+        if self._student is None:
+            if self._is_numpy(run):
+                # compiles what the first step needs: the first pictures are not to stand still then
+                run.source.draw(run.trainer.step, run.settings.batch)
+            self._learn(run)
+            # twice, because the first one compiles
+            for _ in range(2):
+                self._draw_live()
+            if self._is_numpy(run):
+                self._look_at_errors(run)
+            self._budget.start()
+            return
+        self._note_time()
+        if self._budget.allows(_LIVE_DEBT):
+            self._charge(self._draw_news, run)
+        elif self._is_numpy(run):
+            # in any case: figures cost a hundredth of the time
+            self._charge(self._look_at_errors, run)
+        while self._budget.is_left and not self._painter.is_reference_whole:
+            self._charge(self._advance_reference)
+
+    def rest(self) -> None:
+        """The training holds still, or is over: pictures are drawn in full size from now on."""
+        self._painter.forget_neural()
+        self._is_training = False
+
+    def learn(self) -> None:
+        """The bake is over: what it has last made of the student is shown."""
+        run = self._job.run if self._job else None
+        if run is not None and run.student is not None:
+            self._student = run.student
+        self.rest()
+        self._job = None
+
+    def complete(self) -> None:
+        """Nothing trains: draws what is missing, for a moment."""
+        until = time.perf_counter() + _SLICE
+        painter = self._painter
+        while time.perf_counter() < until and not self.is_complete:
+            if not painter.is_reference_whole:
+                painter.draw_reference()
+            elif self._student is not None:
+                painter.draw_neural(self._student)
+        if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
+            self._send()
+
+    def _charge(self, draw: Callable[..., None], *values: Any) -> None:
+        begun = self._clock()
+        draw(*values)
+        self._budget.charge(self._clock() - begun)
+
+    def _draw_news(self, run: Run) -> None:
+        """What has been learnt since the last time, as a picture and in figures."""
+        self._learn(run)
+        self._draw_live()
+        if self._is_numpy(run) or self._budget.is_left:
+            self._look_at_errors(run)
+
+    def _draw_live(self) -> None:
+        assert self._student is not None
+        part = _ALONE if self._painter.is_reference_whole else _BESIDE_REFERENCE
+        seconds = part * SHARE * self._between
+        self._post_all(self._painter.draw_live(self._student, self._step, seconds))
+
+    def _note_time(self) -> None:
+        """How much time for live pictures there is between two of them: on a busy machine a run of
+        steps is shorter by the clock that counts."""
+        now = self._clock()
+        if self._drawn_at is not None:
+            self._between += _NEW * (now - self._drawn_at - self._between)
+        self._drawn_at = now
+
+    def _advance_reference(self) -> None:
+        self._painter.draw_reference()
+        if self._painter.is_reference_whole:
+            self._send()
+
+    def _look_at_errors(self, run: Run) -> None:
+        if not run.held_out:
+            return
+        assert self._student is not None
+        if self._errors is None:
+            self._errors = RollingErrors(run.held_out[0])
+        is_whole = self._errors.advance(self._student)
+        figures = self._errors.figures()
+        if figures is not None:
+            self._post(Errors(run.step, figures.log_mae, figures.relative_l1, figures.smape))
+        if is_whole:
+            self._post(ErrorMap(self._errors.map(), run.step))
+
+    def _is_numpy(self, run: Run) -> bool:
+        """Whether the network that trains can be looked at where it is. Beside a graphics card it
+        is drawn there, under the light that the reference is under."""
+        return hasattr(run.trainer, "live") and self._teacher.device.is_software
+
+    def _learn(self, run: Run) -> None:
+        trainer: Any = run.trainer
+        self._student = trainer.live() if self._is_numpy(run) else run.live_student()
+        self._step = run.step
+
+    def _send(self) -> None:
+        self._post_all(self._painter.news(self._step))
+        self._sent = time.perf_counter()
+
+    def _post_all(self, pictures: list[Picture]) -> None:
+        for picture in pictures:
+            self._post(picture)
+
+    def _tell_places(self) -> None:
+        if self._painter.wanted.wants_places or self._painter.texels:
+            self._post(self._painter.places())
