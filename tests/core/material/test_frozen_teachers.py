@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from verdigris.core.material.codegen.generate import generate
 from verdigris.core.material.load.document import load_document
 
