@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.plain_arguments import path_from, require_text
 from verdigris.core.base.working_folder import told_when_gone
-from verdigris.core.material.load.document import Document, load_document, parse_document
+from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
 if TYPE_CHECKING:
     import numpy as np

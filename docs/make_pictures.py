@@ -16,7 +16,7 @@ import numpy as np
 
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials

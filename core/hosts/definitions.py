@@ -16,9 +16,9 @@ from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.document_text import parse_text
-from verdigris.core.material.files.xml_text import read_text
+from verdigris.core.material.load.mtlx_text import read_text
 from verdigris.core.material.usd.signatures import Signature, find_signature
-from verdigris.core.material.usd.usd_document import foreign_origin
+from verdigris.core.material.usd.write_mtlx import foreign_origin
 
 VARIABLES = ("PXR_MTLX_PLUGIN_SEARCH_PATHS", "PXR_MTLX_STDLIB_SEARCH_PATHS")
 _INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href={}/>\n'

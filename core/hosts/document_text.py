@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.material.files.xml_text import check_xml
+from verdigris.core.material.load.mtlx_text import check_xml
 
 
 def parse_text(text: str, name: str) -> xml.Element:

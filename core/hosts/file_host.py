@@ -13,7 +13,7 @@ from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, Hos
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
 
 SIDECAR_SUFFIX = ".verdigris.json"
 _MESH_SUFFIXES = (".obj", ".usd", ".usda", ".usdc", ".usdz")
@@ -63,7 +63,7 @@ class FilesHost:
         return ()
 
     def open_scene(self, path: Path) -> None:
-        from verdigris.core.material.load.document import load_document
+        from verdigris.core.material.load.mtlx_document import load_document
 
         self._loaded = load_document(path, self._search)
         self._file = path
@@ -84,7 +84,7 @@ class FilesHost:
         return f"{self._require_file().resolve()} {material.key}"
 
     def document(self, material: HostMaterial) -> HostDocument:
-        from verdigris.core.material.files.xml_text import read_text
+        from verdigris.core.material.load.mtlx_text import read_text
 
         file = self._require_file()
         self.open_scene(file)

@@ -31,7 +31,7 @@ from verdigris.core.base.device import Device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.picture_files import write_picture

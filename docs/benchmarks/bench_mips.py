@@ -30,7 +30,7 @@ from verdigris.core.base.device import Device
 from verdigris.core.flatten.fit import flatten
 from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.evaluator import DeviceMaterial, Footprint
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student

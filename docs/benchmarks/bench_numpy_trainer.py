@@ -20,7 +20,7 @@ from runs import begin
 
 from verdigris.core.baking.measure.fitted import with_places
 from verdigris.core.base.device import Device
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples

@@ -1,40 +1,95 @@
-"""What painted importance does to the error inside and outside of the paint.
+"""Compares bakes with and without an importance map, inside and outside of the paint.
 
-    python docs/benchmarks/bench_paint.py [NAME ...] [--networks 2x16 2x32] [--seeds 3]
-        [--powers 0 0.5 1] [--set resolution=128 iterations=2000 batch=2048 ...]
+    python docs/benchmarks/bench_paint.py [FILE MAP | NAME ...] [--networks 2x16 2x32] [--seeds 3]
+        [--powers 0 0.5 1] [--pictures DIR] [--set resolution=128 iterations=2000 batch=2048 ...]
 
-NAME is an example that has a map in examples/importance. Each is baked uniformly, then with its
-map, at the same number of steps; a power says how much the loss is weighed beside the density
-(`importance_in_loss`). A cell is the painted error over the uniform one, both means over seeds.
-Seconds are those of training.
+NAME is an example that has a map in examples/importance. FILE is a document, and MAP its importance
+map. Each material is baked without the map, then with it, at the same number of steps. A power is
+the weight of the density in the loss (`importance_in_loss`). A cell is the error with the map over
+the error without it, both means over seeds. Seconds are those of training. `--pictures` draws the
+map and both errors side by side for each material.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from runs import EXAMPLES, begin
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
-from verdigris.core.baking.painted import SAMPLES, measure_regions, painted_area
+from verdigris.core.baking.measure.measure import HeldOut, draw_held_out, texel_footprint
 from verdigris.core.baking.state.run import Run
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.metrics import SampleMetrics, measure_samples, texel_errors
+from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.progress.events import Phase
 from verdigris.core.settings.bake_settings import BakeSettings
 
+SAMPLES = 1 << 17
+MAP_SIZE = 128
+# Pixels a side of a cell of the error map.
+CELL_PIXELS = 3
 COLUMNS = ("log MAE in", "out", "SMAPE in", "out", "s")
 
 
-def errors(
+@dataclass(frozen=True)
+class RegionErrors:
+    """Errors of a student by region of its importance map; None without samples in the region."""
+
+    inside: SampleMetrics | None
+    outside: SampleMetrics | None
+    """Without the places of weight 0."""
+    heat: np.ndarray
+    """Mean log error by place, row 0 at v = 0."""
+    seconds: float = 0.0
+
+
+def painted_area(weights: np.ndarray) -> np.ndarray:
+    """Where the weights are above their mean without zeros; where they are not 0 if all of those
+    are equal."""
+    live = weights > 0
+    area = weights > weights[live].mean(dtype=np.float64)
+    return area if area.any() else live
+
+
+def measure_regions(student: Student, held_out: HeldOut, weights: np.ndarray) -> RegionErrors:
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    row, column = (
+        np.minimum((held_out.uv[:, axis] * size).astype(np.int64), size - 1)
+        for axis, size in ((1, weights.shape[0]), (0, weights.shape[1]))
+    )
+    inside = painted_area(weights)[row, column]
+    outside = ~inside & (weights[row, column] > 0)
+    found = [
+        measure_samples(prediction[part], held_out.response[part]) if part.any() else None
+        for part in (inside, outside)
+    ]
+    heat = texel_errors(held_out.uv, prediction, held_out.response, MAP_SIZE, MAP_SIZE)
+    return RegionErrors(found[0], found[1], np.nan_to_num(heat).astype(np.float32))
+
+
+def picture(weights: np.ndarray, plain: np.ndarray, painted: np.ndarray) -> np.ndarray:
+    """The map, then both errors on one scale; linear light, v upwards."""
+    row, column = (np.arange(MAP_SIZE) * size // MAP_SIZE for size in weights.shape)
+    shown = weights[row][:, column]
+    top = float(np.percentile(plain, 99.8)) or None
+    parts = [heat_colours(shown, float(shown.max()))]
+    parts += [heat_colours(each, top) for each in (plain, painted)]
+    joined = np.concatenate(parts, axis=1)[::-1]
+    return joined.repeat(CELL_PIXELS, axis=0).repeat(CELL_PIXELS, axis=1)
+
+
+def bake_and_measure(
     teacher: Teacher, settings: BakeSettings, weights: np.ndarray, is_painted: bool
-) -> list[float]:
+) -> RegionErrors:
     held_out = draw_held_out(teacher, SAMPLES, footprint=texel_footprint(settings.resolution))
     runs: list[Run] = []
     control = BakeControl(watch=runs.append)
@@ -43,18 +98,28 @@ def errors(
             "result", Path(folder), importance=weights if is_painted else None, metrics_seconds=1e9
         )
         events = bake([teacher], settings, options, control)
-        # what a bundle needs beside is of no interest here
+        # training is over; the rest of the bake is not measured
         next(event for event in events if isinstance(event, Phase) and event.name == "measuring")
         run = runs[0]
         found = measure_regions(run.current_student(), held_out, weights)
         events.close()
+    return replace(found, seconds=run.seconds)
+
+
+def figures(found: RegionErrors) -> list[float]:
+    regions = (found.inside, found.outside)
     return [
-        found.inside.log_mae,
-        found.outside.log_mae,
-        found.inside.smape,
-        found.outside.smape,
-        run.seconds,
+        *(each.log_mae if each else np.nan for each in regions),
+        *(each.smape if each else np.nan for each in regions),
+        found.seconds,
     ]
+
+
+def chosen_materials(names: list[str]) -> list[tuple[Path, Path]]:
+    """Documents and their importance maps."""
+    if len(names) == 2 and Path(names[0]).suffix == ".mtlx":
+        return [(Path(names[0]), Path(names[1]))]
+    return [(EXAMPLES / f"{name}.mtlx", EXAMPLES / "importance" / f"{name}.exr") for name in names]
 
 
 def main() -> None:
@@ -63,31 +128,42 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=["2x16", "2x32"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--powers", nargs="*", type=float, default=[0.0, 0.5, 1.0])
+    parser.add_argument("--pictures", type=Path)
     options, device, base = begin(parser)
     print(f"{device}: {options.preset}, {base.text()}\n")
     print(f"| material | decoder | map | {' | '.join(COLUMNS)} |")
     print("| --- " * (3 + len(COLUMNS)) + "|")
-    for name in options.names:
-        teacher = Teacher(load_document(EXAMPLES / f"{name}.mtlx"), device=device)
-        weights = read_importance(EXAMPLES / "importance" / f"{name}.exr")
+    for path, map_path in chosen_materials(options.names):
+        teacher = Teacher(load_document(path, allow_outside=True), device=device)
+        weights = read_importance(map_path)
+        area = painted_area(weights).mean()
         for network in options.networks:
-            uniform = None
+            plain = np.zeros(0)
+            plain_heat = np.zeros(0)
             for power in [None, *options.powers]:
                 draw = replace(base.draw, importance_in_loss=power or 0.0)
                 settings = replace(base, network=network, draw=draw)
-                rows = [
-                    errors(teacher, replace(settings, seed=seed), weights, power is not None)
+                found = [
+                    bake_and_measure(
+                        teacher, replace(settings, seed=seed), weights, power is not None
+                    )
                     for seed in range(options.seeds)
                 ]
-                mean = np.mean(rows, 0)
-                if uniform is None:
-                    uniform = mean
+                mean = np.mean([figures(each) for each in found], 0)
+                if power is None:
+                    plain, plain_heat = mean, found[0].heat
                     cells = [f"{value:.4f}" for value in mean[:4]] + [f"{mean[4]:.0f}"]
-                    kind = f"none ({painted_area(weights).mean():.0%} painted)"
+                    kind = f"none ({area:.0%} painted)"
                 else:
-                    cells = [f"{value:.2f}" for value in (mean / uniform)[:4]] + [f"{mean[4]:.0f}"]
+                    cells = [f"{value:.2f}" for value in (mean / plain)[:4]] + [f"{mean[4]:.0f}"]
                     kind = f"power {power:g}"
-                print(f"| {name} | {network} | {kind} | {' | '.join(cells)} |", flush=True)
+                    if options.pictures:
+                        options.pictures.mkdir(parents=True, exist_ok=True)
+                        write_picture(
+                            options.pictures / f"{path.stem}_{network}_{power:g}.png",
+                            picture(weights, plain_heat, found[0].heat),
+                        )
+                print(f"| {path.stem} | {network} | {kind} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

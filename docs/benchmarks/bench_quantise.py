@@ -22,7 +22,7 @@ from runs import EXAMPLES, begin
 
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
 from verdigris.core.baking.phases.trainers import choose_trainer, open_trainer
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.quantise import fit_ranges, on_grid

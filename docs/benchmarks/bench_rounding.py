@@ -28,7 +28,7 @@ from verdigris.core.baking.phases.picture_error import PictureJudge
 from verdigris.core.baking.state.run import Run
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.bundle.precision.careful_rounding import round_carefully
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.settings.bake_settings import BakeSettings

@@ -30,7 +30,7 @@ from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advi
 from verdigris.core.bundle.runtime.runtime import fits_in_constants
 from verdigris.core.bundle.verify.device_eval import QueryEvaluator, exact_choices
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import PRESETS
 from verdigris.core.settings.bake_settings import BakeSettings

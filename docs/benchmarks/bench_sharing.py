@@ -20,7 +20,7 @@ from pathlib import Path
 from runs import begin, chosen_settings
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import BakeSettings

@@ -31,7 +31,7 @@ from verdigris.core.baking.phases import candidates
 from verdigris.core.baking.phases.picture_error import PictureJudge
 from verdigris.core.baking.state.run import Run
 from verdigris.core.base.device import Device
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures.metrics import psnr
 from verdigris.core.settings.bake_settings import BakeSettings

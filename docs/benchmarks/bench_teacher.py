@@ -61,7 +61,7 @@ def hemisphere(random: np.random.Generator, count: int) -> np.ndarray:
 
 def first_sample(file: str, device: str, search: list[str]) -> dict[str, float | str]:
     from verdigris.core.base.device import open_device
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     opened = open_device(device)
@@ -75,7 +75,7 @@ def first_sample(file: str, device: str, search: list[str]) -> dict[str, float |
 def samples_a_second(file: str, device: str, search: list[str], count: int) -> float:
     from verdigris.core.base.device import open_device
     from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, EVALUATE, POINT
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     teacher = Teacher(load_document(file, search, allow_outside=True), device=open_device(device))

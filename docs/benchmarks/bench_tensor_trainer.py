@@ -20,7 +20,7 @@ import slangpy
 from analytic_material import AnalyticTeacher
 
 from verdigris.core.base.device import open_device
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network import numpy_mlp
 from verdigris.core.network.parameters import initialise

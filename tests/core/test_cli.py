@@ -14,7 +14,7 @@ import typer
 
 from verdigris.core.base import device
 from verdigris.core.cli import main as cli
-from verdigris.core.material.load import document
+from verdigris.core.material.load import mtlx_document as document
 
 from .brisk import BRISK_COMMAND
 from .in_process import run_command

@@ -28,7 +28,7 @@ LOAD = """
 import json, sys
 import numpy as np
 from verdigris.core.base.device import open_device
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 teacher = Teacher(load_document(sys.argv[1]), device=open_device("software"))
 up = np.float32([[0.0, 0.6, 0.8]])

@@ -14,8 +14,8 @@ TOLD = "the locale de_DE, whose names of files are of iso8859-1: set LC_ALL=C.UT
 GENERATE = """
 import sys
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.load.document import load_document
-from verdigris.core.material.codegen.generate import generate
+from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.codegen.generate_teacher import generate
 document = load_document(sys.argv[1])
 try:
     generate(document, document.require_material())

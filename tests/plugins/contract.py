@@ -15,7 +15,7 @@ import pytest
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 
 # pytest finds these in the modules that import them
 __all__ = [

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.errors import SceneError, SettingsError
+from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.printable import printable
-from verdigris.core.batch.plan.free_fields import find_whole, table
 from verdigris.core.batch.plan.words import count
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.bundle.files.write import version
 from verdigris.core.material.load.provenance import (
     Digest,
@@ -25,7 +24,7 @@ from verdigris.core.material.load.provenance import (
 from verdigris.core.settings.bake_settings import BakeSettings, unequal
 
 if TYPE_CHECKING:
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
 
 _WHOLE = ("steps", "time limit", "target error")
 _WITHOUT_SETTINGS = "does not say with which settings it was baked"
@@ -78,7 +77,7 @@ def find_differences(
         reasons.append(f"is of the material {found.get('material')!r}")
     now = wanted.sources
     reasons += changed_sources(found, now)
-    asked = table(found, "asked")
+    asked = find_table(found, "asked")
     reasons += _changed_map(found, asked, wanted.asked)
     if asked.get("group") != wanted.asked.get("group"):
         reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
@@ -136,7 +135,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     before = found.get("settings")
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, _WITHOUT_SETTINGS]
-    size = find_whole(table(table(found, "asked"), "group"), "size") or 1
+    size = find_whole(find_table(find_table(found, "asked"), "group"), "size") or 1
     settings = entry.wish.settings_for(found["trainer"], max(1, size))
     few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
     if instead_of and type(few) is int and few < settings.resolution:
@@ -145,7 +144,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
             settings = replace(settings.with_few_texels(few), uniform_instead_of=instead_of)
         except SettingsError:
             return [*reasons, _WITHOUT_SETTINGS]
-    places = find_whole(table(before, "draw"), "finest_places") or 0
+    places = find_whole(find_table(before, "draw"), "finest_places") or 0
     if places > 0:
         settings = settings.with_places(places, before.get("is_crowded") is True)
     now = plain(settings)

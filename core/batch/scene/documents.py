@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.batch.scene.entry import Source
 
 if TYPE_CHECKING:
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
 
 
 class Documents:

@@ -16,7 +16,7 @@ from verdigris.core.settings.json_changes import changed, check_kinds
 from verdigris.core.settings.presets import default_preset, require_settings
 
 if TYPE_CHECKING:
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
 
 # Beside these any field can have any value that it can have at all.
 _ROOMY = BakeSettings(encode_from=0, small_resolution=4)
@@ -65,7 +65,7 @@ class Source:
     """Whether they may lie anywhere."""
 
     def load(self) -> Document:
-        from verdigris.core.material.load.document import load_document, parse_document
+        from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
         if self.text is None:
             return load_document(self.name, self.search, self.allow_outside)

@@ -27,7 +27,7 @@ from verdigris.core.network.spec import LatentLayout
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from verdigris.core.cli.shared.options import (
-    PRESETS_IN_WORDS,
+    PRESET_HELP,
     AllowOutside,
     AsJson,
     DeviceChoice,
     MaterialNames,
     Search,
+    SettingChanges,
+    parse_setting_changes,
     path_argument,
 )
 
@@ -23,71 +26,115 @@ if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
     from verdigris.core.settings.bake_settings import BakeSettings
 
+GROUPS = {
+    "Basic": ("preset", "out", "name", "material", "search", "allow_outside", "resume"),
+    "Quality": ("resolution", "iterations", "time_limit", "target_error"),
+    "Paint": ("importance", "directions"),
+    "Output": ("viewport_textures", "as_json", "quiet", "help"),
+    "Expert": ("settings", "seed", "trainer", "device"),
+}
+"""Headings of the help, and the options below each."""
+_OLD_OPTIONS = {
+    "--no-encoder": "use --set encode_from=0",
+    "--compare-uniform": "docs/benchmarks/bench_paint.py makes this comparison",
+}
+
+
+class BakeCommand(TyperCommand):
+    """The help in groups, and errors for options that became settings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        parameters = {each.name: each for each in self.get_params(ctx)}
+        for group, names in {"Arguments": ("files",), **GROUPS}.items():
+            records = [parameters[name].get_help_record(ctx) for name in names]
+            with formatter.section(group):
+                formatter.write_dl([each for each in records if each])
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {each for parameter in self.params for each in parameter.opts}
+        for word in args:
+            option = word.partition("=")[0]
+            if option == "--":
+                break
+            if option.startswith("--") and option not in known:
+                remedy = _find_replacement(option)
+                if remedy:
+                    raise typer.BadParameter(f"not an option: {remedy}", ctx, None, option)
+        return super().parse_args(ctx, args)
+
+
+def _find_replacement(option: str) -> str | None:
+    """What to use in place of an option that names a setting; None of other words."""
+    from dataclasses import fields
+
+    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.draw_settings import DrawSettings
+
+    name = option.removeprefix("--").replace("-", "_")
+    for prefix, settings in (("", BakeSettings), ("draw.", DrawSettings)):
+        if name in {each.name for each in fields(settings)}:
+            return f"use --set {prefix}{name}=VALUE"
+    return _OLD_OPTIONS.get(option)
+
 
 def bake(
     files: Annotated[
         list[Path],
-        path_argument("FILE...", "MaterialX documents. Several share one decoder."),
+        path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder."),
     ],
-    preset: Annotated[str, typer.Option("--preset", "-p", help=PRESETS_IN_WORDS)] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result.")] = Path(),
-    name: Annotated[str | None, typer.Option(help="Name of the result, NAME.vdg.")] = None,
-    network: Annotated[str | None, typer.Option(help="Decoder: 2x16, 2x32 or 3x64.")] = None,
-    resolution: Annotated[int | None, typer.Option(help="Latent texels a side.")] = None,
-    iterations: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Samples a step.")] = None,
-    candidates: Annotated[int | None, typer.Option(help="Starts that are tried.")] = None,
-    activation: Annotated[
-        str | None, typer.Option(help="silu, leaky_relu, leaky_smelu or relu.")
+    preset: Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)] = "",
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder for the bundle. Default: this folder.")
+    ] = Path(),
+    name: Annotated[
+        str | None, typer.Option(help="The bundle's name. Default: the material's name.")
     ] = None,
-    latent_bits: Annotated[
-        int | None, typer.Option(help="Bits of a latent channel: 8, or 4, or 0 for half floats.")
-    ] = None,
-    no_encoder: Annotated[
-        bool,
-        typer.Option("--no-encoder", help="Train a large texture without a small one before it."),
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds that the training is fitted into.")
-    ] = None,
-    target_error: Annotated[
-        float | None, typer.Option(help="Stop at this log-space error.")
-    ] = None,
-    importance: Annotated[
-        Path | None, typer.Option(help="An image (or .npy) of how much each place matters.")
-    ] = None,
-    compare_uniform: Annotated[
-        bool,
-        typer.Option(
-            "--compare-uniform", help="Bake without the map, too, and say what it has changed."
-        ),
-    ] = False,
-    directions: Annotated[
-        str | None,
-        typer.Option(help="Which directions matter: a profile, or a table (.json, .npy)."),
-    ] = None,
-    viewport_textures: Annotated[
-        bool,
-        typer.Option(
-            "--viewport-textures", help="Also write flattened textures, for viewports (PNG)."
-        ),
-    ] = False,
-    trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (CPU).")] = None,
-    checkpoint_seconds: Annotated[
-        float, typer.Option(help="How often the state is written, for --resume.")
-    ] = 5.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from a checkpoint.")] = False,
     material: MaterialNames = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the last checkpoint.")
+    ] = False,
+    resolution: Annotated[
+        int | None, typer.Option(help="Width of the latent texture in texels, a power of two.")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Train for at most this many seconds.")
+    ] = None,
+    target_error: Annotated[
+        float | None, typer.Option(help="Stop when the log MAE is below this value.")
+    ] = None,
+    importance: Annotated[
+        Path | None,
+        typer.Option(help="An importance map, as an image or .npy: where to sample more."),
+    ] = None,
+    directions: Annotated[
+        str | None,
+        typer.Option(
+            help="A direction profile, or a table of weights (.json, .npy): which directions to "
+            "sample more."
+        ),
+    ] = None,
+    viewport_textures: Annotated[
+        bool,
+        typer.Option("--viewport-textures", help="Also write plain textures (PNG) for viewports."),
+    ] = False,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")
+    ] = False,
+    settings: SettingChanges = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
+    trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (processor).")] = None,
     device: DeviceChoice = None,
+    checkpoint_seconds: Annotated[float, typer.Option(hidden=True)] = 5.0,
 ) -> None:
-    """Trains a neural material. Ctrl-C ends it early and keeps what there is, with exit code 0.
-    SIGTERM does so, too, with exit code 143, and a terminal that is closed, with 129: --resume then
-    does the rest."""
+    """Trains a neural material and writes it as a bundle, NAME.vdg.
+
+    Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
+    with exit code 143, and a closed terminal with 129. `--resume` continues the training.
+    """
     from verdigris.core.baking.bake import BakeControl, BakeOptions
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
@@ -96,37 +143,29 @@ def bake(
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.ending import Ending
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.load.selection import select_materials
     from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.settings.json_changes import changed
     from verdigris.core.settings.presets import default_preset, require_settings
 
+    changes = parse_setting_changes(settings)
+    options = {"resolution": resolution, "iterations": iterations, "seed": seed}
+    changes |= {name: value for name, value in options.items() if value is not None}
     check_limits(device)
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
-    changes = {
-        "network": network,
-        "resolution": resolution,
-        "iterations": iterations,
-        "batch": batch,
-        "candidates": candidates,
-        "activation": activation,
-        "latent_bits": latent_bits,
-        "encode_from": 0 if no_encoder else None,
-        "seed": seed,
-    }
-    # before it is read: of a map that is painted on meanwhile, `scene status` is to tell
-    painted = _facts_of(importance)
+    # before the map is read: `scene status` then sees that it was changed during the bake
+    map_facts = _file_facts(importance)
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())
-    settings = require_settings(preset or default_preset(kind), kind, len(chosen)).changed(
-        {name: value for name, value in changes.items() if value is not None}
-    )
+    preset_settings = require_settings(preset or default_preset(kind), kind, len(chosen))
+    bake_settings = changed(preset_settings, changes)
     if directions is not None:
-        settings = _looking(settings, directions)
+        bake_settings = _with_directions(bake_settings, directions)
     teachers = [Teacher(document, each, opened) for document, each in chosen]
-    options = BakeOptions(
+    bake_options = BakeOptions(
         name=teachers[0].material.file_name if name is None else name.removesuffix(SUFFIX),
         folder=out,
         trainer=kind,
@@ -136,7 +175,7 @@ def bake(
         target_error=target_error,
         importance=weights,
         viewport_textures=viewport_textures,
-        provenance=({"importance": painted},) * len(teachers) if painted else (),
+        provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
     )
     control = BakeControl()
     from verdigris.core.cli.shared.progress import json_lines, live_line, result_only
@@ -148,16 +187,10 @@ def bake(
         ending.show(show, events)
 
     with ending.listening():
-        if compare_uniform:
-            from verdigris.core.cli.shared.compared import bake_both
-
-            read = [importance] if importance else []
-            bake_both(teachers, settings, options, control, shown, as_json, read)
-        else:
-            shown(run(teachers, settings, options, control))
+        shown(run(teachers, bake_settings, bake_options, control))
 
 
-def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
+def _with_directions(settings: BakeSettings, directions: str) -> BakeSettings:
     from dataclasses import replace
 
     from verdigris.core.settings.direction_profiles import read_directions
@@ -166,8 +199,8 @@ def _looking(settings: BakeSettings, directions: str) -> BakeSettings:
     return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
 
 
-def _facts_of(importance: Path | None) -> dict[str, str] | None:
-    """The map's file; None where there is none to read."""
+def _file_facts(importance: Path | None) -> dict[str, str] | None:
+    """What identifies the map's file; None if there is no readable file."""
     from verdigris.core.material.load.provenance import file_facts
 
     with contextlib.suppress(OSError):

@@ -32,7 +32,7 @@ def inspect(
     """Says what is in a document, and what of each material a bake keeps, approximates or drops;
     of a bundle, what it holds."""
     from verdigris.core.bundle.files.read import is_bundle
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.report.report import describe, print_reports
 
     if is_bundle(file):

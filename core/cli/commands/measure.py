@@ -18,9 +18,9 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialName,
     Search,
-    at_least,
-    in_range,
     path_argument,
+    require_at_least,
+    require_in_range,
 )
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.bundle.files.read import Bundle as OpenBundle
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.teacher.teacher import Teacher
 
 # They are held in memory all at once.
@@ -81,9 +81,9 @@ def measure(
     from verdigris.core.pictures.heat import heat_colours
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 
-    in_range(samples, 1, _MOST_SAMPLES, "--samples")
-    at_least(seed, 0, "--seed")
-    in_range(size, 1, _LARGEST_SPHERE, "--size")
+    require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
+    require_at_least(seed, 0, "--seed")
+    require_in_range(size, 1, _LARGEST_SPHERE, "--size")
     if error_map:
         check_picture_path(error_map)
     opened = open_bundle(bundle)
@@ -151,7 +151,7 @@ def compare(
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.comparison import compare_materials
@@ -163,8 +163,10 @@ def compare(
             f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
         )
     check_picture_path(output)
-    in_range(size, 1, _LARGEST_PART, "--size")
-    lighting = Lighting(environment=at_least(environment, 0.0, "--environment"), emission=0.0)
+    require_in_range(size, 1, _LARGEST_PART, "--size")
+    lighting = Lighting(
+        environment=require_at_least(environment, 0.0, "--environment"), emission=0.0
+    )
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
     documents = [
         load_document(path, search or (), allow_outside)

@@ -22,7 +22,7 @@ def open_teacher(
     device: Device,
 ) -> Teacher:
     """The material of this name in a document, or its only one, compiled."""
-    from verdigris.core.material.load.document import load_document
+    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     document = load_document(path, search or (), allow_outside)

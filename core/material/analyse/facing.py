@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.upstream import is_connected, source_of
+from verdigris.core.material.graph.traversal import is_connected, source_of
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
-from verdigris.core.material.files.images import read_info
-from verdigris.core.material.graph.upstream import image_inputs, is_connected, is_of_document
+from verdigris.core.material.files.image_headers import read_info
+from verdigris.core.material.graph.traversal import image_inputs, is_connected, is_of_document
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-    from verdigris.core.material.files.images import ImageInfo
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.files.image_headers import ImageInfo
+    from verdigris.core.material.load.mtlx_document import Document
 
 
 # MaterialX decodes what is given as a colour alone, whatever is said of the file.

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.decoded_numbers import HEIGHTS, images_handed_on, takes_normals
 from verdigris.core.material.analyse.features import APPROXIMATED, Part
+from verdigris.core.material.analyse.misread_images import HEIGHTS, images_handed_on, takes_normals
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.energy import input_text, largest_gain, written_numbers
+from verdigris.core.material.analyse.adjusted_lobes import input_text, largest_gain, written_numbers
 from verdigris.core.material.analyse.facing import directions_made_masks
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
@@ -28,14 +28,14 @@ from verdigris.core.material.graph.coordinates import (
     stands_for_texture_coordinates,
 )
 from verdigris.core.material.graph.library import known_colour_spaces
-from verdigris.core.material.graph.upstream import (
+from verdigris.core.material.graph.traversal import (
     is_connected,
     is_fed,
     is_of_document,
     nodes_behind,
     own_graph,
 )
-from verdigris.core.material.normalise.readers import UNIFORM_VALUE, VALUE
+from verdigris.core.material.normalise.geometry_properties import UNIFORM_VALUE, VALUE
 
 if TYPE_CHECKING:
     import MaterialX as mx

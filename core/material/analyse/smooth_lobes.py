@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.energy import input_values
+from verdigris.core.material.analyse.adjusted_lobes import input_values
 
 if TYPE_CHECKING:
     import MaterialX as mx

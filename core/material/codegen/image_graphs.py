@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.interfaces import graphs_that_implement
+from verdigris.core.material.normalise.graph_inputs import graphs_that_implement
 from verdigris.core.material.normalise.names import free_name, rename_nodes
 
 if TYPE_CHECKING:

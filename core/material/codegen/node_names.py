@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.codegen.image_graphs import counterpart
-from verdigris.core.material.normalise.interfaces import graphs_that_implement, own_graphs
+from verdigris.core.material.normalise.graph_inputs import graphs_that_implement, own_graphs
 from verdigris.core.material.normalise.names import numbered, rename_nodes
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.files.images import FORMATS, one_line, unreadable
-from verdigris.core.material.files.windows import shown_texels
+from verdigris.core.material.files.display_window import shown_texels
+from verdigris.core.material.files.image_headers import FORMATS, one_line, unreadable
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
     from numpy.typing import NDArray
 
-    from verdigris.core.material.files.images import ImageInfo
+    from verdigris.core.material.files.image_headers import ImageInfo
 
 _OIIO_KINDS: dict[type[np.generic], str] = {
     np.uint8: "uint8",

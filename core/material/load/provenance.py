@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.printable import printable
-from verdigris.core.material.files.images import find_tiles
-from verdigris.core.material.graph.upstream import image_inputs
+from verdigris.core.material.files.image_headers import find_tiles
+from verdigris.core.material.graph.traversal import image_inputs
 
 if TYPE_CHECKING:
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
 
 Digest = Callable[[Path], str]
 

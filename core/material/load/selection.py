@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.load.document import Document, Material
+from verdigris.core.material.load.mtlx_document import Document, Material
 
 
 def select_materials(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.upstream import is_connected
+from verdigris.core.material.graph.traversal import is_connected
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.upstream import source_of
+from verdigris.core.material.graph.traversal import source_of
 
 if TYPE_CHECKING:
     import MaterialX as mx

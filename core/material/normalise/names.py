@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.interfaces import own_graphs
+from verdigris.core.material.normalise.graph_inputs import own_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.graph.library import known_units, standard_library
-from verdigris.core.material.graph.upstream import (
+from verdigris.core.material.graph.traversal import (
     definition_of,
     is_of_document,
     own_graph,

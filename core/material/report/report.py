@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
 from verdigris.core.base.outputs import why_not_told
-from verdigris.core.material.analyse.decoded_numbers import decoded_numbers
 from verdigris.core.material.analyse.features import Part
+from verdigris.core.material.analyse.ignored import passed_over
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -18,15 +18,15 @@ from verdigris.core.material.analyse.image_facts import (
     tiles_left_out,
     without_files,
 )
+from verdigris.core.material.analyse.misread_images import decoded_numbers
 from verdigris.core.material.analyse.normal_maps import raw_normals
 from verdigris.core.material.analyse.parts import default_places, parts_of
-from verdigris.core.material.analyse.passed_over import passed_over
-from verdigris.core.material.graph.upstream import nodes_behind
+from verdigris.core.material.graph.traversal import nodes_behind
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.teacher.probe import Probe
     from verdigris.core.material.teacher.teacher import Teacher
 

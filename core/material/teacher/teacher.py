@@ -12,8 +12,8 @@ import numpy as np
 
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.analyse.plain import is_plain
-from verdigris.core.material.codegen.generate import GeneratedMaterial, generate
+from verdigris.core.material.analyse.unlit import is_plain
+from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.teacher.textures import TexturePool
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.material.evaluator import Floats, Frames
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
 
 _DARK_AND_SOLID = np.array([0, 0, 0, 1], np.float32)
 

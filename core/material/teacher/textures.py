@@ -11,16 +11,16 @@ import numpy as np
 
 from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.file_state import FileMark, file_mark
+from verdigris.core.material.files.image_headers import FORMATS, check_size, read_info
 from verdigris.core.material.files.image_texels import read_image
-from verdigris.core.material.files.images import FORMATS, check_size, read_info
 
 if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.base.device import Device
-    from verdigris.core.material.codegen.generate import TextureSlot
-    from verdigris.core.material.files.images import ImageInfo, Tile
+    from verdigris.core.material.codegen.generate_teacher import TextureSlot
+    from verdigris.core.material.files.image_headers import ImageInfo, Tile
     from verdigris.core.material.files.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.usd.usd_document import write_document
-from verdigris.core.material.usd.usd_network import read_network
+from verdigris.core.material.usd.read_network import read_network
+from verdigris.core.material.usd.write_mtlx import write_document
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade

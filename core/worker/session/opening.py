@@ -13,7 +13,7 @@ from verdigris.core.material.files.file_state import FileMark, file_mark
 from verdigris.core.worker.protocol.lines import ProtocolError
 
 if TYPE_CHECKING:
-    from verdigris.core.material.load.document import Document
+    from verdigris.core.material.load.mtlx_document import Document
     from verdigris.core.material.report.report import MaterialReport
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.worker.protocol.commands import Open
@@ -69,7 +69,7 @@ def _marks(document: Document, material: str) -> dict[Path, FileMark | None]:
 
 
 def _read(command: Open) -> Document:
-    from verdigris.core.material.load.document import load_document, parse_document
+    from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
     allowed = command.allow_outside
     if command.path:

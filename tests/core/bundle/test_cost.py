@@ -20,7 +20,7 @@ from verdigris.core.bundle.cost.timing import Timing
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.cli import main as cli
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -23,7 +23,7 @@ from verdigris.core.bundle.verify.device_eval import device_notes
 from verdigris.core.bundle.verify.map_differences import map_differences
 from verdigris.core.bundle.verify.verify import numpy_decoder, source_notes, verify
 from verdigris.core.cli import main as cli
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.spec import LatentLayout, NetworkSpec

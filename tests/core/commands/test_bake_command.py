@@ -19,7 +19,7 @@ from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.progress import live_line
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.pictures.metrics import SampleMetrics
@@ -49,7 +49,10 @@ CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSD
 <surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
 <surfacematerial name="clay" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
-SMALL = ("--device", "software", "--network", "2x16", "--resolution", 16, "--batch", 256)
+SMALL = (
+    *("--device", "software", "--resolution", 16),
+    *("--set", "network=2x16", "--set", "batch=256"),
+)
 QUICK = (*SMALL, "--iterations", 60)
 EDITED = "the source is not what was baked: edited.mtlx has changed"
 CONTROL = "\x1b"
@@ -372,16 +375,23 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
     ("option", "value", "code", "message"),
     [
         ("--preset", "fast", 1, "'fast' is not known: use one of draft, standard, final"),
-        ("--network", "9x9", 1, "2x16, 2x32, 3x64"),
+        ("--set", "network=9x9", 2, "2x16, 2x32, 3x64"),
+        ("--set", "network", 2, "--set: 'network': use NAME=VALUE"),
+        ("--set", "netwrok=2x16", 2, "is not known: use one of activation"),
+        ("--set", "draw.pears=2", 2, "is not known: use one of draw."),
+        ("--set", "resolution=big", 2, "'big'"),
+        ("--network", "2x16", 2, "--network: not an option: use --set network=VALUE"),
+        ("--mirror-share", "0", 2, "not an option: use --set draw.mirror_share=VALUE"),
+        ("--no-encoder", "--json", 2, "not an option: use --set encode_from=0"),
         ("--trainer", "abacus", 1, "'abacus' is not known: use one of tensor, numpy"),
         ("--resolution", "100", 1, "resolution is 100: use a power of two from 4 to 8192"),
         ("--resolution", "wide", 2, "Invalid value for '--resolution'"),
-        ("--activation", "square", 1, "leaky_relu"),
-        ("--batch", "3", 1, "batch is 3: use a multiple of 2"),
+        ("--set", "activation=square", 2, "leaky_relu"),
+        ("--set", "batch=3", 1, "batch is 3: use a multiple of 2"),
         ("--seed", "-1", 1, "seed is -1: use 0 or more"),
         ("--time-limit", "0", 1, "time_limit is 0.0: use a finite number above 0"),
         ("--target-error", "-1", 1, "target_error is -1.0: use a finite number above 0"),
-        ("--candidates", "1000000", 1, "candidates is 1000000: use 1 to 64"),
+        ("--set", "candidates=1000000", 2, "candidates is 1000000: use 1 to 64"),
         ("--name", ".vdg", 1, "'' is no name of a file"),
         ("--name", "", 2, "an empty word after --name says nothing"),
         ("--name", "a/b", 1, "'a/b' is no name of a file"),

@@ -15,15 +15,15 @@ from verdigris.core.flatten.viewport import (
     viewport_textures,
     write_textures,
 )
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps
 from verdigris.core.progress.events import Phase, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.worker.protocol.commands import Start
-from verdigris.plugins.common import batch
-from verdigris.ui.choices import Choices
+from verdigris.plugins.common import batch_bake as batch
+from verdigris.ui.model.choices import Choices
 
 from ..material.documents import document, material, standard_surface
 

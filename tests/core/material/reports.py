@@ -1,6 +1,6 @@
 """Reports of small documents."""
 
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe
 
 NO_SPECULAR = (

@@ -3,7 +3,7 @@
 import numpy as np
 import OpenImageIO as oiio
 
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 
 # What several documents read: u, v and a colour, each varying over the surface.
 UV = """

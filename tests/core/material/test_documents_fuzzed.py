@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.material.codegen.generate import generate
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.codegen.generate_teacher import generate
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe_material
 from verdigris.core.material.teacher.teacher import Teacher
 

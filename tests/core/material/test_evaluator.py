@@ -5,7 +5,7 @@ import pytest
 
 from verdigris.core.base import device
 from verdigris.core.material import evaluator
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import with_surface

@@ -3,7 +3,7 @@
 import pytest
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 
 from .documents import DEFINITION, IMAGE, document, material, with_surface
 

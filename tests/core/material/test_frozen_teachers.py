@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.material.codegen.generate import generate
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.codegen.generate_teacher import generate
+from verdigris.core.material.load.mtlx_document import load_document
 
 FROZEN = Path(__file__).parent / "data" / "frozen_teachers.json.xz"
 REPOSITORY = Path(__file__).resolve().parents[3]

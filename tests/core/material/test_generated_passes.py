@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from verdigris.core.material.codegen import generate
+from verdigris.core.material.codegen import generate_teacher as generate
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import UV, closure, document, node, shader, surface_material

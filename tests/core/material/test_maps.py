@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.baking.finish.notices import varying_maps
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import levels, unlit_maps, view_dependence
 

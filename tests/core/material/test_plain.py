@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.analyse.plain import is_plain
+from verdigris.core.material.analyse.unlit import is_plain
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.load.provenance import source_facts, texture_files
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

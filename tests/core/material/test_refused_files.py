@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
 from .documents import document, material, standard_surface, with_surface
 from .surfaces import write_image

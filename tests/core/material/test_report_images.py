@@ -6,9 +6,9 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.material.files.image_headers import read_info
 from verdigris.core.material.files.image_texels import read_image
-from verdigris.core.material.files.images import read_info
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 

@@ -16,7 +16,7 @@ import pytest
 
 from verdigris.core.base.device import SOFTWARE, open_device
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere

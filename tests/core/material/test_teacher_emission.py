@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import UV, document, hemisphere, node, respond, shader, surface_material

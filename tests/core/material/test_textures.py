@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.base.errors import TextureError
 from verdigris.core.importance.maps import read_importance
-from verdigris.core.material.codegen.generate import TextureSlot
+from verdigris.core.material.codegen.generate_teacher import TextureSlot
 from verdigris.core.material.files.image_texels import build_levels
 from verdigris.core.material.files.paths import SearchPath
 from verdigris.core.material.teacher.teacher import Teacher

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.codegen import generate
-from verdigris.core.material.codegen.uncalled import drop_uncalled_functions
+from verdigris.core.material.codegen import generate_teacher as generate
+from verdigris.core.material.codegen.unused_functions import drop_uncalled_functions
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere, respond, shader

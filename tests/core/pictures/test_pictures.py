@@ -9,7 +9,7 @@ from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.importance.maps import write_importance
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures import render as pictures
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_picture

@@ -5,7 +5,7 @@ from dataclasses import replace
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Checkpointed
 from verdigris.core.settings.bake_settings import BakeSettings

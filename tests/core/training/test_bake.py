@@ -21,7 +21,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import (
     Checkpointed,
@@ -210,7 +210,7 @@ def test_what_does_not_fit_is_refused_with_the_largest_that_does(clay):
 def test_killing_a_bake_leaves_a_checkpoint_that_goes_on(chalk, tmp_path):
     command = [
         *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", tmp_path),
+        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", tmp_path),
         *("--iterations", "100000", "--json", "--checkpoint-seconds", "0.2"),
     ]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
@@ -233,7 +233,7 @@ def test_killing_a_bake_leaves_a_checkpoint_that_goes_on(chalk, tmp_path):
 def test_ctrl_c_ends_the_command_with_a_result(chalk, tmp_path):
     command = [
         *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", tmp_path),
+        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", tmp_path),
         *("--iterations", "1000000", "--json"),
     ]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
@@ -267,7 +267,7 @@ def test_a_request_to_stop_leaves_a_checkpoint_of_the_step_that_it_ended_at(clay
 def _endless(chalk, folder):
     command = [
         *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--batch", "512", "--out", folder),
+        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", folder),
         *("--iterations", "1000000", "--checkpoint-seconds", "1"),
     ]
     return list(map(str, command))

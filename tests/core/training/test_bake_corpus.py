@@ -14,7 +14,7 @@ import pytest
 from verdigris.core.baking.finish.notices import notices
 from verdigris.core.baking.phases.trainers import open_trainer
 from verdigris.core.base.device import open_device
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples

@@ -17,7 +17,7 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, DocumentError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.progress.events import Checkpointed, Started, Step, Warning

@@ -19,7 +19,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise

@@ -22,7 +22,7 @@ from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.precision.halves import judge
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.pictures.metrics import measure_samples

@@ -11,7 +11,7 @@ from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.material.load.document import load_document
+from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.picture_files import encode_png

@@ -12,7 +12,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.precision.careful_rounding import round_carefully
 from verdigris.core.bundle.precision.unit_order import with_units_in_order
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.quantise import fit_ranges, on_grid
 from verdigris.core.progress.events import Finished, Phase, Step, Warning
@@ -96,7 +96,7 @@ def test_a_bake_ended_before_the_phase_is_rounded_all_the_same_and_the_cost_told
     # how long it has trained is the machine's to say, and so is what else there is to tell
     (warning,) = (text for text in told if "latent channel" in text)
     assert warning.startswith("cloud: 4 bits a latent channel cost ")
-    assert "use --latent-bits 0" in warning
+    assert "use --set latent_bits=0" in warning
     # a byte holds each of the 16 codes
     stored = open_bundle(tmp_path / "out.vdg").latents().levels[0]
     assert set(np.unique(stored)) <= set(range(0, 256, 17))

@@ -11,7 +11,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Finished, Started
 from verdigris.core.settings.bake_settings import BakeSettings

@@ -8,7 +8,7 @@ from verdigris.core.baking.measure.fitted import with_places
 from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings

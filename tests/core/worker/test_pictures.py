@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.base.device import open_device
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student

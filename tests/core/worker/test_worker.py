@@ -15,7 +15,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Started, Step
 from verdigris.core.worker.client.client import GONE, SILENT, pixels_of

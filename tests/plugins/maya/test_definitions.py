@@ -14,7 +14,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.hosts import definitions
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ...core.material.test_teacher_emission import COVERAGE_ERROR

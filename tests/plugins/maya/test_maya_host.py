@@ -11,7 +11,7 @@ import pytest
 
 from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.hosts.host import BakedResult, HostMaterial
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..contract import *  # noqa: F403 - the tests of the contract
 from ..contract import Harness
@@ -446,7 +446,7 @@ def test_the_fake_refuses_names_and_flags_that_it_was_not_taught(maya):
 
 
 def test_triangles_know_their_face_vertex_where_faces_share_vertices():
-    from verdigris.plugins.maya.polygons import triangle_corners
+    from verdigris.plugins.maya.triangles import triangle_corners
 
     counts, vertices = np.array([4, 3]), np.array([5, 2, 7, 1, 2, 9, 7])
     corners, faces = triangle_corners(

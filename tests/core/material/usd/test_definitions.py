@@ -2,10 +2,10 @@
 
 import json
 
-from verdigris.core.material.load.document import parse_document
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.usd.read_network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import TABLE, find_signature
-from verdigris.core.material.usd.usd_document import write_document
-from verdigris.core.material.usd.usd_network import Link, Network, Port, Shader
+from verdigris.core.material.usd.write_mtlx import write_document
 
 # MaterialX 1.39 dropped these without a successor; documents that use them are refused by name.
 GONE = ("ambientocclusion", "arrayappend", "curveadjust", "disney_brdf_2012", "disney_bsdf_2015")

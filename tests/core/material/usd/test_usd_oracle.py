@@ -14,7 +14,7 @@ import pytest
 from pxr import Usd, UsdShade
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.usdshade import convert_material, list_materials
 

@@ -11,7 +11,7 @@ import pytest
 from pxr import Sdf, Usd, UsdShade
 
 from verdigris.core.base.errors import DocumentError, TextureError
-from verdigris.core.material.load.document import load_document, parse_document
+from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.signatures import find_signature

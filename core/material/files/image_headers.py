@@ -12,8 +12,8 @@ import numpy as np
 
 from verdigris.core.base.errors import TextureError
 from verdigris.core.base.outputs import require_unicode, resolved
+from verdigris.core.material.files.display_window import shown_size
 from verdigris.core.material.files.paths import TILE_TOKENS, is_tiled
-from verdigris.core.material.files.windows import shown_size
 
 if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.albedo_integrals import burley_albedo, sheen_albedo
-from verdigris.core.material.graph.upstream import is_fed
+from verdigris.core.material.graph.traversal import is_fed
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.usd.values import asset_file, colour_space, value_text
+from verdigris.core.material.usd.usd_values import asset_file, colour_space, value_text
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade

@@ -12,8 +12,8 @@ from verdigris.core.material.graph.coordinates import (
     stands_for_texture_coordinates,
 )
 from verdigris.core.material.graph.library import TARGET
-from verdigris.core.material.graph.upstream import definition_of
-from verdigris.core.material.normalise.compounds import copy_source
+from verdigris.core.material.graph.traversal import definition_of
+from verdigris.core.material.normalise.nested_graphs import copy_source
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -11,43 +11,43 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.outputs import with_plain_letters
 from verdigris.core.material.files.paths import SearchPath
-from verdigris.core.material.files.xml_text import (
+from verdigris.core.material.graph.colour_spaces import give_colour_spaces_their_names
+from verdigris.core.material.graph.library import TARGET, standard_library
+from verdigris.core.material.graph.traversal import count_written_out, upstream_nodes
+from verdigris.core.material.load.left_out import materials_left_out
+from verdigris.core.material.load.mtlx_text import (
     Override,
     Twin,
     check_xml,
     collect_includes,
     read_text,
 )
-from verdigris.core.material.graph.colour_spaces import give_colour_spaces_their_names
-from verdigris.core.material.graph.library import TARGET, standard_library
-from verdigris.core.material.graph.upstream import count_written_out, upstream_nodes
-from verdigris.core.material.load.checks import find_fault
-from verdigris.core.material.load.left_out import materials_left_out
-from verdigris.core.material.normalise.compounds import take_compounds_apart
+from verdigris.core.material.load.node_checks import find_fault
 from verdigris.core.material.normalise.disabled_nodes import pass_disabled_nodes_by
 from verdigris.core.material.normalise.dropped_nodes import (
     empty_dropped_nodes,
     give_backs_what_is_in_front,
 )
-from verdigris.core.material.normalise.included_files import name_files_beside
-from verdigris.core.material.normalise.interfaces import (
+from verdigris.core.material.normalise.file_names import name_files_beside
+from verdigris.core.material.normalise.geometry_properties import read_properties_directly
+from verdigris.core.material.normalise.graph_inputs import (
     give_values_where_they_are_read,
     graphs_that_implement,
     own_graphs,
     prefer_graphs_to_code,
     prefer_interfaces_to_values,
 )
-from verdigris.core.material.normalise.material_definitions import define_surfaces_of_materials
 from verdigris.core.material.normalise.named_files import name_files_where_they_are_read
 from verdigris.core.material.normalise.names import (
     find_definitions_by_plain_names,
     follow_into_namespace,
     rename_what_the_library_hides,
 )
-from verdigris.core.material.normalise.readers import read_properties_directly
+from verdigris.core.material.normalise.nested_graphs import take_compounds_apart
+from verdigris.core.material.normalise.node_inputs import leave_black_outside
+from verdigris.core.material.normalise.own_definitions import define_surfaces_of_materials
 from verdigris.core.material.normalise.units import give_lengths_as_nodes_take_them
 from verdigris.core.material.normalise.upgrades import name_channels_by_type
-from verdigris.core.material.normalise.usd_textures import leave_black_outside
 
 if TYPE_CHECKING:
     import MaterialX as mx

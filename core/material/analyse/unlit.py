@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import SURFACE_FEATURES
 from verdigris.core.material.analyse.parts import is_on
-from verdigris.core.material.graph.upstream import is_fed, is_of_document, own_graph
+from verdigris.core.material.graph.traversal import is_fed, is_of_document, own_graph
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.usd.read_network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
-from verdigris.core.material.usd.usd_network import Link, Network, Port, Shader
-from verdigris.core.material.usd.values import fitting_type
+from verdigris.core.material.usd.usd_values import fitting_type
 
 _DOCUMENT_COLOUR_SPACE = "lin_rec709"
 # Definitions that come with an application: where the prefix is from, and what to do.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.interfaces import (
+from verdigris.core.material.normalise.graph_inputs import (
     graphs_that_implement,
     own_graphs,
     own_implementations,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import TextureError
 from verdigris.core.base.outputs import resolved
-from verdigris.core.material.files.images import Tile, find_tiles
+from verdigris.core.material.files.image_headers import Tile, find_tiles
 
 if TYPE_CHECKING:
     import MaterialX as mx

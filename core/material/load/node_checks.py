@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET, known_units
-from verdigris.core.material.graph.upstream import (
+from verdigris.core.material.graph.traversal import (
     definition_of,
     is_connected,
     is_of_document,

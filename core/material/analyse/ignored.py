@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
-from verdigris.core.material.load.checks import CHANNELS
+from verdigris.core.material.load.node_checks import CHANNELS
 from verdigris.core.material.normalise.disabled_nodes import DISABLE
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-    from verdigris.core.material.files.xml_text import Override, Twin
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
+    from verdigris.core.material.load.mtlx_text import Override, Twin
 
 # Of each kind, so that a document of thousands does not hide the rest of its report.
 _MOST_OF_A_KIND = 8

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import APPROXIMATED, Part
 from verdigris.core.material.analyse.image_facts import AS_STORED, TextureFacts
-from verdigris.core.material.graph.upstream import source_of
+from verdigris.core.material.graph.traversal import source_of
 
 if TYPE_CHECKING:
     import MaterialX as mx

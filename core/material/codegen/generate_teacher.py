@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.outputs import locale_told
-from verdigris.core.material.codegen.fixes import (
+from verdigris.core.material.codegen.code_names import with_names_that_code_can_have
+from verdigris.core.material.codegen.code_repairs import (
     declare_for_unlit_surfaces,
     divide_inverses_by_determinants,
     drop_unlit_passes,
@@ -25,18 +26,17 @@ from verdigris.core.material.codegen.image_graphs import (
     counterpart,
     with_files_where_they_are_sampled,
 )
-from verdigris.core.material.codegen.names_in_code import with_names_that_code_can_have
 from verdigris.core.material.codegen.node_names import with_node_names_that_code_can_have
-from verdigris.core.material.codegen.uncalled import drop_uncalled_functions
+from verdigris.core.material.codegen.unused_functions import drop_uncalled_functions
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
-from verdigris.core.material.graph.upstream import image_inputs
+from verdigris.core.material.graph.traversal import image_inputs
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
 
-    from verdigris.core.material.load.document import Document, Material
+    from verdigris.core.material.load.mtlx_document import Document, Material
 
 _LANES_FOR_SLOPES = 4
 _ENTRY = "fragmentMain"

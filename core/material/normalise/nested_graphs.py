@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.interfaces import (
+from verdigris.core.material.normalise.graph_inputs import (
     SAID_OF_A_VALUE,
     graphs_that_implement,
     own_graphs,
