@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.outputs import let_go_of
-from verdigris.core.cli.commands.bake import bake
+from verdigris.core.cli.commands.bake import BakeCommand, bake
 from verdigris.core.cli.commands.cost import cost
 from verdigris.core.cli.commands.export import export
 from verdigris.core.cli.commands.farm import app as farm
@@ -108,8 +108,9 @@ def before_any_command(
     """Bakes MaterialX materials into compact neural materials for games."""
 
 
+app.command(cls=BakeCommand)(bake)
 for command in (
-    *(bake, inspect, render, measure, compare, verify, export),
+    *(inspect, render, measure, compare, verify, export),
     *(pack, cost, view, panel, selftest),
 ):
     app.command()(command)

@@ -10,8 +10,8 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.outputs import unused_names
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.plugins.common import batch
-from verdigris.plugins.common.batch import Choices, bake_scene, main
+from verdigris.plugins.common import batch_bake as batch
+from verdigris.plugins.common.batch_bake import Choices, bake_scene, main
 
 from ..core.material.documents import document, material, standard_surface
 
@@ -175,7 +175,7 @@ def test_a_material_of_a_scene_becomes_a_bundle(tmp_path, monkeypatch):
     scene = tmp_path / "scene.mtlx"
     scene.write_text(CHALK)
     summary = tmp_path / "summary.json"
-    small = ["--resolution", "8", "--iterations", "4", "--batch", "64", "--network", "2x16"]
+    small = ["--resolution", "8", "--iterations", "4", "--set", "batch=64", "--set", "network=2x16"]
     arguments = [str(scene), "-m", "chalk", "-o", str(tmp_path), "--summary", str(summary)]
     assert main("batch", FilesHost, [*arguments, "--preset", "draft", "--", *small]) == 0
     (chalk,) = json.loads(summary.read_text())["materials"]

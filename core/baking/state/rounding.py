@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges, on_grid
 from verdigris.core.progress.events import Event, Warning
@@ -33,7 +33,7 @@ def as_stored(
         stored.latents[:] = parameters.latents.astype(np.float16)
     else:
         stored = on_grid(parameters, ranges or fit_ranges(parameters), quantisation.bits)
-    stored.decoder[:] = round_carefully(parameters)
+    stored.decoder[:] = round_gptq(parameters)
     return stored
 
 
@@ -60,7 +60,7 @@ def tell_cost(run: Run) -> Iterator[Event]:
             yield Warning(
                 f"{name}: {quantisation.bits} bits a latent channel cost "
                 f"{100 * (after / before - 1):.0f}% (log error {before:.4f} before, {after:.4f} "
-                "rounded): use --latent-bits 0 for half floats, at twice the size"
+                "rounded): use --set latent_bits=0 for half floats, at twice the size"
             )
 
 

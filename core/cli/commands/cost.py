@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.cli.shared.options import (
-    PRESETS_IN_WORDS,
+    PRESET_HELP,
     AllowOutside,
     AsJson,
     DeviceChoice,
@@ -25,7 +25,7 @@ def cost(
         Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help=f"Of the bake that is forecast: {PRESETS_IN_WORDS}")
+        str | None, typer.Option(help=f"Preset of the bake to forecast: {PRESET_HELP}")
     ] = None,
     resolution: Annotated[
         int | None, typer.Option(help="Latent texels a side of the bake that is forecast.")

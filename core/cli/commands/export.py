@@ -24,7 +24,7 @@ def export(
     """
     from verdigris.core.base.outputs import check_output, write_file
     from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.files.replace import bundle_name
+    from verdigris.core.bundle.files.replace_folder import bundle_name
     from verdigris.core.bundle.files.rtxns import TARGETS
 
     if target not in TARGETS:

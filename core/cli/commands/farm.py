@@ -15,12 +15,11 @@ from verdigris.core.cli.commands.scene import (
     Out,
     Preset,
     SceneFile,
-    Settings,
     SharedDecoder,
     choices_of,
     plan_of,
 )
-from verdigris.core.cli.shared.options import AllowOutside, DeviceChoice, Search
+from verdigris.core.cli.shared.options import AllowOutside, DeviceChoice, Search, SettingChanges
 
 if TYPE_CHECKING:
     from verdigris.core.batch.farm.openjd import PathRule
@@ -49,7 +48,7 @@ def template(
         Path | None, typer.Option("--out", help="Folder of the bundles; by default 'baked'.")
     ] = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
@@ -126,7 +125,7 @@ def task(
     name: Annotated[str, typer.Option("--task", help="Which bake of the scene.")],
     out: Out = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
@@ -162,7 +161,7 @@ def finish(
     scene: SceneFile,
     out: Out = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,

@@ -14,9 +14,9 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialName,
     Search,
-    chosen_view,
-    in_range,
+    choose_view,
     path_argument,
+    require_in_range,
 )
 from verdigris.core.pictures.picture_limits import largest_size
 
@@ -67,13 +67,13 @@ def render(
     from verdigris.core.pictures.render import render as draw
 
     check_picture_path(output)
-    in_range(size, 1, largest_size(), "--size")
+    require_in_range(size, 1, largest_size(), "--size")
     lighting = Lighting(
         direction=_direction(light),
-        environment=in_range(environment, 0.0, _BRIGHTEST_STUDIO, "--environment"),
-        samples=in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
+        environment=require_in_range(environment, 0.0, _BRIGHTEST_STUDIO, "--environment"),
+        samples=require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
     )
-    chosen = chosen_view(view, mesh)
+    chosen = choose_view(view, mesh)
     shape = load_mesh(mesh) if mesh else None
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:

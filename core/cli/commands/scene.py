@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from verdigris.core.cli.shared.options import (
-    PRESETS_IN_WORDS,
+    PRESET_HELP,
     AllowOutside,
     AsJson,
     DeviceChoice,
     Search,
+    SettingChanges,
+    as_usage_error,
+    parse_setting_changes,
 )
 
 if TYPE_CHECKING:
@@ -44,13 +46,7 @@ SceneFile = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder of the bundles; by default 'baked'.")
 ]
-Preset = Annotated[
-    str, typer.Option("--preset", "-p", help=f"Of all materials: {PRESETS_IN_WORDS}")
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="NAME=VALUE of a setting, for all materials; repeatable."),
-]
+Preset = Annotated[str, typer.Option("--preset", "-p", help=f"Of all materials: {PRESET_HELP}")]
 Only = Annotated[
     list[str] | None, typer.Option("--only", help="A pattern of names that are meant; repeatable.")
 ]
@@ -69,7 +65,7 @@ def plan(
     scene: SceneFile,
     out: Out = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
@@ -99,7 +95,7 @@ def run(
     scene: SceneFile,
     out: Out = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     retry: Annotated[
         int, typer.Option(min=0, help="Times that a bake which crashed is tried again.")
@@ -153,7 +149,7 @@ def run(
     read = _read(*given[:7])[0]
     beside = [entry.name for entry in read.entries if not entry.wish.folder]
     bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
-    with _as_usage("--pack"):
+    with as_usage_error("--pack"):
         require_pack_names(pack or (), beside, str(scene))
         require_packable(dict.fromkeys(pack or (), ()), bundles, str(scene))
 
@@ -190,7 +186,7 @@ def status(
     scene: SceneFile,
     out: Out = None,
     preset: Preset = "",
-    settings: Settings = None,
+    settings: SettingChanges = None,
     only: Only = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
@@ -224,7 +220,7 @@ def choices_of(
     from verdigris.core.batch.scene.groups import Grouping
 
     if device:
-        with _as_usage("--device"):
+        with as_usage_error("--device"):
             check_choice(device)
     if not checkpoint_seconds >= 0:
         raise typer.BadParameter(
@@ -240,17 +236,6 @@ def choices_of(
     return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
 
 
-@contextlib.contextmanager
-def _as_usage(option: str) -> Iterator[None]:
-    """What is wrong with an option is wrong for every material: it is told once."""
-    from verdigris.core.base.errors import VerdigrisError
-
-    try:
-        yield
-    except VerdigrisError as failure:
-        raise typer.BadParameter(str(failure), param_hint=option) from None
-
-
 def _read(
     scene: Path,
     out: Path | None,
@@ -263,21 +248,15 @@ def _read(
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.farm.openjd import map_path
     from verdigris.core.batch.scene.documents import Documents
-    from verdigris.core.batch.scene.entry import check_changes
-    from verdigris.core.batch.scene.rules import Rule, merged, parse_setting
+    from verdigris.core.batch.scene.rules import Rule
     from verdigris.core.batch.scene.scene import Asked, read_scene
     from verdigris.core.settings.bake_settings import TRAINERS
     from verdigris.core.settings.presets import require_settings
 
     if preset:
-        with _as_usage("--preset"):
+        with as_usage_error("--preset"):
             require_settings(preset, TRAINERS[0])
-    changes: dict[str, Any] = {}
-    with _as_usage("--set"):
-        for text in settings or ():
-            changes = merged(changes, parse_setting(text))
-        check_changes(changes)
-    rule = Rule(preset=preset or None, settings=changes)
+    rule = Rule(preset=preset or None, settings=parse_setting_changes(settings))
     asked = Asked(
         out,
         tuple(search or ()),

@@ -13,8 +13,8 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialName,
     Search,
-    chosen_view,
-    in_range,
+    choose_view,
+    require_in_range,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def view(
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.bundle.runtime.device_materials import fastest_advised
-    from verdigris.core.bundle.runtime.runtime import fits_in_constants
+    from verdigris.core.bundle.runtime.network_module import fits_in_constants
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
@@ -62,8 +62,8 @@ def view(
 
     if shot:
         check_picture_path(shot)
-    in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
-    chosen = chosen_view(shape, mesh)
+    require_in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
+    chosen = choose_view(shape, mesh)
     opened = open_bundle(bundle)
     if source is None:
         require_own_material(opened, bundle, material)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verdigris.core.cli.shared.options import AsJson, finite
+from verdigris.core.cli.shared.options import AsJson, require_finite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,8 +73,8 @@ def from_mesh(
     ends = (0.0, 1.0)
     if low is not None or high is not None:
         ends = (
-            1.0 if low is None else finite(low, "--low"),
-            1.0 if high is None else finite(high, "--high"),
+            1.0 if low is None else require_finite(low, "--low"),
+            1.0 if high is None else require_finite(high, "--high"),
         )
     loaded, weights, warnings = load_painted_mesh(mesh, attribute, *ends)
     maps = weight_maps(loaded.uv, weights, settings)

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from verdigris.core.base.errors import why_no_folder
+from verdigris.core.base.errors import VerdigrisError, why_no_folder
 
 Number = TypeVar("Number", int, float)
 
 
-def _folders(paths: list[Path] | None) -> list[Path] | None:
-    """The folders, or an error of usage that names what is none."""
+@contextlib.contextmanager
+def as_usage_error(option: str) -> Iterator[None]:
+    """Turns an error in an option's value into a usage error that names the option."""
+    try:
+        yield
+    except VerdigrisError as failure:
+        raise typer.BadParameter(str(failure), param_hint=option) from None
+
+
+def _require_folders(paths: list[Path] | None) -> list[Path] | None:
     for path in paths or ():
         why = why_no_folder(path)
         if why:
@@ -23,36 +33,38 @@ def _folders(paths: list[Path] | None) -> list[Path] | None:
 
 
 def path_argument(metavar: str, text: str) -> Any:
-    """An argument that names a file or a bundle. That it may not be read is told by whoever reads
-    it, and is no wrong use."""
+    """An argument that names a file or a bundle. An unreadable file is a failure with exit code 1,
+    not a usage error, so typer does not check it."""
     return typer.Argument(metavar=metavar, help=text, readable=False)
 
 
-PRESETS_IN_WORDS = "draft, standard or final; unless said, draft on a processor, standard on a GPU."
-File = Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")]
+PRESET_HELP = "draft, standard or final. Default: draft on a processor, standard on a GPU."
 FileOrBundle = Annotated[
-    Path, path_argument("FILE", "A MaterialX document (.mtlx), or what a bake has made (.vdg).")
+    Path, path_argument("FILE", "A MaterialX document (.mtlx) or a bundle (.vdg).")
 ]
-Bundle = Annotated[Path, path_argument("BUNDLE", "What a bake has made (.vdg).")]
+Bundle = Annotated[Path, path_argument("BUNDLE", "A bundle (.vdg).")]
 MaterialName = Annotated[
-    str | None, typer.Option("--material", "-m", help="Which material, when FILE has several.")
+    str | None,
+    typer.Option("--material", "-m", help="The material's name, if FILE has several."),
 ]
 MaterialNames = Annotated[
     list[str] | None,
-    typer.Option("--material", "-m", help="Which material, when a FILE has several; repeatable."),
+    typer.Option(
+        "--material", "-m", help="The material's name, if a FILE has several. Repeatable."
+    ),
 ]
 Search = Annotated[
     list[Path] | None,
     typer.Option(
         "--search",
         "-s",
-        callback=_folders,
-        help="A folder that textures and includes may lie in; repeatable.",
+        callback=_require_folders,
+        help="Also look for textures and includes in this folder. Repeatable.",
     ),
 ]
 AllowOutside = Annotated[
     bool,
-    typer.Option("--allow-outside", help="Let FILE name files outside its folder and --search."),
+    typer.Option("--allow-outside", help="Allow files outside of FILE's folder and of --search."),
 ]
 DeviceChoice = Annotated[
     str | None,
@@ -62,31 +74,53 @@ DeviceChoice = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SettingChanges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting of the preset, as in --set network=3x64. Repeatable. An unknown "
+        "NAME lists all names.",
+    ),
+]
 
 
-def at_least(value: float, low: float, option: str) -> float:
-    """The value, or an error of usage that names its option."""
-    if finite(value, option) < low:
+def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:
+    """The settings to change, from the values of `--set`."""
+    from verdigris.core.batch.scene.entry import check_changes
+    from verdigris.core.batch.scene.rules import merged, parse_setting
+
+    changes: dict[str, Any] = {}
+    with as_usage_error("--set"):
+        for text in texts or ():
+            changes = merged(changes, parse_setting(text))
+        check_changes(changes)
+    return changes
+
+
+def require_at_least(value: float, low: float, option: str) -> float:
+    """The value, or a usage error that names its option."""
+    if require_finite(value, option) < low:
         raise typer.BadParameter(f"{value} is less than {low}", param_hint=option)
     return value
 
 
-def finite(value: float, option: str) -> float:
-    """The value, or an error of usage that names its option."""
+def require_finite(value: float, option: str) -> float:
+    """The value, or a usage error that names its option."""
     if not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is no finite number", param_hint=option)
+        raise typer.BadParameter(f"{value} is not a finite number", param_hint=option)
     return value
 
 
-def in_range(value: Number, low: Number, high: Number, option: str) -> Number:
-    """The value, or an error of usage that names its option and both ends."""
+def require_in_range(value: Number, low: Number, high: Number, option: str) -> Number:
+    """The value, or a usage error that names its option and both ends of the range."""
     if not low <= value <= high:
         raise typer.BadParameter(f"{value} is not in the range {low} to {high}", param_hint=option)
     return value
 
 
-def chosen_view(view: str | None, mesh: Path | None) -> str:
-    """The view that was asked for, which a mesh is drawn in only where it is that of one."""
+def choose_view(view: str | None, mesh: Path | None) -> str:
+    """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
     from verdigris.core.pictures.render import VIEWS
 
     if view not in (None, *VIEWS):
@@ -94,9 +128,11 @@ def chosen_view(view: str | None, mesh: Path | None) -> str:
             f"{view!r} is not known: use {' or '.join(VIEWS)}", param_hint="--view"
         )
     if view == "mesh" and not mesh:
-        raise typer.BadParameter("'mesh' needs one: name its file with --mesh", param_hint="--view")
+        raise typer.BadParameter(
+            "'mesh' needs a mesh file: name it with --mesh", param_hint="--view"
+        )
     if mesh and view not in (None, "mesh"):
         raise typer.BadParameter(
-            f"{mesh} is not drawn in the view {view!r}: leave that out", param_hint="--mesh"
+            f"{mesh} cannot be drawn in the view {view!r}: leave out --view", param_hint="--mesh"
         )
     return view or ("mesh" if mesh else "sphere")

@@ -33,10 +33,10 @@ def test_a_plan_tells_of_the_bakes_that_only_measure_what_sharing_costs(docs, tm
     [
         (("--preset", "drift"), "--preset: preset 'drift' is not known: use one of draft"),
         (("--set", "resolution"), "--set: 'resolution': use NAME=VALUE"),
-        (("--set", "resolutoin=64"), "--set: setting resolutoin is not known: use one of"),
-        (("--set", "resolution=big"), "--set: resolution is 'big': use a value such as"),
+        (("--set", "resolutoin=64"), "--set: settings: 'resolutoin' is not known: use one of"),
+        (("--set", "resolution=big"), "--set: settings: resolution is 'big': use a value such as"),
         (("--set", "resolution=100"), "--set: resolution is 100: use a power of two from 4"),
-        (("--set", "draw.pears=2"), "--set: setting draw.pears is not known: use one of draw."),
+        (("--set", "draw.pears=2"), "--set: settings: 'draw.pears' is not known: use one of draw."),
         (("--device", "vulcan"), "--device: device 'vulcan' is not known: choose one of auto"),
         (("--checkpoint-seconds", "nan"), "--checkpoint-seconds: nan is not 0 or more"),
         (("--pack", "set"), "'set' is no file: use NAME.vdg"),

@@ -10,8 +10,8 @@ from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
 from verdigris.core.baking.state import rounding
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
-from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
+from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.quantise import fit_ranges, on_grid
@@ -63,8 +63,8 @@ def test_the_bundle_holds_what_was_measured_on_the_grid_of_the_phase_and_says_ho
     np.testing.assert_array_equal(stored.latents, run.stored_parameters().latents)
     # the same numbers, of which units of a layer have changed places
     np.testing.assert_array_equal(np.sort(stored.decoder), np.sort(run.stored_parameters().decoder))
-    rounded = replace(trained, decoder=round_carefully(trained))
-    np.testing.assert_array_equal(stored.decoder, with_units_in_order(rounded).decoder)
+    rounded = replace(trained, decoder=round_gptq(trained))
+    np.testing.assert_array_equal(stored.decoder, order_units(rounded).decoder)
     assert (stored.latents != trained.latents).any()
     assert not any(isinstance(event, Warning) for event in events)
 
