@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.flatten.flat_textures import (
+from verdigris.core.flatten.flat_model import (
+    CHANNELS,
+    F0,
     FlatTextures,
     keep_in_range,
+    shade,
+    shade_backward,
     start_textures,
     with_mips,
 )
-from verdigris.core.flatten.model import CHANNELS, F0, shade, shade_backward
 from verdigris.core.network import losses
 from verdigris.core.network.texels import corners, gather
 from verdigris.core.sampling.draw_samples import DrawnSamples

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.flatten.model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
+from verdigris.core.flatten.flat_model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
 from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, OPACITY
 from verdigris.core.hosts.host import ROUGHNESS as ROUGHNESS_MAP
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels

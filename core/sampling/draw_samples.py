@@ -13,7 +13,6 @@ from verdigris.core.base.device import MOST_THREADS, Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.sampling.distribution import distribution_of, product
-from verdigris.core.sampling.repeats import mixed_batch, oldest_wanted, turn_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 from verdigris.core.settings.draw_settings import DrawSettings
 
@@ -31,6 +30,8 @@ _ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
 _MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
 # Steps that are drawn together for a trainer on the processor.
 NUMPY_CHUNK_STEPS = 8
+# Chunks that are drawn between two turns of one.
+DISTANCE = 4
 # The least cosine of directions in steps that leave out what is near the horizon.
 FAR_FROM_HORIZON = 0.01
 
@@ -239,3 +240,37 @@ class DrawnSamples:
 
         usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
         return self._device.gpu.create_buffer(size=size, usage=usage, data=data)
+
+
+class Turn(NamedTuple):
+    """What is trained in place of a chunk."""
+
+    drawn: int
+    """The number by which it is drawn. A run begins with some of negative numbers, which are drawn
+    like others and have fewer turns."""
+
+    turn: int
+    """How often it was trained before."""
+
+
+def turn_of(number: int, repeats: int) -> Turn:
+    """Of `repeats` chunks in a row the first is new; the others were `DISTANCE` draws ago, twice as
+    many, and so on."""
+    newest, turn = divmod(number, repeats)
+    return Turn(newest - turn * DISTANCE, turn)
+
+
+def oldest_wanted(number: int, repeats: int) -> int:
+    """Chunks that were drawn before this one have no turn after `number`."""
+    return number // repeats - (repeats - 1) * DISTANCE
+
+
+def mixed_batch(batches: SampleArray, place: int, turn: int) -> SampleArray:
+    """A batch of a chunk [steps, points, pairs] that is trained again: each point of another step
+    than its neighbours, and of another than in the turns before."""
+    steps, count, _ = batches.shape
+    points = np.arange(count)
+    batch: SampleArray = (
+        batches[(place + (2 * turn - 1) * points) % steps, points] if turn else batches[place]
+    )
+    return batch.reshape(-1)

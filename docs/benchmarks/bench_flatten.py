@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_bake import files
+from flattened import Flattened
 from runs import bake_and_load, begin
 
 from verdigris.core.baking.measure.measure import (
@@ -29,7 +30,6 @@ from verdigris.core.baking.measure.measure import (
 )
 from verdigris.core.base.device import Device
 from verdigris.core.flatten.fit import flatten
-from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

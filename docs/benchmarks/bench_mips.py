@@ -22,13 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from flattened import Flattened
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin
 
 from verdigris.core.baking.measure.measure import PLACES, HeldOut, draw_held_out, measure_student
 from verdigris.core.base.device import Device
 from verdigris.core.flatten.fit import flatten
-from verdigris.core.flatten.flattened import Flattened
 from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

@@ -141,7 +141,7 @@ def bake(
     from verdigris.core.baking.phases.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.bundle.files.manifest import SUFFIX
-    from verdigris.core.cli.shared.ending import Ending
+    from verdigris.core.cli.shared.bake_ending import Ending
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.load.selection import select_materials
@@ -178,7 +178,7 @@ def bake(
         provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
     )
     control = BakeControl()
-    from verdigris.core.cli.shared.progress import json_lines, live_line, result_only
+    from verdigris.core.cli.shared.event_output import json_lines, live_line, result_only
 
     show = json_lines if as_json else result_only if quiet else live_line
     ending = Ending(control)

@@ -37,7 +37,11 @@ def verify(
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
-    from verdigris.core.bundle.verify.device_decoders import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify.device_decoders import (
+        device_decoders,
+        device_notes,
+        find_device,
+    )
     from verdigris.core.bundle.verify.verify import print_verification, source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material

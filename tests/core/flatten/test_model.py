@@ -2,21 +2,23 @@
 
 import numpy as np
 import pytest
+from flattened import Flattened
 
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.flatten.fit import flatten, loss_and_gradients
-from verdigris.core.flatten.flat_textures import FlatTextures, start_textures, with_mips
-from verdigris.core.flatten.flattened import Flattened
-from verdigris.core.flatten.model import (
+from verdigris.core.flatten.flat_model import (
     ALBEDO,
     CHANNELS,
     F0,
     NORMAL,
     ROUGHNESS,
+    FlatTextures,
     shade,
     shade_backward,
+    start_textures,
+    with_mips,
 )
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE

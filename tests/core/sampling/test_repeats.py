@@ -10,8 +10,7 @@ from verdigris.core.baking.phases.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
-from verdigris.core.sampling.repeats import turn_of
+from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, turn_of
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.finish.hints import hint_of
-from verdigris.core.cli.shared.progress import live_line
+from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import BakeSettings

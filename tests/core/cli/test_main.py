@@ -16,12 +16,12 @@ from verdigris.core.base import device
 from verdigris.core.cli import main as cli
 from verdigris.core.material.load import mtlx_document as document
 
-from .brisk import BRISK_COMMAND
-from .in_process import run_command
-from .material.documents import with_image
-from .material.surfaces import write_image
+from ..brisk import BRISK_COMMAND
+from ..in_process import run_command
+from ..material.documents import with_image
+from ..material.surfaces import write_image
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 PRISM = EXAMPLES / "car_paint.mtlx"
 # Little to compile.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF"/>

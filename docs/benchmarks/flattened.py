@@ -1,21 +1,25 @@
-"""Flattened textures on a device: the twin of flattened.slang."""
+"""Flattened textures as a device material, for benchmarks and tests; same as flattened.slang."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.device import Device, Source, constants_module, open_device
-from verdigris.core.flatten.model import CHANNELS, LARGEST_SLANT, LEAST_VIEW_COSINE
+from verdigris.core.flatten.flat_model import (
+    CHANNELS,
+    LARGEST_SLANT,
+    LEAST_VIEW_COSINE,
+    FlatTextures,
+)
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
 
-    from verdigris.core.flatten.flat_textures import FlatTextures
-
-_FLATTENED = Source("flatten/flattened")
+_FLATTENED = Source("flattened", Path(__file__).with_suffix(".slang").read_text(encoding="utf-8"))
 # Texels are read four channels at a time.
 _PADDED = -(-CHANNELS // 4) * 4
 _TEXELS = constants_module("network_constants", {"kLatentChannels": _PADDED})
@@ -26,7 +30,7 @@ _CONSTANTS = constants_module(
 
 
 class Flattened(DeviceMaterial):
-    """One mip level of the textures as a material that any evaluating kernel can take."""
+    """One mip level of the textures, as a material for any kernel that evaluates materials."""
 
     def __init__(
         self, textures: FlatTextures, device: Device | None = None, level: int = 0

@@ -18,7 +18,7 @@ from verdigris.core.baking import bake as bake_of_training
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.cli.shared.progress import live_line
+from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
