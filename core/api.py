@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.baking.bake import BakeControl
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.scene.scene_bundle import Scene
+    from verdigris.core.bundle.scene.scene_pack import ScenePack
     from verdigris.core.bundle.verify.verify import Decoder, Verification
     from verdigris.core.network.student import Student
     from verdigris.core.progress.events import Event
@@ -126,16 +126,16 @@ def open_bundle(path: str | Path) -> Bundle:
 
 
 @told_when_gone()
-def open_scene(path: str | Path) -> Scene:
+def open_scene(path: str | Path) -> ScenePack:
     """Opens what `verdigris pack` has made of several bundles."""
-    from verdigris.core.bundle.scene.scene_bundle import open_scene as open_folder
+    from verdigris.core.bundle.scene.scene_pack import open_scene as open_folder
 
     return open_folder(path_from(path, "path"))
 
 
 @told_when_gone()
 def verify(
-    bundle: Bundle | Scene | str | Path,
+    bundle: Bundle | ScenePack | str | Path,
     decoders: Sequence[tuple[str, Decoder]] = (),
     source: Document | None = None,
     device: str | None = None,
@@ -150,19 +150,19 @@ def verify(
 
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.scene.scene_bundle import Scene, is_scene
+    from verdigris.core.bundle.scene.scene_pack import ScenePack, is_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
-    from verdigris.core.bundle.verify.device_eval import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify.device_decoders import device_decoders, device_notes, find_device
     from verdigris.core.bundle.verify.verify import source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
     from verdigris.core.material.teacher.teacher import Teacher
 
     if source is not None:
         _require_document(source)
-    if not isinstance(bundle, Bundle | Scene):
+    if not isinstance(bundle, Bundle | ScenePack):
         folder = path_from(bundle, "bundle")
         bundle = open_scene(folder) if is_scene(folder) else open_bundle(folder)
-    if isinstance(bundle, Scene):
+    if isinstance(bundle, ScenePack):
         if source or decoders:
             raise SettingsError(
                 f"{bundle.folder}: is a scene, of several materials: verify their bundles with a "
@@ -188,10 +188,10 @@ def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.scene.scene_bundle import Scene
+    from verdigris.core.bundle.scene.scene_pack import ScenePack
     from verdigris.core.network.student import Student
 
-    if isinstance(bundle, Scene):
+    if isinstance(bundle, ScenePack):
         raise SettingsError(
             f"{bundle.folder}: is a scene, of several materials: open their bundles"
         )

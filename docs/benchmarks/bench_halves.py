@@ -15,7 +15,7 @@ from pathlib import Path
 
 from verdigris.core.bundle.files.arithmetic import WAYS
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.halves import EXACT_PRODUCTS, judge, rounded_errors
+from verdigris.core.bundle.precision.half_errors import EXACT_PRODUCTS, judge, rounded_errors
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from verdigris.core.baking.measure.measure import (
 from verdigris.core.baking.phases.picture_error import PictureJudge
 from verdigris.core.baking.state.run import Run
 from verdigris.core.bundle.files.weights import round_decoder
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
@@ -62,7 +62,7 @@ def main() -> None:
             for name, decoder in (
                 ("floats", floats.decoder),
                 ("nearest", round_decoder(floats.decoder)),
-                ("bundle's", round_carefully(floats)),
+                ("bundle's", round_gptq(floats)),
             ):
                 student = run.current_student(replace(stored, decoder=decoder))
                 samples = measure_student(student, run.held_out[0])

@@ -22,13 +22,14 @@ import numpy as np
 from verdigris.core.baking.measure.fitted import with_places
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.bundle.cost.cost import measure, untrained
-from verdigris.core.bundle.cost.timing import time_material
+from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import ADVICE
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, stored_of
-from verdigris.core.bundle.runtime.runtime import fits_in_constants
-from verdigris.core.bundle.verify.device_eval import QueryEvaluator, exact_choices
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.verify.device_decoders import exact_choices
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

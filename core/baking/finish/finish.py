@@ -32,8 +32,8 @@ from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.replace import check_replaceable
-from verdigris.core.bundle.files.unlit_maps import emission_levels, opacity_levels
+from verdigris.core.bundle.files.replace_folder import check_replaceable
+from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
@@ -41,10 +41,10 @@ from verdigris.core.bundle.files.write import (
     version,
     write_bundle,
 )
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
-from verdigris.core.bundle.precision.halves import judge
-from verdigris.core.bundle.precision.unit_order import with_units_in_order
-from verdigris.core.bundle.runtime.runtime import runtime_files
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
+from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.precision.half_errors import order_units
+from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.load.provenance import files_read, source_facts
 from verdigris.core.material.report.report import describe_teacher
@@ -147,7 +147,7 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
     trained = run.parameters()
-    trained = with_units_in_order(replace(trained, decoder=round_carefully(trained)))
+    trained = order_units(replace(trained, decoder=round_gptq(trained)))
     written: list[_Written] = []
     student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)

@@ -9,14 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.base.errors import BundleError, VerdigrisError
+from verdigris.core.base.errors import BundleError, SceneError, VerdigrisError
 from verdigris.core.batch.plan.state_folder import write_json
 from verdigris.core.batch.plan.words import count, size
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.batch.scene.rules import fits_any
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.scene.pack import pack, require_names
-from verdigris.core.bundle.scene.scene_bundle import Scene, open_scene
+from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene
 
 PACKS_FILE = "packs.json"
 
@@ -79,7 +78,7 @@ def _known(file: Path) -> dict[str, str]:
     return {}
 
 
-def _whole(path: Path) -> Scene | None:
+def _whole(path: Path) -> ScenePack | None:
     """The pack that is there, unless it is damaged."""
     with contextlib.suppress(BundleError):
         return open_scene(path)

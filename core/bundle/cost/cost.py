@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.cost.timing import time_material
+from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
-from verdigris.core.bundle.files.latents import LatentTexture
+from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import (
@@ -19,7 +19,8 @@ from verdigris.core.bundle.runtime.device_materials import (
     fastest_advised,
     stored_of,
 )
-from verdigris.core.bundle.runtime.runtime import fits_in_constants, gains_by_constants
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout

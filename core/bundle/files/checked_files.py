@@ -11,8 +11,8 @@ import numpy as np
 
 from verdigris.core.base.errors import BundleError, reason
 from verdigris.core.bundle.files.ktx2 import Texels, TextureShape, read_ktx2
-from verdigris.core.bundle.files.latents import LatentTexture
 from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts
+from verdigris.core.bundle.files.stored_textures import LatentTexture
 
 _OTHER_FILE = (
     "the file is damaged, or was replaced while it was read: try again, or let it be written again"

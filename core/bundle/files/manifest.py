@@ -11,7 +11,7 @@ from typing import Any
 from verdigris.core.base.json_fields import Fields, parse_json, refuse
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic
-from verdigris.core.bundle.files.decoder_words import network_json, parse_network
+from verdigris.core.bundle.files.manifest_network import network_json, parse_network
 from verdigris.core.bundle.files.manifest_parts import (
     EMISSION_FORMATS,
     LARGEST_REFERENCE,

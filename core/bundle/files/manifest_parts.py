@@ -9,8 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.json_fields import Fields
-from verdigris.core.bundle.files.decoder_words import LATENT_CHANNELS, LATENT_LAYERS, tensor_names
 from verdigris.core.bundle.files.ktx2 import FORMATS, R8, RGBA8, RGBA16F, TextureShape
+from verdigris.core.bundle.files.manifest_network import (
+    LATENT_CHANNELS,
+    LATENT_LAYERS,
+    tensor_names,
+)
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20

@@ -18,11 +18,11 @@ from verdigris.core.bundle.files.checked_files import (
     read_whole,
 )
 from verdigris.core.bundle.files.ktx2 import RGBA8
-from verdigris.core.bundle.files.latents import LatentTexture
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import MapFacts
 from verdigris.core.bundle.files.reference import Reference, parse_reference
-from verdigris.core.bundle.files.replace import set_aside_name
+from verdigris.core.bundle.files.replace_folder import set_aside_name
+from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
 from verdigris.core.network.parameters import Parameters
 

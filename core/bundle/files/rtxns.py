@@ -12,7 +12,7 @@ import struct
 import numpy as np
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.decoder_words import network_json
+from verdigris.core.bundle.files.manifest_network import network_json
 from verdigris.core.bundle.files.weights import align
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import NetworkSpec

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.decoder_words import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec

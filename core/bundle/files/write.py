@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -11,30 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import BundleError, put_elsewhere, reason
-from verdigris.core.base.lock import locked
-from verdigris.core.base.outputs import (
-    MANIFEST_FILE,
-    WEIGHTS_FILE,
-    check_no_bundle,
-    resolved,
-    temporary_name,
-)
+from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
 from verdigris.core.bundle.files.ktx2 import R8, RGBA16F, write_ktx2
-from verdigris.core.bundle.files.latents import LatentTexture, store_latents
-from verdigris.core.bundle.files.manifest import FORMAT, Manifest, parse_manifest
+from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.files.reference import Reference, encode_reference, make_reference
-from verdigris.core.bundle.files.replace import (
-    Content,
-    check_replaceable,
-    clear_leftovers,
-    put_in_place,
-    remove_folder,
-    write_folder,
-)
+from verdigris.core.bundle.files.replace_folder import replace_folder
+from verdigris.core.bundle.files.stored_textures import LatentTexture, store_latents
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.network.parameters import Parameters
 
@@ -113,32 +97,7 @@ def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents
     """Writes `path`, a folder NAME.vdg. A bundle that is there stays until the new one is whole."""
     if isinstance(exported, Parameters):
         exported = export_numbers(exported)
-    return put_folder(Path(path), _files(exported, contents))
-
-
-def put_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
-    """Writes a folder of files that manifest.json is one of, in the place of the one before, which
-    must be of the same kind; not among the files of another."""
-    # a name that is too long is refused where it is locked
-    with contextlib.suppress(OSError):
-        path = resolved(path) if path.is_symlink() else path
-    if path.name in ("", ".."):
-        raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
-    check_no_bundle(path.parent, path)
-    with locked(path.parent, path.name):
-        clear_leftovers(path)
-        check_replaceable(path, kind)
-        new = temporary_name(path)
-        try:
-            write_folder(new, files)
-            put_in_place(new, path)
-        except OSError as failure:
-            raise BundleError(
-                f"{path}: cannot be written ({reason(failure)}): {put_elsewhere(failure)}"
-            ) from None
-        finally:
-            remove_folder(new)
-    return path
+    return replace_folder(Path(path), _files(exported, contents))
 
 
 def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:

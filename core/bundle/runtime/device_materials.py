@@ -11,9 +11,9 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, way_of
-from verdigris.core.bundle.files.decoder_words import LATENT_CHANNELS, weights_name
 from verdigris.core.bundle.files.ktx2 import R8, RGBA8, RGBA16F
-from verdigris.core.bundle.files.latents import LatentTexture
+from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, weights_name
+from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
     align,
     pack_weights,
@@ -21,7 +21,11 @@ from verdigris.core.bundle.files.weights import (
     tensor_rows,
     unpack_weights,
 )
-from verdigris.core.bundle.runtime.runtime import NETWORK_MODULE, fits_in_constants, network_source
+from verdigris.core.bundle.runtime.network_module import (
+    NETWORK_MODULE,
+    fits_in_constants,
+    network_source,
+)
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

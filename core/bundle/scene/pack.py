@@ -21,13 +21,12 @@ from verdigris.core.bundle.files.manifest_parts import (
     LatentFacts,
     MapFacts,
 )
-from verdigris.core.bundle.files.replace import Content, bundle_name
+from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.files.write import put_folder
-from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime.device_materials import stored_weights
-from verdigris.core.bundle.runtime.runtime import runtime_files
-from verdigris.core.bundle.scene.scene_bundle import Scene, SceneMaterial, open_scene, parse_scene
+from verdigris.core.bundle.runtime.runtime_files import runtime_files
+from verdigris.core.bundle.scene.scene_pack import SceneMaterial, ScenePack, open_scene, parse_scene
 from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _REFERENCE = "reference.json"
 _LONGEST_NAME = LONGEST_FILE_NAME - len(_REFERENCE) - 1
 
 
-def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
+def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
     """Writes a scene of these bundles, whole or not at all."""
     spec = require_one_architecture(bundles)
     names = require_names([bundle.folder for bundle in bundles])
@@ -56,7 +55,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
     tensors, size = plan_tensors(spec)
-    scene = Scene(
+    scene = ScenePack(
         path,
         spec,
         record_of(WEIGHTS_FILE, weights),
@@ -69,7 +68,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> Scene:
     # what would not be read back is not written
     manifest_file = files[MANIFEST_FILE] = scene.encode()
     parse_scene(manifest_file, MANIFEST_FILE, path)
-    return open_scene(put_folder(path, files, SCENE_FORMAT))
+    return open_scene(replace_folder(path, files, SCENE_FORMAT))
 
 
 def _material(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.runtime.runtime import fits_in_constants
-from verdigris.core.bundle.verify.device_eval import (
-    QueryEvaluator,
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.verify.device_decoders import (
     exact_choices,
     left_out,
     shader_notes,
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.reference import Floats
     from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, Stored
-    from verdigris.core.bundle.scene.scene_bundle import Scene
+    from verdigris.core.bundle.scene.scene_pack import ScenePack
 
 # Textures that a shader sees and the device holds at a time: well within what devices bind.
 _AT_ONCE = 64
 
 
-def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
+def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification:
     """Checks every file, then numpy and every exact decoder of the device, a group of whose
     materials lies in one buffer, on each material's reference."""
     scene.check_files()
@@ -56,7 +56,7 @@ def verify_scene(scene: Scene, device: Device | None = None) -> Verification:
     return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
 
 
-def _device_rows(scene: Scene, device: Device) -> list[list[Row]]:
+def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:
     """Of every material; one group at a time is read, and its textures are on the device."""
     found: list[list[Row]] = [[] for _ in scene.materials]
 
@@ -80,14 +80,14 @@ def _device_rows(scene: Scene, device: Device) -> list[list[Row]]:
     return found
 
 
-def _groups(scene: Scene) -> Iterator[list[int]]:
+def _groups(scene: ScenePack) -> Iterator[list[int]]:
     """The materials that a shader sees at a time, those of one decoder one after another."""
     ordered = [each for part in _by_decoder(scene, range(len(scene.materials))) for each in part]
     for begin in range(0, len(ordered), _AT_ONCE):
         yield ordered[begin : begin + _AT_ONCE]
 
 
-def _by_decoder(scene: Scene, indices: Iterable[int]) -> list[list[int]]:
+def _by_decoder(scene: ScenePack, indices: Iterable[int]) -> list[list[int]]:
     """Of these materials those together that share a decoder, of which constants hold one."""
     decoders: dict[int, list[int]] = {}
     for each in indices:

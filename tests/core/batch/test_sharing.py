@@ -16,7 +16,7 @@ from verdigris.core.batch.run.summary import Summary, rows_of
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.scene.scene_bundle import open_scene
+from verdigris.core.bundle.scene.scene_pack import open_scene
 
 from .scenes import read, write_baked, write_documents, write_scene
 

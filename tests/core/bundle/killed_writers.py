@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files import replace as replacing
+from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import Reference, make_reference
 from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle

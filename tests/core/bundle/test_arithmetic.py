@@ -12,12 +12,12 @@ from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.precision.halves import half_errors, judge
+from verdigris.core.bundle.precision.half_errors import half_errors, judge
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.bundle.verify.device_eval import (
+from verdigris.core.bundle.verify.device_decoders import (
     QueryEvaluator,
     device_notes,
     exact_choices,

@@ -13,7 +13,7 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import is_bundle, open_bundle
 from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
-from verdigris.core.bundle.scene.scene_bundle import is_scene
+from verdigris.core.bundle.scene.scene_pack import is_scene
 from verdigris.core.bundle.verify.verify import verify
 
 from .bundles import lively_parameters, make_bundle

@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.scene.scene_bundle import open_scene
+from verdigris.core.bundle.scene.scene_pack import open_scene
 
 from .scenes import damaged_copy
 

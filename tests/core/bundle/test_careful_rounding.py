@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.baking.measure.measure import random_directions
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.weights import round_decoder
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
@@ -70,7 +70,7 @@ def test_rounding_costs_a_part_of_what_the_nearest_halves_do(
     network, materials, level, latents, share
 ):
     numbers = learnt(network, materials=materials, latents=latents)
-    rounded = round_carefully(numbers)
+    rounded = round_gptq(numbers)
     np.testing.assert_array_equal(rounded, rounded.astype(np.float16).astype(np.float32))
     nearest = root_mean_square(numbers, round_decoder(numbers.decoder), level)
     assert nearest > 1e-4
@@ -81,7 +81,7 @@ def test_what_is_the_same_everywhere_loses_hardly_anything():
     numbers = learnt("3x64", size=4)
     numbers.latents[:] = numbers.latents[0]
     nearest = root_mean_square(numbers, round_decoder(numbers.decoder))
-    assert root_mean_square(numbers, round_carefully(numbers)) < 0.2 * nearest
+    assert root_mean_square(numbers, round_gptq(numbers)) < 0.2 * nearest
 
 
 def test_texels_that_no_sample_meets_lose_no_more_than_the_largest_numbers_do():
@@ -89,28 +89,28 @@ def test_texels_that_no_sample_meets_lose_no_more_than_the_largest_numbers_do():
     numbers.latents[64 * 30 + 31] = np.linspace(-2, 2, numbers.spec.latent_channels)
     there = (np.array([31, 30]) + 0.5) / 64
     nearest = root_mean_square(numbers, round_decoder(numbers.decoder), uv=there)
-    assert root_mean_square(numbers, round_carefully(numbers), uv=there) < 3 * nearest
-    moved = np.abs(round_carefully(numbers) - numbers.decoder)
+    assert root_mean_square(numbers, round_gptq(numbers), uv=there) < 3 * nearest
+    moved = np.abs(round_gptq(numbers) - numbers.decoder)
     step = np.spacing(np.abs(numbers.decoder).max().astype(np.float16)).astype(np.float32)
     assert moved.max() < 2 * step
 
 
 def test_halves_stay_as_they_are():
     numbers = learnt()
-    numbers.decoder[:] = round_carefully(numbers)
-    np.testing.assert_array_equal(round_carefully(numbers), numbers.decoder)
+    numbers.decoder[:] = round_gptq(numbers)
+    np.testing.assert_array_equal(round_gptq(numbers), numbers.decoder)
 
 
 def test_it_is_the_same_each_time():
     numbers = learnt()
-    np.testing.assert_array_equal(round_carefully(numbers), round_carefully(numbers.copy()))
+    np.testing.assert_array_equal(round_gptq(numbers), round_gptq(numbers.copy()))
 
 
 @pytest.mark.parametrize("latent", [0.0, np.nan, np.inf], ids=str)
 def test_latents_that_tell_nothing_still_leave_halves(latent):
     numbers = learnt()
     numbers.latents[:] = latent
-    rounded = round_carefully(numbers)
+    rounded = round_gptq(numbers)
     assert np.isfinite(rounded).all()
     np.testing.assert_allclose(rounded, numbers.decoder, atol=4e-3)
 
@@ -118,14 +118,14 @@ def test_latents_that_tell_nothing_still_leave_halves(latent):
 def test_numbers_next_to_the_largest_half_do_not_leave_it():
     numbers = learnt()
     numbers.weights(numbers.spec.layers[0])[:, :4] = 65_519
-    assert np.isfinite(round_carefully(numbers)).all()
+    assert np.isfinite(round_gptq(numbers)).all()
 
 
 @pytest.mark.parametrize("latents", [1e-30, 1e30])
 def test_latents_of_any_size_leave_halves(latents):
     numbers = learnt()
     numbers.latents *= np.float32(latents)
-    rounded = round_carefully(numbers)
+    rounded = round_gptq(numbers)
     np.testing.assert_array_equal(rounded, rounded.astype(np.float16).astype(np.float32))
     np.testing.assert_allclose(rounded, numbers.decoder, atol=4e-3)
 
@@ -135,4 +135,4 @@ def test_numbers_beyond_half_floats_are_refused_with_a_remedy(number):
     numbers = learnt()
     numbers.decoder[7] = number
     with pytest.raises(BundleError, match="half floats end at 65504: bake again"):
-        round_carefully(numbers)
+        round_gptq(numbers)

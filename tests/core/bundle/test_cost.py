@@ -16,7 +16,7 @@ from verdigris.core.bundle.cost.cost import (
     texture_sizes,
     untrained,
 )
-from verdigris.core.bundle.cost.timing import Timing
+from verdigris.core.bundle.cost.time_responses import Timing
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.cli import main as cli
 from verdigris.core.material.evaluator import Footprint

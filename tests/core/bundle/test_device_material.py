@@ -11,13 +11,13 @@ from verdigris.core.bundle.files.arithmetic import CAREFUL, COOPERATIVE, WAYS
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.precision import halves
-from verdigris.core.bundle.precision.halves import latent_errors
-from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.bundle.precision import half_errors as halves
+from verdigris.core.bundle.precision.half_errors import latent_errors, order_units
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, stored_of
-from verdigris.core.bundle.verify.device_eval import QueryEvaluator, device_decoders
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.verify.device_decoders import device_decoders
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents
@@ -106,7 +106,7 @@ def sums_of_loops(weights, bias, x, products):
     [
         (with_sums_of(0), "cooperative"),
         (with_sums_of(20), "careful"),
-        (with_units_in_order(with_sums_of(200, 1, units=4)), "exacting"),
+        (order_units(with_sums_of(200, 1, units=4)), "exacting"),
     ],
     ids=["cooperative", "careful", "exacting"],
 )

@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.bundle.files.arithmetic import LARGEST_ERROR, WAYS
 from verdigris.core.bundle.files.reference import Points, choose_points
 from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.precision.halves import (
+from verdigris.core.bundle.precision.half_errors import (
     EXACT_PRODUCTS,
     half_errors,
     half_sums,

@@ -14,9 +14,9 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.files import checked_files as files
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.replace import set_aside_name
+from verdigris.core.bundle.files.replace_folder import set_aside_name
 from verdigris.core.bundle.scene.pack import pack
-from verdigris.core.bundle.scene.scene_bundle import open_scene
+from verdigris.core.bundle.scene.scene_pack import open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -11,9 +11,9 @@ import pytest
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.runtime import runtime
+from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.bundle.runtime.device_materials import RECORD
-from verdigris.core.bundle.runtime.runtime import (
+from verdigris.core.bundle.runtime.runtime_files import (
     TARGETS,
     TEXTS,
     network_source,

@@ -15,7 +15,7 @@ from verdigris.core.bundle.runtime.device_materials import (
     as_shader_reads,
     has_cooperative_vectors,
 )
-from verdigris.core.bundle.verify.device_eval import QueryEvaluator
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 

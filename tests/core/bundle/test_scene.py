@@ -8,10 +8,10 @@ import numpy as np
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.arithmetic import Arithmetic, most_careful
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.scene.pack import pack
-from verdigris.core.bundle.scene.scene_bundle import open_scene
-from verdigris.core.bundle.verify.device_eval import QueryEvaluator
+from verdigris.core.bundle.scene.scene_pack import open_scene
 
 from .bundles import lively_parameters, make_bundle
 from .scenes import LOOSE, TAME, damaged_copy

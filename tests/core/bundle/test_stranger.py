@@ -48,7 +48,7 @@ def test_a_stranger_stretches_no_further_than_the_limit(tmp_path):
 
 
 def test_a_stranger_reads_emission_and_opacity_as_they_were_given(tmp_path):
-    from verdigris.core.bundle.files.unlit_maps import emission_levels, opacity_levels
+    from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 
     random = np.random.default_rng(1)
     glow = random.uniform(0, 50, (4, 4, 3)).astype(np.float32)

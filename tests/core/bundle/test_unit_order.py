@@ -7,8 +7,7 @@ import pytest
 
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
-from verdigris.core.bundle.precision.halves import judge
-from verdigris.core.bundle.precision.unit_order import with_units_in_order
+from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
@@ -27,7 +26,7 @@ def units_of(parameters, index):
 @pytest.mark.parametrize("name", ["2x32", "3x64"])
 def test_the_response_is_the_same(name):
     before = lively_parameters(replace(PRESETS[name], activation="silu")).astype(np.float64)
-    after = with_units_in_order(before)
+    after = order_units(before)
     assert not np.array_equal(before.decoder, after.decoder)
     points = POINTS.uv, POINTS.lod, POINTS.wi, POINTS.wo
     wanted = evaluate_at_lod(before, *points)
@@ -36,7 +35,7 @@ def test_the_response_is_the_same(name):
 
 def test_what_halves_harm_is_last_and_kept_from_them():
     before = with_sums_of(200, 1, units=5)
-    after = with_units_in_order(before)
+    after = order_units(before)
     (large, reads), (ordered, ordered_reads) = units_of(before, 1), units_of(after, 1)
     last = [tuple(row) for row in ordered[-5:].tolist()]
     assert set(last) == {tuple(row) for row in large[:5].tolist()}
@@ -51,7 +50,7 @@ def test_what_halves_harm_is_last_and_kept_from_them():
 
 
 def test_more_than_plain_code_takes_are_left_to_plain_code_altogether():
-    found = judge(with_units_in_order(with_sums_of(200, 1, units=12)), POINTS, Bounds())
+    found = judge(order_units(with_sums_of(200, 1, units=12)), POINTS, Bounds())
     assert found.advised == "portable"
 
 
@@ -60,12 +59,12 @@ def test_materials_of_one_decoder_keep_one():
     layout = replace(alone.layout, materials=2)
     levels = [np.repeat(alone.level(level), 2, axis=0) for level in range(layout.levels)]
     latents = np.concatenate([level.reshape(-1, level.shape[-1]) for level in levels])
-    both = with_units_in_order(replace(alone, layout=layout, latents=latents))
-    np.testing.assert_array_equal(both.decoder, with_units_in_order(alone).decoder)
+    both = order_units(replace(alone, layout=layout, latents=latents))
+    np.testing.assert_array_equal(both.decoder, order_units(alone).decoder)
     np.testing.assert_array_equal(both.of_material(1).latents, alone.latents)
 
 
 def test_a_single_hidden_layer_has_no_order():
     parameters = lively_parameters(NetworkSpec(16, 1, "silu"))
-    after = with_units_in_order(parameters)
+    after = order_units(parameters)
     np.testing.assert_array_equal(after.decoder, parameters.decoder)

@@ -14,12 +14,12 @@ import pytest
 from verdigris.core import api
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points, make_reference
-from verdigris.core.bundle.files.unlit_maps import emission_levels, opacity_levels
+from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.runtime.runtime import slang_files
+from verdigris.core.bundle.runtime.runtime_files import slang_files
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.bundle.verify.device_eval import device_notes
+from verdigris.core.bundle.verify.device_decoders import device_notes
 from verdigris.core.bundle.verify.map_differences import map_differences
 from verdigris.core.bundle.verify.verify import numpy_decoder, source_notes, verify
 from verdigris.core.cli import main as cli

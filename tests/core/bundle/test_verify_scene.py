@@ -12,10 +12,10 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.scene import verify_scene as verifying
-from verdigris.core.bundle.scene.scene_bundle import Scene, open_scene
+from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.bundle.verify.device_eval import QueryEvaluator
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.cli import main as cli
 
@@ -40,7 +40,7 @@ def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(
     together = verify_scene(scene, software)
     held, most = weakref.WeakSet(), []
     read, alive = [], []
-    stored = Scene.stored
+    stored = ScenePack.stored
 
     def watched(of, indices):
         found = stored(of, indices)
@@ -56,7 +56,7 @@ def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(
 
     monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
     monkeypatch.setattr(verifying, "_AT_ONCE", 2)
-    monkeypatch.setattr(Scene, "stored", watched)
+    monkeypatch.setattr(ScenePack, "stored", watched)
     assert verify_scene(scene, software) == together
     # the two of the first decoder, in plain code and from constants, then that of the second
     assert alive == [2, 1]

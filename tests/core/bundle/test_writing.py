@@ -14,7 +14,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError, VerdigrisError
 from verdigris.core.base.lock import locked
-from verdigris.core.bundle.files import replace as replacing
+from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.scene.pack import pack

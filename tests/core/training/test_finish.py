@@ -20,7 +20,7 @@ from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.halves import judge
+from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

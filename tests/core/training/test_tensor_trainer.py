@@ -442,7 +442,7 @@ def test_given_a_state_of_another_network_when_restoring_then_the_error_names_it
 
 COUNTS = """
 import trainer_constants;
-import network.latents;
+import network.texels;
 import training.tensor.group_memory;
 import training.tensor.slots;
 import training.tensor.latent_gradients;

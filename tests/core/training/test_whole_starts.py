@@ -13,7 +13,7 @@ from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.batch.plan.estimate import Estimate, samples_of
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.progress.events import (
     Checkpointed,
@@ -73,7 +73,7 @@ def watched(clay, tmp_path):
 
 def sorted_bits(parameters):
     """As a bundle holds them, where units may stand in another order."""
-    return np.sort(round_carefully(parameters))
+    return np.sort(round_gptq(parameters))
 
 
 def test_the_best_of_them_is_kept(clay, ends, tmp_path):

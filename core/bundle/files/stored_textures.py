@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.decoder_words import LATENT_CHANNELS, LATENT_LAYERS
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, LATENT_LAYERS
+from verdigris.core.material.teacher.unlit_maps import levels
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
     BYTE,
@@ -21,7 +22,7 @@ from verdigris.core.network.quantise import (
     fit_range,
     quantise,
 )
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import LARGEST_HALF, LatentLayout
 
 _QUAD = LATENT_CHANNELS // LATENT_LAYERS
 
@@ -110,3 +111,20 @@ def _flat(level: NDArray[Any]) -> NDArray[Any]:
     """[texels, 8] of a level."""
     layers, height, width, quad = level.shape
     return np.moveaxis(level, 0, 2).reshape(height * width, layers * quad)
+
+
+def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
+    """[height, width, 4] of each mip level of a map [height, width, 3]; the fourth channel is 1."""
+    found = []
+    for level in levels(finest):
+        texels = np.ones((*level.shape[:2], 4), np.float16)
+        texels[..., :3] = np.clip(level, 0, LARGEST_HALF)
+        found.append(texels)
+    return found
+
+
+def opacity_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
+    """[height, width, 1] of each mip level of a map [height, width]."""
+    return [
+        np.rint(np.clip(level, 0, 1) * 255).astype(np.uint8)[..., None] for level in levels(finest)
+    ]

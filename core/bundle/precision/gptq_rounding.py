@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.files.weights import round_decoder
-from verdigris.core.bundle.precision.halves import to_half
+from verdigris.core.bundle.precision.half_errors import to_half
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import decoder_inputs
 from verdigris.core.network.parameters import FloatArray, Parameters
@@ -35,7 +35,7 @@ _KEPT = 1e-3
 _ROUNDS = 3
 
 
-def round_carefully(parameters: Parameters) -> NDArray[np.float32]:
+def round_gptq(parameters: Parameters) -> NDArray[np.float32]:
     """The decoder in half floats; as it is where it is in these already."""
     nearest = round_decoder(parameters.decoder)
     if np.array_equal(nearest, parameters.decoder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +17,17 @@ from verdigris.core.bundle.files.arithmetic import (
     Arithmetic,
     let_pass,
 )
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import choose_points
+from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs
 from verdigris.core.network.output import response_of
 
 if TYPE_CHECKING:
-    from verdigris.core.bundle.files.manifest_parts import Bounds
+    from numpy.typing import NDArray
+
     from verdigris.core.bundle.files.reference import Points
     from verdigris.core.network.parameters import FloatArray, Parameters
 
@@ -177,3 +183,28 @@ def half_sums(
 def to_half(x: FloatArray) -> FloatArray:
     """The nearest half floats, as doubles."""
     return x.astype(np.float16).astype(np.float64)
+
+
+def order_units(parameters: Parameters) -> Parameters:
+    """The same decoder, of each hidden layer behind the first the units last that halves harm most
+    at the points of a reference, of all its materials."""
+    rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
+    points, floor = choose_points(parameters.layout), Bounds().floor
+    materials = map(rounded.of_material, range(parameters.layout.materials))
+    harms = [rounding_harm(numbers, points, floor) for numbers in materials]
+    orders = [
+        np.argsort(np.max(layer, axis=0), kind="stable") for layer in zip(*harms, strict=True)
+    ]
+    return _reordered(parameters, orders)
+
+
+def _reordered(parameters: Parameters, orders: Sequence[NDArray[np.intp]]) -> Parameters:
+    """With the units of the hidden layers behind the first in these orders."""
+    result = replace(parameters, decoder=parameters.decoder.copy())
+    layers = parameters.spec.layers
+    for layer, behind, order in zip(layers[1:], layers[2:], orders, strict=False):
+        for rows in (result.weights(layer), result.bias(layer)):
+            rows[:] = rows[order]
+        columns = result.weights(behind)
+        columns[:] = columns[:, order]
+    return result

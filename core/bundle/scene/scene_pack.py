@@ -24,7 +24,6 @@ from verdigris.core.bundle.files.checked_files import (
     read_texture,
     read_whole,
 )
-from verdigris.core.bundle.files.decoder_words import network_json, parse_network
 from verdigris.core.bundle.files.manifest import (
     LARGEST_MANIFEST,
     MAJOR,
@@ -35,6 +34,7 @@ from verdigris.core.bundle.files.manifest import (
     require_own_files,
     require_response,
 )
+from verdigris.core.bundle.files.manifest_network import network_json, parse_network
 from verdigris.core.bundle.files.manifest_parts import (
     EMISSION_FORMATS,
     LARGEST_REFERENCE,
@@ -114,7 +114,7 @@ class SceneMaterial:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ScenePack:
     """A scene whose manifest was read and checked; its other files are read when asked for."""
 
     folder: Path
@@ -207,7 +207,7 @@ class Scene:
         return data[begin : begin + self.decoder_bytes]
 
 
-def open_scene(path: Path) -> Scene:
+def open_scene(path: Path) -> ScenePack:
     """Reads a scene's manifest, checks it, and that its files have the lengths it says."""
     path = Path(path)
     folder = find_bundle_folder(path)
@@ -233,7 +233,7 @@ def is_scene(path: Path) -> bool:
         return False
 
 
-def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
+def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     """Reads what encode() writes; everything that is wrong is an error with its field."""
     fields = parse_json(data, file)
     is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
@@ -254,7 +254,9 @@ def parse_scene(data: bytes, file: str, folder: Path) -> Scene:
         for each in fields.tables("materials", MOST_MATERIALS)
     )
     advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
-    scene = Scene(folder, spec, record, tensors, size, materials, parse_runtime(fields), advised)
+    scene = ScenePack(
+        folder, spec, record, tensors, size, materials, parse_runtime(fields), advised
+    )
     require_own_files(scene.named_records, file)
     names = [material.name for material in materials]
     fields.require(len({*names}) == len(names), "materials", "each must have a name of its own")

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Source, open_device
+from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.device_materials import (
-    DeviceMaterials,
     RuntimeChoice,
-    Stored,
     fastest_advised,
     stored_of,
 )
-from verdigris.core.bundle.runtime.runtime import ENTRY_POINT, fits_in_constants, other_modules
+from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.runtime.runtime_files import other_modules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,59 +32,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Decoder = Callable[[Floats, Floats, Floats, Floats], Floats]
-
-QUERIES = Source("bundle/runtime/evaluate_queries")
-# NeuralQuery of evaluate_queries.slang.
-QUERY = np.dtype(
-    [
-        ("uv", "<f4", 2),
-        ("lod", "<f4"),
-        ("material", "<u4"),
-        ("wi", "<f4", 3),
-        ("random", "<f4"),
-        ("wo", "<f4", 3),
-        ("reserved", "<u4"),
-    ]
-)
-
-
-class QueryEvaluator:
-    """Lists of queries to several materials of one network."""
-
-    def __init__(
-        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
-    ) -> None:
-        self.materials = DeviceMaterials(materials, device, choice)
-        self._device = device
-
-    def response(
-        self,
-        uv: Floats,
-        lod: Floats | float,
-        wi: Floats,
-        wo: Floats,
-        material: NDArray[Any] | int = 0,
-        random: Floats | float = 0.0,
-    ) -> Floats:
-        """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering."""
-        queries = np.zeros(len(uv), QUERY)
-        values = {"uv": uv, "lod": lod, "wi": wi, "wo": wo, "material": material, "random": random}
-        for name, value in values.items():
-            queries[name] = value
-        materials = self.materials
-        output = materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
-        self._device.dispatch(
-            materials.kernel((QUERIES,), ENTRY_POINT),
-            len(uv),
-            {
-                "neuralQueries": materials.buffer(queries, QUERY.itemsize),
-                "neuralQueryCount": len(uv),
-                "neuralResponses": output,
-                **materials.bindings(),
-            },
-        )
-        found = output.to_numpy().view(np.float32).reshape(-1, 4)
-        return np.ascontiguousarray(found[:, :3])
 
 
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:

@@ -12,8 +12,16 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from verdigris.core.base.errors import BundleError
-from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of, resolved
+from verdigris.core.base.errors import BundleError, put_elsewhere, reason
+from verdigris.core.base.lock import locked
+from verdigris.core.base.outputs import (
+    MANIFEST_FILE,
+    WEIGHTS_FILE,
+    check_no_bundle,
+    kind_of,
+    resolved,
+    temporary_name,
+)
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 
 # What a file will hold, or what reads it when it is written: a large one is not kept until then.
@@ -21,6 +29,31 @@ Content = bytes | Callable[[], bytes]
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+
+
+def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
+    """Writes a folder of files that manifest.json is one of, in the place of the one before, which
+    must be of the same kind; not among the files of another."""
+    # a name that is too long is refused where it is locked
+    with contextlib.suppress(OSError):
+        path = resolved(path) if path.is_symlink() else path
+    if path.name in ("", ".."):
+        raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
+    check_no_bundle(path.parent, path)
+    with locked(path.parent, path.name):
+        clear_leftovers(path)
+        check_replaceable(path, kind)
+        new = temporary_name(path)
+        try:
+            write_folder(new, files)
+            put_in_place(new, path)
+        except OSError as failure:
+            raise BundleError(
+                f"{path}: cannot be written ({reason(failure)}): {put_elsewhere(failure)}"
+            ) from None
+        finally:
+            remove_folder(new)
+    return path
 
 
 def set_aside_name(target: Path) -> Path:

@@ -1,0 +1,70 @@
+"""Evaluates lists of queries with the runtime shader that engines get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Device, Source
+from verdigris.core.bundle.runtime.device_materials import DeviceMaterials, RuntimeChoice, Stored
+from verdigris.core.bundle.runtime.runtime_files import ENTRY_POINT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.files.reference import Floats
+
+QUERIES = Source("bundle/runtime/evaluate_queries")
+# NeuralQuery of evaluate_queries.slang.
+QUERY = np.dtype(
+    [
+        ("uv", "<f4", 2),
+        ("lod", "<f4"),
+        ("material", "<u4"),
+        ("wi", "<f4", 3),
+        ("random", "<f4"),
+        ("wo", "<f4", 3),
+        ("reserved", "<u4"),
+    ]
+)
+
+
+class QueryEvaluator:
+    """Lists of queries to several materials of one network."""
+
+    def __init__(
+        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
+    ) -> None:
+        self.materials = DeviceMaterials(materials, device, choice)
+        self._device = device
+
+    def response(
+        self,
+        uv: Floats,
+        lod: Floats | float,
+        wi: Floats,
+        wo: Floats,
+        material: NDArray[Any] | int = 0,
+        random: Floats | float = 0.0,
+    ) -> Floats:
+        """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering."""
+        queries = np.zeros(len(uv), QUERY)
+        values = {"uv": uv, "lod": lod, "wi": wi, "wo": wo, "material": material, "random": random}
+        for name, value in values.items():
+            queries[name] = value
+        materials = self.materials
+        output = materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
+        self._device.dispatch(
+            materials.kernel((QUERIES,), ENTRY_POINT),
+            len(uv),
+            {
+                "neuralQueries": materials.buffer(queries, QUERY.itemsize),
+                "neuralQueryCount": len(uv),
+                "neuralResponses": output,
+                **materials.bindings(),
+            },
+        )
+        found = output.to_numpy().view(np.float32).reshape(-1, 4)
+        return np.ascontiguousarray(found[:, :3])

@@ -1,0 +1,79 @@
+"""The generated Slang module of a decoder shape: its sizes, and the places of its weights."""
+
+from __future__ import annotations
+
+from verdigris.core.base.device import MOST_CONSTANT_BYTES
+from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.bundle.precision.half_errors import CAREFUL_UNITS
+from verdigris.core.network.spec import (
+    ACTIVATIONS,
+    COSINE_OFFSET,
+    FRAME_INPUTS,
+    HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
+    LOGARITHM_SHARE,
+    SMELU_WIDTH,
+    STRETCH_LIMIT,
+    NetworkSpec,
+)
+
+NETWORK_MODULE = "neural_network"
+_HALVES = 2
+
+
+def fits_in_constants(spec: NetworkSpec) -> bool:
+    """Whether NeuralFloats of this network may be a constant buffer."""
+    floats = plan_tensors(spec)[1] // _HALVES
+    return 4 * floats <= MOST_CONSTANT_BYTES
+
+
+def network_source(spec: NetworkSpec) -> str:
+    """The one module that differs from network to network: its shape and where its weights lie."""
+    tensors, size = plan_tensors(spec)
+    places = {tensor.name: tensor for tensor in tensors}
+    layers = range(len(spec.layers))
+    matrices = [places[weights_name(layer)] for layer in layers]
+    numbers: dict[str, int | float] = {
+        "kLatentChannels": spec.latent_channels,
+        "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
+        "kFrameCount": spec.frame_count,
+        "kFrameInputs": FRAME_INPUTS,
+        "kInputs": spec.inputs,
+        "kPaddedInputs": matrices[0].row_stride // _HALVES,
+        "kHiddenWidth": spec.hidden_width,
+        "kPaddedHidden": matrices[1].row_stride // _HALVES,
+        "kHiddenLayers": spec.hidden_layers,
+        "kCarefulUnits": min(CAREFUL_UNITS, spec.hidden_width),
+        "kOutputs": spec.outputs,
+        "kWeightBytes": size,
+        "kFrames": places[FRAMES].offset,
+        "kOutputShift": float(spec.output_shift),
+        "kOutputLimit": float(spec.output_limit),
+        "kLeakySlope": LEAKY_SLOPE,
+        "kSmeluWidth": SMELU_WIDTH,
+        "kLengthEpsilon": LENGTH_EPSILON,
+        "kHalfZMinimum": HALF_Z_MINIMUM,
+        "kStretchLimit": STRETCH_LIMIT,
+        "kCosineOffset": COSINE_OFFSET,
+        "kLogarithmShare": LOGARITHM_SHARE,
+    }
+    lines = [
+        "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
+        "// kPadded... are lengths of rows with their padding.",
+        "",
+        *(
+            f"public static const int k{name} = {number};"
+            for number, name in enumerate(ACTIVATIONS.values())
+        ),
+        f"public static const int kActivation = k{ACTIVATIONS[spec.activation]};",
+    ]
+    for name, value in numbers.items():
+        kind = "int" if isinstance(value, int) else "float"
+        lines.append(f"public static const {kind} {name} = {value!r};")
+    biases = [places[bias_name(layer)] for layer in layers]
+    for name, chosen in (("kMatrices", matrices), ("kBiases", biases)):
+        offsets = ", ".join(str(tensor.offset) for tensor in chosen)
+        lines.append(f"public static const uint {name}[{len(chosen)}] = {{ {offsets} }};")
+    return "\n".join(lines) + "\n"
