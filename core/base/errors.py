@@ -77,6 +77,10 @@ class SettingsError(VerdigrisError):
     """A setting outside what it may be."""
 
 
+class SceneError(VerdigrisError):
+    """A scene that cannot be read, or that asks for something impossible."""
+
+
 class BundleError(VerdigrisError):
     """A bundle, or a file in one, that cannot be read or written, or that does not hold."""
 

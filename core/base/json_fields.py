@@ -1,18 +1,25 @@
-"""Reads JSON that anyone may have written: fields are checked, errors name file and field."""
+"""Reads JSON from outside: manifests, scenes, commands and settings.
+
+Errors name the file, the field, the value and the remedy. They are of the class that the caller
+chooses.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterator
+import typing
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.errors import BundleError
+from verdigris.core.base.errors import BundleError, VerdigrisError, reason
+from verdigris.core.base.working_folder import require_for
 
 # Plain names only: no folders, no drives, nothing hidden, nothing that a system treats specially.
 LONGEST_FILE_NAME = 128
@@ -20,20 +27,32 @@ _FILE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{LONGEST_FILE_NAME - 2}
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LONGEST_TEXT = 4096
-# Just below what single floats end at.
+# Just below the largest single float.
 LARGEST_SINGLE = 3e38
 _MOST_DIGITS = 4000
 _LARGEST_NUMBER = 1e300
-# Objects and lists in each other. Who writes what was read goes as deep again.
+_LARGEST_WHOLE = (1 << 63) - 1
+# Nested objects and lists. Writers recurse as deep.
 _DEEPEST = 100
+_REQUIRED = object()
+_TYPES: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
 
 
-def refuse(file: str, field: str, value: object, remedy: str) -> NoReturn:
-    raise BundleError(f"{file}: {field} is {shortened(value)}: {remedy}")
+def refuse(
+    file: str, field: str, value: object, remedy: str, error: type[VerdigrisError] = BundleError
+) -> NoReturn:
+    raise error(f"{file}: {field} is {shortened(value)}: {remedy}")
 
 
 def shortened(value: object) -> str:
-    """What a message shows of a value: a damaged file can hold megabytes of it."""
+    """A value as an error shows it: a damaged file can hold megabytes of it."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}…"
 
@@ -47,8 +66,13 @@ def is_plain_file_name(name: str) -> bool:
     return bool(_FILE_NAME.fullmatch(name)) and not _RESERVED.fullmatch(name)
 
 
-def parse_json(data: bytes, file: str) -> Fields:
-    """The object at the top of a JSON file; numbers that are none and names given twice refused."""
+def load_json(
+    data: bytes,
+    file: str,
+    error: type[VerdigrisError] = BundleError,
+    encoding: str = "utf-8",
+) -> Any:
+    """The value in a JSON text. Refuses NaN, infinities, names given twice and deep nesting."""
 
     def constant(text: str) -> NoReturn:
         raise ValueError(f"{text} is no number of JSON")
@@ -56,7 +80,7 @@ def parse_json(data: bytes, file: str) -> Fields:
     def whole(text: str) -> int:
         digits = len(text.removeprefix("-"))
         if digits > _MOST_DIGITS:
-            raise BundleError(f"{file}: holds a number of too many digits: {digits}")
+            raise error(f"{file}: holds a number of too many digits: {digits}")
         return int(text)
 
     def number(text: str) -> float:
@@ -71,33 +95,55 @@ def parse_json(data: bytes, file: str) -> Fields:
             seen: set[str] = set()
             for name, _ in items:
                 if name in seen:
-                    raise ValueError(f"{shortened(name)} is given twice")
+                    raise error(f"{file}: {shortened(name)} is given twice: leave one out")
                 seen.add(name)
         return found
 
     try:
-        text = data.decode()
         value = json.loads(
-            text,
+            data.decode(encoding),
             parse_constant=constant,
             parse_float=number,
             parse_int=whole,
             object_pairs_hook=pairs,
         )
-        if isinstance(value, dict) and _is_deep(value):
-            raise RecursionError
-        # a lone surrogate cannot be shown, nor be the name of anything
-        json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
-        raise BundleError(f"{file}: is nested too deeply") from None
+        raise error(f"{file}: is nested too deeply") from None
     except ValueError as failure:
-        raise BundleError(f"{file}: is not JSON: {str(failure)[:200]}") from None
+        raise error(f"{file}: is not JSON: {str(failure)[:200]}") from None
+    if isinstance(value, dict | list) and _is_deep(value):
+        raise error(f"{file}: is nested too deeply")
+    return value
+
+
+def parse_json(data: bytes, file: str) -> Fields:
+    """The object at the top of a JSON file of a bundle."""
+    value = load_json(data, file)
     if not isinstance(value, dict):
         refuse(file, "the top", value, "it must be an object")
+    try:
+        # a lone surrogate cannot be printed
+        json.dumps(value, ensure_ascii=False).encode()
+    except ValueError as failure:
+        raise BundleError(f"{file}: is not JSON: {str(failure)[:200]}") from None
     return Fields(file, "", value)
 
 
-def _is_deep(value: dict[str, Any]) -> bool:
+def read_json_file(path: Path, error: type[VerdigrisError], most_bytes: int) -> Any:
+    """The value in a file that people write: it may begin with a byte order mark."""
+    try:
+        if path.stat().st_size > most_bytes:
+            raise error(f"{path}: has more than {most_bytes >> 20} MB: split it")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        require_for(path)
+        raise error(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as failure:
+        raise error(f"{path}: cannot be read ({reason(failure)}): choose a file") from None
+    return load_json(data, str(path), error, "utf-8-sig")
+
+
+def _is_deep(value: dict[str, Any] | list[Any]) -> bool:
     level: list[dict[str, Any] | list[Any]] = [value]
     for _ in range(_DEEPEST):
         level = [
@@ -116,27 +162,67 @@ class Fields:
     file: str
     """Named in errors."""
     path: str
-    """Where the object is in the file, as in `weights.tensors[3]`."""
+    """Of the object in the file, as in `weights.tensors[3]`."""
     values: dict[str, Any]
     """As read."""
+    error: type[VerdigrisError] = BundleError
+    """The class of errors."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.values
 
     def refuse(self, name: str, remedy: str) -> NoReturn:
-        refuse(self.file, self.name_of(name), self.values.get(name), remedy)
+        refuse(self.file, self.name_of(name), self.values.get(name), remedy, self.error)
 
     def require(self, holds: bool, name: str, remedy: str) -> None:
         if not holds:
             self.refuse(name, remedy)
+
+    def require_known(self, known: Iterable[str]) -> None:
+        """Refuses fields of other names."""
+        choices = [*known]
+        for name in self.values:
+            if name not in choices:
+                text = f"{self.file}: {shortened(self.name_of(name))} is not known"
+                raise self.error(f"{text}: use one of {', '.join(map(self.name_of, choices))}")
 
     def name_of(self, name: str) -> str:
         return f"{self.path}.{name}" if self.path else name
 
     def value(self, name: str) -> Any:
         if name not in self.values:
-            raise BundleError(f"{self.file}: {self.name_of(name)} is missing")
+            raise self.error(f"{self.file}: {self.name_of(name)} is missing")
         return self.values[name]
+
+    def typed(self, name: str, kind: Any, default: Any = _REQUIRED) -> Any:
+        """A field of a type: str, int, float, bool, list, dict, or a tuple of these, which is a
+        list in JSON."""
+        if default is not _REQUIRED and name not in self.values:
+            return default
+        value = self.value(name)
+        self.require(_has_type(value, kind), name, f"it must be {_describe_type(kind)}")
+        return _converted(value, kind)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts, or one text alone; empty where the field is missing."""
+        value = self.values.get(name, [])
+        found = [value] if isinstance(value, str) else value
+        remedy = "it must be a text, or a list of texts"
+        self.require(_has_type(found, tuple[str, ...]), name, remedy)
+        return tuple(found)
+
+    def find_positive(self, name: str) -> float | None:
+        """A number above 0; None where the field is missing or null."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        self.require(_is_number(value) and value > 0, name, "it must be a number above 0")
+        return float(value)
+
+    def require_like(self, name: str, example: object) -> None:
+        """Refuses a value of another type than the example's."""
+        remedy = f"use a value such as {example!r}"
+        self.require(_is_like(self.value(name), example), name, remedy)
 
     def text(self, name: str) -> str:
         value = self.value(name)
@@ -203,7 +289,7 @@ class Fields:
     def table(self, name: str) -> Fields:
         value = self.value(name)
         self.require(isinstance(value, dict), name, "it must be an object")
-        return Fields(self.file, self.name_of(name), value)
+        return Fields(self.file, self.name_of(name), value, self.error)
 
     def tables(self, name: str, most: int) -> Iterator[Fields]:
         value = self.value(name)
@@ -211,7 +297,88 @@ class Fields:
         holds = holds and all(isinstance(item, dict) for item in value)
         self.require(holds, name, f"it must be a list of 1 to {most} objects")
         for index, item in enumerate(value):
-            yield Fields(self.file, f"{self.name_of(name)}[{index}]", item)
+            yield Fields(self.file, f"{self.name_of(name)}[{index}]", item, self.error)
+
+
+def fields_of(value: Any, file: str, path: str, error: type[VerdigrisError]) -> Fields:
+    """A value of a file, which must be an object."""
+    if not isinstance(value, dict):
+        refuse(file, path or "the top", value, "it must be an object", error)
+    return Fields(file, path, value, error)
+
+
+def find_table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object of this name; an empty one where there is none."""
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def find_number(values: Mapping[str, Any], name: str) -> float | None:
+    """The number of this name, if floats hold it; None where there is none."""
+    value = values.get(name)
+    return float(typing.cast(float, value)) if _is_number(value) else None
+
+
+def find_whole(values: Mapping[str, Any], name: str) -> int | None:
+    """The whole number of this name, if 64 bits hold it; None where there is none."""
+    value = values.get(name)
+    return value if type(value) is int and abs(value) <= _LARGEST_WHOLE else None
+
+
+def _is_text(value: object) -> bool:
+    """Whether a file can be named so: half a letter, as JSON can escape it, is none."""
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _has_type(value: object, kind: Any) -> bool:
+    if typing.get_origin(kind) is tuple:
+        inner = typing.get_args(kind)
+        has_length = inner[-1] is Ellipsis or (isinstance(value, list) and len(value) == len(inner))
+        return isinstance(value, list) and has_length and all(_has_type(v, inner[0]) for v in value)
+    if kind is float:
+        return _is_number(value)
+    if kind is str:
+        return _is_text(value)
+    # true and false are whole numbers for Python
+    return isinstance(value, typing.get_origin(kind) or kind) and (
+        isinstance(value, bool) == (kind is bool)
+    )
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    if typing.get_origin(kind) is tuple:
+        return tuple(_converted(item, typing.get_args(kind)[0]) for item in value)
+    return float(value) if kind is float else value
+
+
+def _describe_type(kind: Any) -> str:
+    if typing.get_origin(kind) is tuple:
+        inner = typing.get_args(kind)
+        count = "a list" if inner[-1] is Ellipsis else f"a list of {len(inner)}"
+        return f"{count}: {_TYPES[inner[0]]} each"
+    return _TYPES[typing.get_origin(kind) or kind]
+
+
+def _is_like(value: object, example: object) -> bool:
+    if isinstance(example, bool | str):
+        return type(value) is type(example)
+    if isinstance(example, float):
+        return _is_number(value)
+    if isinstance(example, tuple):
+        return isinstance(value, list | tuple) and _is_finite(value)
+    return type(value) is type(example) and _is_finite(value)
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, int | float) or isinstance(value, bool) or _is_number(value)
 
 
 def _is_number(value: object) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.device import CHOICE_VARIABLE
+from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.farm.dask_worker import bake_on_worker
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.child import FAILED, STOPPED, Outcome
 from verdigris.core.batch.run.engine import THREADS_OF_A_BAKE, Message
-from verdigris.core.batch.scene.fields import SceneError
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.errors import SceneError
 from verdigris.core.base.process_end import ending_signals, handled
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
@@ -18,7 +19,6 @@ from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_jso
 from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
 from verdigris.core.batch.run.drive import UP_TO_DATE, Drive, Manner, Result
 from verdigris.core.batch.run.engine import LocalEngine
-from verdigris.core.batch.scene.fields import SceneError
 
 OUTCOMES = "outcomes"
 Say = Callable[[str], None]

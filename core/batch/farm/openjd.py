@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.scene.fields import SceneError, read_json
+from verdigris.core.base.errors import SceneError
+from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 
 SPECIFICATION = "jobtemplate-2023-09"
 MOST_TASKS_OF_A_STEP = 1024
 _LONGEST_NAME = 64
 _BRACES = ("{{", "}}")
 _NOTICE_SECONDS = 60
+_LARGEST_RULES = 16 << 20
 _WHAT = {"Scene": "The scene.", "Out": "Folder of the bundles."}
 
 
@@ -171,21 +173,19 @@ def read_path_rules(path: Path | None) -> tuple[PathRule, ...]:
     """The rules that a session has written for its tasks."""
     if path is None:
         return ()
-    found = read_json(path)
-    rules = found.get("path_mapping_rules", []) if isinstance(found, dict) else None
-    if not isinstance(rules, list):
-        raise SceneError(f"{path}: path_mapping_rules is {rules!r}: use a list")
-    try:
-        return tuple(
-            PathRule(
-                str(rule["source_path"]),
-                str(rule["source_path_format"]).upper() == "WINDOWS",
-                str(rule["destination_path"]),
-            )
-            for rule in rules
-        )
-    except (KeyError, TypeError) as failure:
-        raise SceneError(f"{path}: a rule has no {failure}") from None
+    found = fields_of(read_json_file(path, SceneError, _LARGEST_RULES), str(path), "", SceneError)
+    return tuple(
+        _parse_path_rule(fields_of(rule, str(path), f"path_mapping_rules[{number}]", SceneError))
+        for number, rule in enumerate(found.typed("path_mapping_rules", list, []))
+    )
+
+
+def _parse_path_rule(rule: Fields) -> PathRule:
+    return PathRule(
+        rule.typed("source_path", str),
+        rule.typed("source_path_format", str).upper() == "WINDOWS",
+        rule.typed("destination_path", str),
+    )
 
 
 def map_path(path: str, rules: Sequence[PathRule]) -> str:

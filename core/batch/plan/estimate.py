@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.batch.plan.free_fields import find_number, find_whole, table
+from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.network.spec import require_preset
 from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -33,7 +33,7 @@ class Estimate:
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Takes the `source` section of a bundle into account."""
-        settings = table(source, "settings")
+        settings = find_table(source, "settings")
         seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
         batch = find_whole(settings, "batch") or 0
         if min(seconds, step, batch) <= 0:

@@ -11,16 +11,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
+from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError, reason
+from verdigris.core.base.json_fields import find_table
 from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
 from verdigris.core.batch.plan.facts import Wanted, find_differences, gather, plain, with_group
-from verdigris.core.batch.plan.free_fields import table
 from verdigris.core.batch.plan.hashes import Hashes
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.task import Member, Task
 from verdigris.core.batch.scene.documents import Documents
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.fields import unreadable
 from verdigris.core.batch.scene.groups import Grouping, group_of, members_by_group
 from verdigris.core.batch.scene.scene import Scene
 from verdigris.core.bundle.files.manifest import SUFFIX
@@ -142,7 +141,7 @@ def make_plan(
     estimate = Estimate()
     judged = [judge(each, choices) for each in planned]
     for each in judged:
-        estimate.learn(table(each.found, "source"))
+        estimate.learn(find_table(each.found, "source"))
     hashes.save()
     materials = _meant(_whole_groups(judged), scene)
     return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)
@@ -173,8 +172,14 @@ def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Plan
     except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
     except OSError as failure:
-        return replace(planned, state=State.BROKEN, reasons=(unreadable(failure),))
+        return replace(planned, state=State.BROKEN, reasons=(_describe_unreadable(failure),))
     return replace(planned, wanted=wanted)
+
+
+def _describe_unreadable(failure: OSError) -> str:
+    """The error of a file that the scene names, with its remedy."""
+    why = reason(failure)
+    return f"{failure.filename or 'a file'}: cannot be read ({why}): correct the path, or the file"
 
 
 def _is_there(path: Path) -> bool:

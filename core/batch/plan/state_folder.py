@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_file
 from verdigris.core.base.process_end import ending_signals, handled
-from verdigris.core.batch.scene.fields import SceneError
 
 FOLDER = ".verdigris"
 LOGS, ALONE, ALONE_FILE = "logs", "alone", "alone.json"

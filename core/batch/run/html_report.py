@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from verdigris.core.batch.plan.free_fields import find_number, table
+from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.batch.plan.words import clock, count, size
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
 from verdigris.core.bundle.files.write import PREVIEW_FILE
@@ -111,9 +111,9 @@ def _table(rows: list[Row]) -> Iterator[str]:
 def _numbers(row: Row) -> list[str]:
     if row.status not in (BAKED, CURRENT):
         return [""] * 5 + [clock(row.seconds) if row.seconds else ""]
-    errors = table(row.manifest, "errors")
-    samples, sphere = table(errors, "samples"), table(errors, "sphere")
-    loaded = find_number(table(row.manifest, "cost"), "loaded_bytes")
+    errors = find_table(row.manifest, "errors")
+    samples, sphere = find_table(errors, "samples"), find_table(errors, "sphere")
+    loaded = find_number(find_table(row.manifest, "cost"), "loaded_bytes")
     return [
         _number(find_number(samples, "log_mae"), 4),
         _number(find_number(samples, "smape"), 3),
@@ -184,8 +184,8 @@ def _article(row: Row) -> Iterator[str]:
 
 
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
-    source = table(row.manifest, "source")
-    settings = table(source, "settings")
+    source = find_table(row.manifest, "source")
+    settings = find_table(source, "settings")
     if row.manifest:
         log_mae, smape, psnr, flip, loaded, _ = _numbers(row)
         if log_mae:

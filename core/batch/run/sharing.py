@@ -14,8 +14,8 @@ from typing import Any
 
 from verdigris.core.baking.state.checkpoint import STATE_SUFFIX, state_path
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.batch.plan.facts import find_differences
-from verdigris.core.batch.plan.free_fields import find_number, table
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name, work_for
 from verdigris.core.batch.plan.state_folder import ALONE, ALONE_FILE, write_json
 from verdigris.core.batch.run.child import BAKED
@@ -118,8 +118,8 @@ class Alone:
     def _find(self, planned: Planned) -> Mapping[str, Any] | None:
         if planned.wanted is None:
             return None
-        kept = table(self._known, planned.entry.name)
-        return table(kept, "errors") if kept.get("key") == self._key(planned) else None
+        kept = find_table(self._known, planned.entry.name)
+        return find_table(kept, "errors") if kept.get("key") == self._key(planned) else None
 
     def _keep(self, planned: Planned, errors: Any) -> None:
         self._known[planned.entry.name] = {"key": self._key(planned), "errors": dict(errors)}
@@ -141,4 +141,4 @@ def _checkpoint_of(planned: Planned) -> Path:
 
 
 def _log_mae(errors: Mapping[str, Any]) -> float | None:
-    return find_number(table(errors, "samples"), "log_mae")
+    return find_number(find_table(errors, "samples"), "log_mae")

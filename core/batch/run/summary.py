@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.batch.plan.free_fields import find_number, find_whole, table
+from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.batch.plan.plan import Plan, Planned, State
 from verdigris.core.batch.run.drive import NOT_REACHED, Result
 from verdigris.core.batch.run.sharing import Alone, SharingCost
@@ -50,17 +50,17 @@ class Row:
     @property
     def log_mae(self) -> float:
         """Error on held-out samples; not a number where there is no bundle."""
-        value = find_number(table(table(self.manifest, "errors"), "samples"), "log_mae")
+        value = find_number(find_table(find_table(self.manifest, "errors"), "samples"), "log_mae")
         return math.nan if value is None else value
 
     @property
     def decoder_bytes(self) -> int:
         """Of the weights in its bundle; 0 where there is none."""
-        return find_whole(table(self.manifest, "cost"), "weights_bytes") or 0
+        return find_whole(find_table(self.manifest, "cost"), "weights_bytes") or 0
 
     def parts(self, fate: str) -> list[tuple[str, str]]:
         """What was kept, approximated or dropped of the material: name and how."""
-        found = table(self.manifest, "report").get(fate)
+        found = find_table(self.manifest, "report").get(fate)
         return [
             (str(part.get("name")), str(part.get("how") or ""))
             for part in (found if isinstance(found, list) else [])
@@ -91,8 +91,8 @@ class Row:
             "notes": list(self.notes),
             "group": self.group,
             "sharing": self.sharing.as_json() if self.sharing else None,
-            "errors": table(self.manifest, "errors"),
-            "cost": table(self.manifest, "cost"),
+            "errors": find_table(self.manifest, "errors"),
+            "cost": find_table(self.manifest, "cost"),
             "approximated": [name for name, _ in self.parts("approximated")],
             "dropped": [name for name, _ in self.parts("dropped")],
         }
@@ -201,7 +201,8 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         outcome.seconds if outcome else 0.0,
         result.attempts if result else 0,
         outcome.from_step if outcome else 0,
-        (outcome.device if outcome else "") or str(table(manifest, "source").get("device", "")),
+        (outcome.device if outcome else "")
+        or str(find_table(manifest, "source").get("device", "")),
         tuple(outcome.warnings) if outcome else (),
         planned.entry.all_notes,
         planned_now.group,

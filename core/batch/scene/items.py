@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.base.errors import why_no_folder
+from verdigris.core.base.errors import SceneError, why_no_folder
+from verdigris.core.base.json_fields import Fields, fields_of
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.fields import SceneError, Values
 from verdigris.core.batch.scene.links import distinct, identity
 from verdigris.core.batch.scene.rules import WISHES, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.scene.scene_names import why_no_name
@@ -29,34 +29,37 @@ class Item:
     """Whether it gives its material another name."""
 
 
-def search_folders(found: Values, here: Callable[[str], Path]) -> list[Path]:
+def search_folders(found: Fields, here: Callable[[str], Path]) -> list[Path]:
     """Where images are looked for; each must be there, or every image would be missed by itself."""
     folders = [here(each) for each in found.texts("search")]
     for folder in folders:
         why = why_no_folder(folder)
         if why:
-            raise SceneError(f"{found.where}: search: {why}: correct it, or leave it out")
+            field = found.name_of("search")
+            raise SceneError(f"{found.file}: {field}: {why}: correct it, or leave it out")
     return folders
 
 
 def read_item(
-    item: Any, where: str, here: Callable[[str], Path], base: Path, reading: Reading
+    item: Any, file: str, path: str, here: Callable[[str], Path], base: Path, reading: Reading
 ) -> Item:
     """One item: a path, a pattern of paths, or an object."""
+    where = f"{file}: {path}"
     if isinstance(item, str):
         return Item(tuple(_of_pattern(item, where, here, base, reading)))
-    found = Values(item, where, (*_FIELDS, *WISHES))
+    found = fields_of(item, file, path, SceneError)
+    found.require_known((*_FIELDS, *WISHES))
     search = (*search_folders(found, here), *reading.search)
-    outside = found.flag("allow_outside") or reading.allow_outside
+    outside = found.typed("allow_outside", bool, False) or reading.allow_outside
     own = replace(reading, search=search, allow_outside=outside)
-    entries = _of_pattern(found.text("source"), where, here, base, own)
+    entries = _of_pattern(found.typed("source", str, ""), where, here, base, own)
     wanted = found.texts("materials")
     if wanted:
         there = ", ".join(entry.material or entry.name for entry in entries)
         entries = [entry for entry in entries if entry.problem or fits_any(entry.material, wanted)]
         if not entries:
             raise SceneError(f"{where}: no material is called {', '.join(wanted)}; there: {there}")
-    name = found.text("name")
+    name = found.typed("name", str, "")
     if name:
         if len(entries) != 1:
             raise SceneError(
@@ -67,7 +70,7 @@ def read_item(
             raise SceneError(f"{where}: {why_no_name(name)}")
         entries = [replace(entries[0], name=name)]
     wishes = {key: value for key, value in found.values.items() if key in WISHES}
-    rule = parse_rule(wishes, where, base, ("*",)) if wishes else None
+    rule = parse_rule(wishes, file, path, base, ("*",)) if wishes else None
     return Item(tuple(entries), rule, bool(name))
 
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.errors import SceneError, SettingsError
+from verdigris.core.base.json_fields import fields_of
 from verdigris.core.batch.scene.entry import Wish, check_changes
-from verdigris.core.batch.scene.fields import SceneError, Values
 from verdigris.core.batch.scene.scene_names import why_no_name
 from verdigris.core.settings.bake_settings import TRAINERS
 from verdigris.core.settings.presets import require_settings
@@ -50,22 +50,25 @@ class Rule:
         return fits_any(name, self.match)
 
 
-def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
+def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
     """A rule of a scene's JSON; `match` is given where the object itself names its materials."""
-    found = Values(values, where, WISHES if match else _FIELDS)
+    found = fields_of(values, file, path, SceneError)
+    found.require_known(WISHES if match else _FIELDS)
+    where = f"{file}: {path}"
 
     def text(name: str) -> str | None:
-        return found.text(name) if name in found else None
+        value: str | None = found.typed(name, str, None)
+        return value
 
     folder = text("out")
     if folder is not None and (Path(folder).is_absolute() or ".." in Path(folder).parts):
-        found.refuse("out", "a folder below that of the scene's bundles")
+        found.refuse("out", "use a folder below that of the scene's bundles")
     group = text("group")
     if group and why_no_name(group):
         raise SceneError(f"{where}: group: {why_no_name(group)}")
-    settings, preset = found.table("settings"), text("preset")
+    settings, preset = found.typed("settings", dict, {}), text("preset")
     try:
-        # what fits no material is told once, and not by each
+        # reported once, and not for each material
         check_changes(settings)
         if preset:
             require_settings(preset, TRAINERS[0])
@@ -77,11 +80,11 @@ def parse_rule(values: Any, where: str, base: Path, match: tuple[str, ...] = ())
         settings,
         text("importance"),
         text("directions"),
-        found.number("time_limit"),
-        found.number("target_error"),
+        found.find_positive("time_limit"),
+        found.find_positive("target_error"),
         group,
         folder,
-        found.flag("skip") if "skip" in found else None,
+        found.typed("skip", bool, None),
         base,
     )
 

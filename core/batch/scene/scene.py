@@ -8,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.base.errors import SceneError
+from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.batch.scene.documents import Documents
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.fields import SceneError, Values, read_json
 from verdigris.core.batch.scene.items import join_items, read_item, search_folders
 from verdigris.core.batch.scene.rules import Rule, find_wish, fits_any, parse_rule
 from verdigris.core.batch.scene.scene_names import require_pack_names, why_no_name
-from verdigris.core.batch.scene.sources import Reading, entries_of, is_hand_over, unique
+from verdigris.core.batch.scene.sources import (
+    LARGEST_SCENE,
+    Reading,
+    entries_of,
+    is_hand_over,
+    unique,
+)
 
 VERSION = 1
 DEFAULT_FOLDER = Path("baked")
@@ -58,7 +65,9 @@ class Scene:
 def read_scene(path: Path, asked: Asked | None = None, documents: Documents | None = None) -> Scene:
     """Every material of a scene. Documents that are broken are entries that say so."""
     asked, documents = asked or Asked(), documents or Documents()
-    values = read_json(path) if path.suffix.lower() == ".json" else None
+    values = (
+        read_json_file(path, SceneError, LARGEST_SCENE) if path.suffix.lower() == ".json" else None
+    )
     if values is not None and not is_hand_over(values):
         return _parse(path, values, asked, documents)
     reading = Reading(asked.search, asked.allow_outside, documents, asked.to_here)
@@ -67,35 +76,35 @@ def read_scene(path: Path, asked: Asked | None = None, documents: Documents | No
 
 
 def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene:
-    found = Values(values, str(path), _FIELDS)
+    file = str(path)
+    found = fields_of(values, file, "", SceneError)
+    found.require_known(_FIELDS)
     version = found.values.get("scene")
     if version != VERSION or isinstance(version, bool):
-        raise SceneError(f"{path}: scene is {version!r}: this reads version {VERSION}")
+        found.refuse("scene", f"this reads version {VERSION}")
     base = path.parent
 
     def here(text: str) -> Path:
         return base / asked.to_here(text)
 
     search = (*search_folders(found, here), *asked.search)
-    outside = found.flag("allow_outside") or asked.allow_outside
+    outside = found.typed("allow_outside", bool, False) or asked.allow_outside
     reading = Reading(search, outside, documents, asked.to_here)
     items = [
-        read_item(_mapped(each, asked.to_here), f"{path}: sources[{number}]", here, base, reading)
-        for number, each in enumerate(found.list("sources"))
+        read_item(_mapped(each, asked.to_here), file, f"sources[{number}]", here, base, reading)
+        for number, each in enumerate(found.typed("sources", list, []))
     ]
     if not items:
         raise SceneError(f"{path}: sources is empty: name documents, folders or stages")
     entries, own_rules = join_items(items)
     rules = [
-        parse_rule(_mapped(each, asked.to_here), f"{path}: rules[{number}]", base)
-        for number, each in enumerate(found.list("rules"))
+        parse_rule(_mapped(each, asked.to_here), file, f"rules[{number}]", base)
+        for number, each in enumerate(found.typed("rules", list, []))
     ]
     rules += own_rules
-    packs = {
-        name: Values({"of": of}, f"{path}: packs.{name}", ("of",)).texts("of")
-        for name, of in found.table("packs").items()
-    }
-    out = asked.out or (here(found.text("out")) if "out" in found else DEFAULT_FOLDER)
+    packs_found = Fields(file, "packs", found.typed("packs", dict, {}), SceneError)
+    packs = {name: packs_found.texts(name) for name in packs_found.values}
+    out = asked.out or (here(found.typed("out", str)) if "out" in found else DEFAULT_FOLDER)
     return _finished(path, out, entries, rules, packs, asked)
 
 

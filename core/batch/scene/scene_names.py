@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from verdigris.core.base.errors import SceneError
 from verdigris.core.base.outputs import LONGEST_NAME, why_no_file_name
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.bundle.files.manifest import SUFFIX
 
 

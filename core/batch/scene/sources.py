@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import SceneError, VerdigrisError
+from verdigris.core.base.json_fields import fields_of, read_json_file
 from verdigris.core.base.outputs import resolved, why_not_told, with_plain_letters
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.batch.scene.documents import Documents
 from verdigris.core.batch.scene.entry import Entry, Source
-from verdigris.core.batch.scene.fields import SceneError, Values, read_json
 from verdigris.core.batch.scene.links import DOCUMENT_SUFFIX, distinct
 
+LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
 _NO_FILE = "is no plain file: name a document that is one, or take it away"
@@ -57,7 +58,7 @@ def entries_of(path: Path, reading: Reading) -> list[Entry]:
     if suffix in STAGE_SUFFIXES:
         return list(_of_stage(path, reading))
     if suffix == ".json":
-        return list(_of_hand_over(path, read_json(path), reading))
+        return list(_of_hand_over(path, read_json_file(path, SceneError, LARGEST_SCENE), reading))
     known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
     raise SceneError(f"{path}: is no scene: use a folder, or a file of {known}")
 
@@ -158,19 +159,17 @@ def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entr
     assert isinstance(values, dict)
     for number, material in enumerate(values["materials"]):
         where = f"{path}: materials[{number}]"
-        known = ("name", "status", "document", "search", "error", "notes")
-        if not isinstance(material, dict):
-            raise SceneError(f"{where}: is {material!r}: use an object")
-        # an application may tell more than is of use here
-        found = Values({key: material[key] for key in known if key in material}, where, known)
-        name = plain_name(found.text("name", f"material_{number}"))
-        if found.text("status") != _HANDED_OVER:
-            why = found.text("error") or f"the application says {found.text('status')!r}"
+        # fields that are not read here may be there
+        found = fields_of(material, str(path), f"materials[{number}]", SceneError)
+        name = plain_name(found.typed("name", str, f"material_{number}"))
+        status = found.typed("status", str, "")
+        if status != _HANDED_OVER:
+            why = found.typed("error", str, "") or f"the status is {status!r}"
             yield Entry(name, Source(where), name, problem=why)
             continue
-        if not found.text("document"):
-            raise SceneError(f"{where}: document is empty: name the file that was handed over")
-        document = path.parent / reading.to_here(found.text("document"))
+        file = found.typed("document", str, "")
+        found.require(file != "", "document", "name the file that was handed over")
+        document = path.parent / reading.to_here(file)
         folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
         own = replace(reading, search=search)

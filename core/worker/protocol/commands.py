@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 import typing
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.pictures.render import VIEWS
@@ -272,70 +272,31 @@ _KINDS = {name: kind for kind, name in NAMES.items()}
 
 
 def parse(message: Message) -> Command:
-    """The command that a message says, or an error that names the field at fault."""
+    """The command of a message; a wrong field is refused by its name."""
     header = dict(message.header)
     name = header.pop(COMMAND, None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise ProtocolError(f"command {name!r} is not known: use one of {', '.join(_KINDS)}")
+        known = ", ".join(_KINDS)
+        raise ProtocolError(f"command {shortened(name)} is not known: use one of {known}")
     hints = typing.get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for item in fields(kind):
-        if item.name == "payload":
-            continue
-        if item.name in header:
-            values[item.name] = _checked(
-                f"{name}: {item.name}", header.pop(item.name), hints[item.name]
-            )
-        elif item.default is MISSING and item.default_factory is MISSING:
-            raise ProtocolError(f"{name}: {item.name} is missing")
-    if header:
-        raise ProtocolError(f"{name}: {', '.join(map(repr, header))} is not known")
-    if "payload" in hints:
+    takes_bytes = hints.pop("payload", None) is not None
+    found = Fields(str(name), "", header, ProtocolError)
+    found.require_known(hints)
+    values = {
+        item.name: found.typed(item.name, hints[item.name])
+        for item in fields(kind)
+        if item.name in header or (item.name in hints and _is_required(item))
+    }
+    if takes_bytes:
         values["payload"] = message.payload
     elif message.payload:
         raise ProtocolError(f"{name}: takes no bytes")
     return kind(**values)
 
 
-def _checked(what: str, value: Any, kind: Any) -> Any:
-    """The value, if it is of this type; whole numbers pass as floats, lists as tuples."""
-    if typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)
-        is_open = inner[-1] is Ellipsis
-        if isinstance(value, list) and (is_open or len(value) == len(inner)):
-            return tuple(_checked(what, item, inner[0]) for item in value)
-    elif typing.get_origin(kind) is dict:
-        if isinstance(value, dict):
-            return value
-    elif kind is float:
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e30:
-            return float(value)
-    elif isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
-        if isinstance(value, str):
-            _check_text(what, value)
-        return value
-    raise ProtocolError(f"{what} is {str(value)[:80]!r}: it must be {_type_name(kind)}")
-
-
-def _check_text(what: str, value: str) -> None:
-    try:
-        is_name = b"\0" not in os.fsencode(value)
-    except UnicodeEncodeError:
-        is_name = False
-    if not is_name:
-        raise ProtocolError(
-            f"{what} is {value[:80]!r}: it holds a character that no name can have: leave it out"
-        )
-
-
-def _type_name(kind: Any) -> str:
-    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-    if typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)
-        count = "a list" if inner[-1] is Ellipsis else f"a list of {len(inner)}"
-        return f"{count}: {names[inner[0]]} each"
-    return names.get(kind, "an object")
+def _is_required(item: Field[Any]) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

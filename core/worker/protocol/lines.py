@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.json_fields import load_json
 
 VERSION = 2
 LONGEST_LINE = 1 << 20
@@ -124,11 +125,11 @@ class Decoder:
 
     def _read_line(self, line: bytes) -> Message | Fault | _Nothing:
         try:
-            header = json.loads(line, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            return Fault(f"not a line of JSON: {_shown(line)}")
+            header = load_json(line, _shown(line), ProtocolError)
+        except ProtocolError as failure:
+            return Fault(str(failure))
         if not isinstance(header, dict):
-            return Fault(f"not an object of JSON: {_shown(line)}")
+            return Fault(f"{_shown(line)}: is no object of JSON")
         count, command = header.pop(BYTES, 0), command_named(header)
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             text = f"{BYTES} is {str(count)[:_SHOWN]!r}: use a whole number from 0 up"
@@ -148,10 +149,6 @@ class _Nothing:
 
 def _too_long() -> Fault:
     return Fault(f"a line is longer than {LONGEST_LINE} bytes: it is left out")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _shown(line: bytes) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.run.drive import Manner
 from verdigris.core.batch.run.run import RunOptions, run_plan
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.batch.scene.rules import Rule
 
 from . import fake_bake as kinds

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from verdigris.core.baking.state.options import BakeOptions
+from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
@@ -21,7 +22,6 @@ from verdigris.core.batch.run.child import bake_in_child
 from verdigris.core.batch.run.drive import Drive, Manner
 from verdigris.core.batch.run.engine import LocalEngine
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.plan import make_plan
-from verdigris.core.batch.scene.fields import SceneError
 from verdigris.core.batch.scene.scene import read_scene
 from verdigris.core.settings.presets import PRESETS
 
@@ -312,11 +312,11 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"sources": ["**paint.mtlx"]},
             "/**paint.mtlx: ** stands for whole folders: write it alone between /, or use *",
         ),
-        ({"sources": [{"source": "clay.mtlx", "metrial": "clay"}]}, "'metrial' is not known"),
+        ({"sources": [{"source": "clay.mtlx", "metrial": "clay"}]}, "sources[0].metrial' is not known: use one of"),
         ({"sources": [{"source": "clay.mtlx", "materials": "x"}]}, "no material is called x"),
         ({"rules": [{"match": "*", "out": "../up"}]}, "out is '../up': use a folder below"),
-        ({"rules": [{"match": "*", "time_limit": -1}]}, "time_limit is -1: use a number above 0"),
-        ({"rules": [{"match": 3}]}, "match is 3: use a text, or a list of texts"),
+        ({"rules": [{"match": "*", "time_limit": -1}]}, "time_limit is -1: it must be a number above 0"),
+        ({"rules": [{"match": 3}]}, "match is 3: it must be a text, or a list of texts"),
         ({"rules": {"match": "*"}}, "rules is"),
         (
             {"rules": [{"match": "c*"}, {"match": ["cly", "slate"]}]},
@@ -338,9 +338,9 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             "bytes: choose one of at most",
         ),
         ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
-        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': use a text"),
-        ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': use a text"),
-        ({"out": "\ud800"}, "out is '\\ud800': use a text"),
+        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': it must be a text"),
+        ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': it must be a text"),
+        ({"out": "\ud800"}, "out is '\\ud800': it must be a text"),
         ({"search": ["nowhere"]}, "scene.json: search: the folder"),
         (
             {"search": ["nowhere"]},
@@ -350,11 +350,11 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"search": ["n" * 300]}, "cannot be read (File name too long): correct it, or leave"),
         (
             {"sources": [{"source": "clay.mtlx", "search": "nowhere"}]},
-            "scene.json: sources[0]: search: the folder",
+            "scene.json: sources[0].search: the folder",
         ),
-        ({"search": ["a\0b"]}, "search is ['a\\x00b']: use a text, or a list of texts"),
-        ({"rules": [{"time_limit": float("inf")}]}, "time_limit is inf: use a number above 0"),
-        ({"rules": [{"target_error": 10**400}]}, "use a number above 0"),
+        ({"search": ["a\0b"]}, "search is ['a\\x00b']: it must be a text, or a list of texts"),
+        ({"rules": [{"time_limit": float("inf")}]}, "Infinity is no number of JSON"),
+        ({"rules": [{"target_error": 10**400}]}, "it must be a number above 0"),
         (
             {"rules": [{"settings": {}}, {"settings": {"resolution": 100}}]},
             "scene.json: rules[1]: resolution is 100: use a power of two from 4 to 8192",
@@ -363,7 +363,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"sources": [{"source": "clay.mtlx", "settings": {"draw": {"mirror_share": 2}}}]},
             "scene.json: sources[0]: mirror_share is 2.0: use 0 to less than 1",
         ),
-        ({"rules": [{"settings": {"resolutoin": 64}}]}, "setting resolutoin is not known: use one"),
+        ({"rules": [{"settings": {"resolutoin": 64}}]}, "settings: 'resolutoin' is not known: use one"),
         (
             {"rules": [{"settings": {"network": "9x9"}}]},
             "rules[0]: network is '9x9': use one of",

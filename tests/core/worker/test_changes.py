@@ -41,10 +41,10 @@ def test_all_that_a_preset_says_can_be_said_again(trainer):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"draw": {"zz": 1}}, "setting draw.zz is not known: use one of draw.coarse_places"),
+        ({"draw": {"zz": 1}}, "settings: 'draw.zz' is not known: use one of draw.coarse_places"),
         ({"draw": {"pairs": "two"}}, "draw.pairs is 'two': use a value such as 4"),
         ({"draw": [2]}, "draw is [2]: use an object of settings"),
-        ({"nonsense": 1}, "setting nonsense is not known: use one of activation"),
+        ({"nonsense": 1}, "settings: 'nonsense' is not known: use one of activation"),
         ({"mend_at": 0.5}, "mend_at is 0.5: use a value such as ()"),
         ({"mend_at": [2]}, "mend_at is [2]: use numbers between 0 and 1"),
         ({"mend_at": [10**400]}, "use a value such as ()"),

@@ -421,11 +421,11 @@ def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(ta
     [
         (say.Pause(), "pause: nothing is being baked"),
         (say.Start("out", changes={"iterations": "many"}), "iterations is 'many': use a value"),
-        (say.Start("out", changes={"nonsense": 1}), "setting nonsense is not known: use one of"),
-        (say.Start("out", changes={"draw": {"zz": 1}}), "setting draw.zz is not known: use one of"),
+        (say.Start("out", changes={"nonsense": 1}), "settings: 'nonsense' is not known: use one of"),
+        (say.Start("out", changes={"draw": {"zz": 1}}), "settings: 'draw.zz' is not known: use one of"),
         (
             say.Forecast(changes={"draw": {"zz": 1}}),
-            "setting draw.zz is not known: use one of draw.",
+            "settings: 'draw.zz' is not known: use one of draw.",
         ),
         (say.Start("out", preset="best"), "preset 'best' is not known"),
         (say.Start("out", name="../up"), "'../up' is no name of a file"),
