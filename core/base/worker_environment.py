@@ -52,8 +52,8 @@ def require_worker_python() -> str:
 
 
 def package_folder() -> Path:
-    """Where this copy of Verdigris lies: the folder of `core`."""
-    return Path(__file__).resolve().parent.parent
+    """The folder that contains `core`, `ui` and `plugins`."""
+    return Path(__file__).resolve().parents[2]
 
 
 def python_in(environment: Path) -> Path:
