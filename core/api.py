@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.plain_arguments import path_from, require_text
+from verdigris.core.base.plain_values import path_from, require_text
 from verdigris.core.base.working_folder import told_when_gone
 from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
@@ -152,7 +152,11 @@ def verify(
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.scene.scene_pack import ScenePack, is_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
-    from verdigris.core.bundle.verify.device_decoders import device_decoders, device_notes, find_device
+    from verdigris.core.bundle.verify.device_decoders import (
+        device_decoders,
+        device_notes,
+        find_device,
+    )
     from verdigris.core.bundle.verify.verify import source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
     from verdigris.core.material.teacher.teacher import Teacher

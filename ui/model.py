@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import unused_names
+from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.worker.client.client import WELL, Health
 from verdigris.core.worker.protocol import commands as say

@@ -7,7 +7,7 @@ import numpy as np
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, GiveMesh
-from verdigris.core.worker.protocol.lines import LARGEST_PAYLOAD
+from verdigris.core.worker.protocol.messages import LARGEST_PAYLOAD
 from verdigris.ui.notices import WARNING, Notices
 from verdigris.ui.signal import Signal
 

@@ -13,7 +13,7 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient, pixels_of
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui import states

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.base.processor_memory import LEAST_FILE_SIZE, file_size
-from verdigris.core.base.threads import running_threads
+from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +32,15 @@ def locked(folder: Path, name: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             path.unlink()
         file.close()
+
+
+def clear_locks(folder: Path, names: Iterable[str]) -> None:
+    """Clears locks of a bake that was ended, which nobody holds any more."""
+    for name in names:
+        with contextlib.suppress(SettingsError, OSError):
+            if (folder / f".{name}.lock").exists():
+                with locked(folder, name):
+                    pass
 
 
 def _acquire(path: Path, name: str) -> IO[bytes]:

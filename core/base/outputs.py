@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import locale
 import os
-import re
 import secrets
-import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.text import has_letters_for
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -24,80 +22,12 @@ MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
 # Beside it in everything that Verdigris writes.
 WEIGHTS_FILE = "weights.bin"
-# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
-LONGEST_NAME = 200
-# Names that Windows keeps for devices, whatever follows behind a point.
-_OF_A_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
 def resolved(path: Path) -> Path:
     """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
     # what the locale has no letters for is nowhere
     return Path(os.path.realpath(path)) if has_letters_for(str(path)) else path.absolute()
-
-
-def unused_names(names: Sequence[str]) -> list[str]:
-    """Names of files, each once, also where file systems take upper and lower case for one."""
-    found: list[str] = []
-    for name in names:
-        plain = with_plain_letters(name.strip("|/")) or "_"
-        number, wished = 2, plain
-        while plain.lower() in (other.lower() for other in found):
-            plain, number = f"{wished}_{number}", number + 1
-        found.append(plain)
-    return found
-
-
-def why_no_file_name(name: str) -> str:
-    """Why a result cannot have this name, on this system or another; empty where it can."""
-    is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
-    if not (is_plain and name.isprintable()):
-        return (
-            f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
-        )
-    return (
-        "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
-    )
-
-
-def with_plain_letters(name: str) -> str:
-    """The name as every file system takes it: in plain letters, and not that of a device."""
-    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-    return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
-
-
-def has_letters_for(name: str) -> bool:
-    """Whether the encoding that the system is told names of files in has all letters of a name."""
-    try:
-        os.fsencode(name)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def locale_told() -> str:
-    """The locale, and what to do where it is to blame."""
-    name, encoding = locale.setlocale(locale.LC_CTYPE), sys.getfilesystemencoding()
-    return f"the locale {name}, whose names of files are of {encoding}: set LC_ALL=C.UTF-8"
-
-
-def is_unicode(name: str) -> bool:
-    """Whether a file's name can be told in JSON, and to libraries that take no other."""
-    return name == name.encode(errors="replace").decode()
-
-
-def why_not_told(file: str) -> str:
-    """What keeps bundles, which say in Unicode what they were made of, from naming a document."""
-    is_told = is_unicode(Path(file).name)
-    return "" if is_told else f"{file}: the file's name is no Unicode: rename it"
-
-
-def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
-    """Refuses a path that the library for images cannot be given."""
-    if not is_unicode(str(path)):
-        raise error(
-            f"{path}: the name of the file, or of a folder above it, is no Unicode: rename it"
-        )
 
 
 def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Path:

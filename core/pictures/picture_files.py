@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import check_output, require_unicode, write_image
+from verdigris.core.base.outputs import check_output, write_image
+from verdigris.core.base.text import require_unicode
 from verdigris.core.network.spec import LARGEST_HALF
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.plain_numbers import take_plain_numbers
+from verdigris.core.base.plain_values import take_plain_numbers
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.limits import require_limits, require_shares

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.plain_numbers import take_plain_numbers
+from verdigris.core.base.plain_values import take_plain_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.settings.direction_profiles import Table, checked_table, profile_table
 

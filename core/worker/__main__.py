@@ -11,10 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import close_device
-from verdigris.core.base.process_end import Ended, Ending
+from verdigris.core.base.termination import Ended, Ending
+from verdigris.core.worker.protocol.heartbeat import Pulse
 from verdigris.core.worker.protocol.inbox import Inbox
-from verdigris.core.worker.protocol.lines import VERSION
-from verdigris.core.worker.protocol.pulse import Pulse
+from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.protocol.streams import Outbox, take_standard_streams
 from verdigris.core.worker.protocol.worker_events import Hello, Pixels
 from verdigris.core.worker.session.session import Session

@@ -16,7 +16,7 @@ os.environ["VERDIGRIS_DEVICE"] = "software"
 
 from verdigris.core.worker.drawing import painter as painting
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import VERSION
+from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session.session import Session
 
 SIZES = (64, 96, 128, 192)

@@ -27,7 +27,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import VERSION, encode
+from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.protocol.worker_events import FAILED, Pixels
 from verdigris.core.worker.session.job import RUN_SECONDS
 from verdigris.core.worker.session.session import Session

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from verdigris.core.base.errors import HostError, VerdigrisError
-from verdigris.core.base.outputs import unused_names
+from verdigris.core.base.text import unused_names
 from verdigris.core.base.worker_environment import require_worker_python
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import Painted, find_painted

@@ -9,14 +9,8 @@ import pytest
 
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SettingsError, VerdigrisError, put_elsewhere, reason
-from verdigris.core.base.outputs import (
-    kind_of,
-    resolved,
-    unused_names,
-    with_plain_letters,
-    write_file,
-    write_image,
-)
+from verdigris.core.base.outputs import kind_of, resolved, write_file, write_image
+from verdigris.core.base.text import unused_names, with_plain_letters
 
 
 def test_what_cannot_be_looked_at_is_of_no_kind(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.outputs import unused_names
+from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.plugins.common import batch_bake as batch
 from verdigris.plugins.common.batch_bake import Choices, bake_scene, main

@@ -5,7 +5,7 @@ from pathlib import Path
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.worker.client.client import WELL, Health
-from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.model import PanelModel
 
 CLAY = HostMaterial("clay", "clay", "file")

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QLineEdit, QMainWindow
 
-from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import PAUSED, TRAINING
 
 CONTROL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier

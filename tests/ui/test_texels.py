@@ -10,7 +10,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 
-from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.images import image_of
 from verdigris.ui.widgets.viewport import SIDE_BY_SIDE
 

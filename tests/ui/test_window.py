@@ -18,7 +18,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import Message
+from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.memory import Memory
 from verdigris.ui.notices import INFO, WARNING
 from verdigris.ui.window import Window, run

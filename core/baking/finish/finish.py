@@ -27,7 +27,8 @@ from verdigris.core.baking.state.resume import kept_in
 from verdigris.core.baking.state.rounding import facts_by_material
 from verdigris.core.base.errors import BundleError, DocumentError, SettingsError
 from verdigris.core.base.json_fields import is_material_name
-from verdigris.core.base.outputs import LONGEST_NAME, check_apart, why_not_told
+from verdigris.core.base.outputs import check_apart
+from verdigris.core.base.text import LONGEST_NAME, why_not_told
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -42,8 +43,7 @@ from verdigris.core.bundle.files.write import (
     write_bundle,
 )
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.bundle.precision.half_errors import judge
-from verdigris.core.bundle.precision.half_errors import order_units
+from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.load.provenance import files_read, source_facts

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.outputs import check_no_bundle, why_no_file_name
-from verdigris.core.base.plain_numbers import take_plain_numbers
+from verdigris.core.base.outputs import check_no_bundle
+from verdigris.core.base.plain_values import take_plain_numbers
+from verdigris.core.base.text import why_no_file_name
 from verdigris.core.importance.maps import check_importance, in_single_floats
 
 if TYPE_CHECKING:

@@ -12,12 +12,17 @@ from typing import Any
 
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
-from verdigris.core.base.process_end import ending_signals, handled
+from verdigris.core.base.termination import ending_signals, handled
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
+<<<<<<< /tmp/tmphjue3c1s/c
 from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
 from verdigris.core.batch.run.drive import UP_TO_DATE, Drive, Manner, Result
+=======
+from verdigris.core.batch.run.bake_process import BAKED, FAILED, STOPPED, Outcome
+from verdigris.core.batch.run.bake_queue import UP_TO_DATE, BakeQueue, FailurePolicy, Result
+>>>>>>> /tmp/tmphjue3c1s/h
 from verdigris.core.batch.run.engine import LocalEngine
 
 OUTCOMES = "outcomes"
@@ -34,7 +39,7 @@ def find_work(plan: Plan, name: str) -> Work | None:
     return next((work for work in plan.works if work.task.name == name), None)
 
 
-class FarmLines:
+class FarmView:
     """Shows a bake as a farm reads it."""
 
     def __init__(self, say: Say) -> None:
@@ -76,9 +81,9 @@ def run_task(plan: Plan, name: str, choices: Choices, retry: int, say: Say) -> b
     make_folder(work.task.folder)
     make_folder(state_folder(out) / OUTCOMES)
     engine = LocalEngine((choices.device,), 1, (state_folder(out) / LOGS).absolute())
-    drive = Drive([work], engine, FarmLines(say), Manner(retry), choices)
+    drive = BakeQueue([work], engine, FarmView(say), FailurePolicy(retry), choices)
     try:
-        with _ends_when_told() as is_told:
+        with _ended_by_signals() as is_told:
             results = drive.run(is_told)
     finally:
         engine.close()
@@ -107,7 +112,7 @@ def _is_done(plan: Plan, name: str, say: Say) -> bool:
     return not broken
 
 
-def known_results(plan: Plan) -> list[Result]:
+def read_outcomes(plan: Plan) -> list[Result]:
     """What tasks have noted of the materials of a plan, whichever machine they ran on."""
     return [each for each in (_known(m, plan.scene.out) for m in plan.materials) if each]
 
@@ -139,7 +144,7 @@ def _outcome_file(out: Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def _ends_when_told() -> Iterator[Callable[[], bool]]:
+def _ended_by_signals() -> Iterator[Callable[[], bool]]:
     told = threading.Event()
     # Ctrl-C is of people, who may ask for the end twice
     signals = [each for each in ending_signals() if each != signal.SIGINT]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import BundleError, SceneError, VerdigrisError
+from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.batch.plan.state_folder import write_json
-from verdigris.core.batch.plan.words import count, size
 from verdigris.core.batch.scene.rules import fits_any
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.scene.pack import pack, require_names
@@ -98,6 +98,6 @@ def _write(name: str, bundles: Sequence[Path], out: Path, known: dict[str, str])
         return {"name": name, "error": str(failure), "is_new": False}
     decoders = scene.weights.bytes // scene.decoder_bytes
     spared = (len(scene.materials) - decoders) * scene.decoder_bytes
-    text = f"{count(len(scene.materials), 'material')}, {count(decoders, 'decoder')} in "
-    text += f"{size(scene.weights.bytes)}, {size(spared)} saved by sharing"
+    text = f"{counted(len(scene.materials), 'material')}, {counted(decoders, 'decoder')} in "
+    text += f"{format_bytes(scene.weights.bytes)}, {format_bytes(spared)} saved by sharing"
     return {"name": name, "text": text, "is_new": whole is None, "saved_bytes": spared}

@@ -13,13 +13,23 @@ from typing import Any
 
 from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError, reason
 from verdigris.core.base.json_fields import find_table
+from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
+<<<<<<< /tmp/tmp6u3zew1t/c
 from verdigris.core.batch.plan.facts import Wanted, find_differences, gather, plain, with_group
 from verdigris.core.batch.plan.hashes import Hashes
+=======
+from verdigris.core.batch.plan.inputs import (
+    BundleInputs,
+    collect_inputs,
+    find_differences,
+    plain,
+    with_group,
+)
+>>>>>>> /tmp/tmp6u3zew1t/h
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.task import Member, Task
-from verdigris.core.batch.scene.documents import Documents
-from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.entry import DocumentCache, Entry
 from verdigris.core.batch.scene.groups import Grouping, group_of, members_by_group
 from verdigris.core.batch.scene.scene import Scene
 from verdigris.core.bundle.files.manifest import SUFFIX
@@ -46,19 +56,12 @@ class Planned:
     state: State
     reasons: tuple[str, ...] = ()
     """Why it is stale, or cannot be baked."""
-    wanted: Wanted | None = None
+    inputs: BundleInputs | None = None
     """What it is made of; None where it cannot be baked."""
     group: str = ""
     """Of the materials that it shares a decoder with."""
-    is_comparison: bool = False
-    """Whether it is baked alone only to tell what sharing a decoder costs."""
     found: Mapping[str, Any] = field(default_factory=dict)
     """The manifest sections `source`, `errors` and `cost` of the bundle that is there."""
-
-    @property
-    def shown_name(self) -> str:
-        """For people who watch a run."""
-        return f"{self.entry.name} alone" if self.is_comparison else self.entry.name
 
     @property
     def is_to_do(self) -> bool:
@@ -75,7 +78,7 @@ class Work:
     """That it is thought to take."""
     bytes: int
     """That its bundles take on disk."""
-    goes_on: bool
+    is_resumed: bool
     """From a checkpoint."""
 
 
@@ -109,7 +112,7 @@ class Choices:
     trainer: str | None = None
     """Which trainer bundles must be from; any that made them by default."""
     likely: str = "numpy"
-    """Which trainer times are estimated for, where no bundle and no wish names one."""
+    """Which trainer times are estimated for, where no bundle and no request names one."""
     device: str = ""
     """That bakes run on."""
     grouping: Grouping = Grouping.NONE
@@ -125,55 +128,57 @@ class Choices:
 def make_plan(
     scene: Scene,
     choices: Choices | None = None,
-    hashes: Hashes | None = None,
-    documents: Documents | None = None,
+    hashes: DigestCache | None = None,
+    documents: DocumentCache | None = None,
 ) -> Plan:
     """Looks at every source and every bundle of a scene."""
-    choices, hashes = choices or Choices(), hashes or Hashes()
-    documents = documents or Documents()
+    choices, hashes = choices or Choices(), hashes or DigestCache()
+    documents = documents or DocumentCache()
     _is_there(scene.out)
-    bundles = {each.name: bundle_of(each, scene.out) for each in scene.every if not each.problem}
+    bundles = {
+        each.name: bundle_of(each, scene.out) for each in scene.all_entries if not each.problem
+    }
     require_packable(scene.packs, bundles, f"{scene.source}: packs")
     # what is meant may share its decoder with what is not
-    entries = scene.entries if choices.grouping == Grouping.NONE else scene.every
-    looked = [_look(entry, scene.out, hashes, documents) for entry in entries]
+    entries = scene.entries if choices.grouping == Grouping.NONE else scene.all_entries
+    looked = [_inspect(entry, scene.out, hashes, documents) for entry in entries]
     planned = _grouped(looked, choices, documents)
     estimate = Estimate()
-    judged = [judge(each, choices) for each in planned]
+    judged = [check_bundle(each, choices) for each in planned]
     for each in judged:
         estimate.learn(find_table(each.found, "source"))
     hashes.save()
-    materials = _meant(_whole_groups(judged), scene)
+    materials = _selected(_whole_groups(judged), scene)
     return Plan(scene, tuple(materials), tuple(_works(materials, choices, estimate)), estimate)
 
 
 def bundle_of(entry: Entry, out: Path) -> Path:
     """Where a material's bundle is, or will be."""
-    return out / entry.wish.folder / f"{entry.name}{SUFFIX}"
+    return out / entry.request.folder / f"{entry.name}{SUFFIX}"
 
 
-def _meant(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
+def _selected(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
     """What is meant, with all that it shares a decoder with."""
     names = {entry.name for entry in scene.entries}
     groups = {each.group for each in materials if each.group and each.entry.name in names}
     return [each for each in materials if each.entry.name in names or each.group in groups]
 
 
-def _look(entry: Entry, out: Path, hashes: Hashes, documents: Documents) -> Planned:
+def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCache) -> Planned:
     """What an entry is made of now, and what its bundle says."""
     planned = Planned(entry, bundle_of(entry, out), State.MISSING)
     try:
         if entry.problem:
             return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
-        wanted = gather(entry, documents.load(entry.source), hashes)
+        inputs = collect_inputs(entry, documents.load(entry.source), hashes)
         for trainer in TRAINERS:
-            entry.wish.settings_for(trainer)
+            entry.request.settings_for(trainer)
         _is_there(planned.bundle)
     except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
     except OSError as failure:
         return replace(planned, state=State.BROKEN, reasons=(_describe_unreadable(failure),))
-    return replace(planned, wanted=wanted)
+    return replace(planned, inputs=inputs)
 
 
 def _describe_unreadable(failure: OSError) -> str:
@@ -201,7 +206,9 @@ def _is_there(path: Path) -> bool:
     return False
 
 
-def _grouped(looked: Sequence[Planned], choices: Choices, documents: Documents) -> list[Planned]:
+def _grouped(
+    looked: Sequence[Planned], choices: Choices, documents: DocumentCache
+) -> list[Planned]:
     """The materials with their groups; those of a group depend on each other."""
     fit = [each for each in looked if each.state != State.BROKEN]
     names = group_of([each.entry for each in fit], choices.grouping, choices.group_size, documents)
@@ -213,16 +220,18 @@ def _grouped(looked: Sequence[Planned], choices: Choices, documents: Documents) 
                 found[each.entry.name] = replace(each, state=State.BROKEN, reasons=(problem,))
             continue
         together = with_group([_of(each) for each in members], name)
-        for each, wanted in zip(members, together, strict=True):
-            found[each.entry.name] = replace(each, wanted=wanted, group=name)
+        for each, inputs in zip(members, together, strict=True):
+            found[each.entry.name] = replace(each, inputs=inputs, group=name)
     return list(found.values())
 
 
 def _why_not_together(name: str, members: Sequence[Planned]) -> str:
-    wishes = [replace(each.entry.wish, group="") for each in members]
-    if all(wish == wishes[0] for wish in wishes):
+    requests = [replace(each.entry.request, group="") for each in members]
+    if all(request == requests[0] for request in requests):
         return ""
-    other = next(each for each, wish in zip(members, wishes, strict=True) if wish != wishes[0])
+    other = next(
+        each for each, request in zip(members, requests, strict=True) if request != requests[0]
+    )
     return (
         f"group {name}: {members[0].entry.name} and {other.entry.name} are to be baked "
         "differently: materials that share a decoder have the same settings, importance map and "
@@ -230,7 +239,7 @@ def _why_not_together(name: str, members: Sequence[Planned]) -> str:
     )
 
 
-def judge(planned: Planned, choices: Choices) -> Planned:
+def check_bundle(planned: Planned, choices: Choices) -> Planned:
     """Whether the bundle that is there is what would be baked now."""
     try:
         manifest = open_bundle(planned.bundle).manifest
@@ -272,7 +281,7 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
         yield _work(members, choices, estimate)
 
 
-def work_for(
+def make_work(
     members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
 ) -> Work:
     """The bake of some materials, together if they are several."""
@@ -280,8 +289,8 @@ def work_for(
 
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
-    first, wish = members[0], members[0].entry.wish
-    settings = {kind: wish.settings_for(kind, len(members)) for kind in TRAINERS}
+    first, request = members[0], members[0].entry.request
+    settings = {kind: request.settings_for(kind, len(members)) for kind in TRAINERS}
     task = Task(
         bake_name(first),
         first.bundle.parent,
@@ -290,14 +299,14 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
             for each in members
         ),
         {kind: plain(values) for kind, values in settings.items()},
-        wish.importance,
-        wish.time_limit,
-        wish.target_error,
+        request.importance,
+        request.time_limit,
+        request.target_error,
         choices.device,
         choices.checkpoint_seconds,
     )
     trainer = choices.trainer or choices.likely
-    seconds = estimate.seconds(settings[trainer], trainer, wish.time_limit)
+    seconds = estimate.seconds(settings[trainer], trainer, request.time_limit)
     _, on_disk = bundle_bytes(settings[trainer])
     return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
 
@@ -317,6 +326,6 @@ def bake_name(planned: Planned) -> str:
     return f"{planned.group}.group" if planned.group else planned.entry.name
 
 
-def _of(planned: Planned) -> Wanted:
-    assert planned.wanted is not None, planned.entry.name
-    return planned.wanted
+def _of(planned: Planned) -> BundleInputs:
+    assert planned.inputs is not None, planned.entry.name
+    return planned.inputs

@@ -15,10 +15,10 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_file
-from verdigris.core.base.process_end import ending_signals, handled
+from verdigris.core.base.termination import ending_signals, handled
 
 FOLDER = ".verdigris"
-LOGS, ALONE, ALONE_FILE = "logs", "alone", "alone.json"
+LOGS = "logs"
 _LOCK = "run"
 _OWNER_FILE = "run.json"
 _POLL = 0.5

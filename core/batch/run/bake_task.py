@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
-from verdigris.core.base.process_end import Ended, Ending, clear_locks
+from verdigris.core.base.lock import clear_locks
+from verdigris.core.base.termination import Ended, Ending
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.worker.protocol.lines import encode
+from verdigris.core.worker.protocol.messages import encode
 from verdigris.core.worker.protocol.streams import take_standard_streams
 
 if TYPE_CHECKING:
@@ -130,10 +131,10 @@ def run(task: Task, post: Any) -> int:
 
 
 def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
-    from verdigris.core.batch.scene.documents import Documents
+    from verdigris.core.batch.scene.entry import DocumentCache
     from verdigris.core.material.teacher.teacher import Teacher
 
-    documents, teachers = Documents(), []
+    documents, teachers = DocumentCache(), []
     for member in task.members:
         try:
             document = documents.load(member.source)

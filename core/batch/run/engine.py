@@ -12,9 +12,13 @@ from typing import Any, Protocol
 
 from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
-from verdigris.core.base.processor_memory import usable_bytes
+from verdigris.core.base.processor import usable_bytes
 from verdigris.core.batch.plan.task import Task
+<<<<<<< /tmp/tmpegjixkmg/c
 from verdigris.core.batch.run.child import Outcome, bake_in_child
+=======
+from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
+>>>>>>> /tmp/tmpegjixkmg/h
 from verdigris.core.settings.bake_settings import BakeSettings
 
 # What a bake on a processor keeps busy, and what it needs beside its texels.
@@ -64,7 +68,7 @@ class LocalEngine:
     def __init__(
         self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
     ) -> None:
-        names = list(devices) or [""] * bakes_that_fit()
+        names = list(devices) or [""] * concurrent_bakes()
         if slots is not None:
             names = [names[number % len(names)] for number in range(slots)]
         self._slots, self._place = len(names), _describe(devices, len(names))
@@ -116,7 +120,7 @@ class LocalEngine:
             log = self._logs / f"{name}.log" if self._logs else None
             try:
                 placed = task if task.device else task.on(device)
-                outcome = bake_in_child(placed, tell, self._stop, log)
+                outcome = bake_in_process(placed, tell, self._stop, log)
             except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:
@@ -126,7 +130,7 @@ class LocalEngine:
             self._messages.put(Message(name, outcome=outcome))
 
 
-def bakes_that_fit(tasks: Iterable[Task] = ()) -> int:
+def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
     """How many of these bakes, whichever, processor and memory take at a time."""
     processors = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from verdigris.core.base.json_fields import find_number, find_table
-from verdigris.core.batch.plan.words import clock, count, size
+from verdigris.core.base.text import counted, format_bytes, format_seconds
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
 from verdigris.core.bundle.files.write import PREVIEW_FILE
 
@@ -53,14 +53,14 @@ def report_html(summary: Summary) -> str:
 
 def _parts(summary: Summary) -> Iterator[str]:
     rows = sorted(summary.rows, key=_importance)
-    title = f"{Path(summary.scene).name}: {count(len(rows), 'material')}"
+    title = f"{Path(summary.scene).name}: {counted(len(rows), 'material')}"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{_STYLE}</style></head><body>"
     yield f"<h1>{escape(title)}</h1>"
     about = f"{summary.scene} to {summary.out}, begun {summary.began}, "
-    about += f"{clock(summary.seconds)}, {summary.place}"
+    about += f"{format_seconds(summary.seconds)}, {summary.place}"
     yield f'<p class="about">{escape(about)}</p>'
     counts = [
         f'<span class="{escape(status.replace(" ", "-"))}">{number} {escape(status)}</span>'
@@ -90,7 +90,7 @@ def _failures(rows: list[Row]) -> Iterator[str]:
         return
     yield "<h2>What failed, and why</h2><table>"
     for row in failed:
-        yield f"<tr><td>{_link(row)}</td><td>{escape(row.error)}</td></tr>"
+        yield f"<tr><td>{_link(row.name)}</td><td>{escape(row.error)}</td></tr>"
     yield "</table>"
 
 
@@ -102,7 +102,7 @@ def _table(rows: list[Row]) -> Iterator[str]:
         dropped = ", ".join(name for name, _ in row.parts("dropped"))
         numbers = "".join(f'<td class="number">{text}</td>' for text in _numbers(row))
         yield (
-            f'<tr class="{escape(row.status.replace(" ", "-"))}"><td>{_link(row)}</td>'
+            f'<tr class="{escape(row.status.replace(" ", "-"))}"><td>{_link(row.name)}</td>'
             f'<td class="status">{escape(row.status)}</td>{numbers}<td>{escape(dropped)}</td></tr>'
         )
     yield "</table>"
@@ -110,7 +110,7 @@ def _table(rows: list[Row]) -> Iterator[str]:
 
 def _numbers(row: Row) -> list[str]:
     if row.status not in (BAKED, CURRENT):
-        return [""] * 5 + [clock(row.seconds) if row.seconds else ""]
+        return [""] * 5 + [format_seconds(row.seconds) if row.seconds else ""]
     errors = find_table(row.manifest, "errors")
     samples, sphere = find_table(errors, "samples"), find_table(errors, "sphere")
     loaded = find_number(find_table(row.manifest, "cost"), "loaded_bytes")
@@ -119,8 +119,8 @@ def _numbers(row: Row) -> list[str]:
         _number(find_number(samples, "smape"), 3),
         _number(find_number(sphere, "psnr"), 1),
         _number(find_number(sphere, "ldr_flip"), 3),
-        "" if loaded is None else size(loaded),
-        clock(row.seconds) if row.seconds else "",
+        "" if loaded is None else format_bytes(loaded),
+        format_seconds(row.seconds) if row.seconds else "",
     ]
 
 
@@ -128,27 +128,12 @@ def _groups(summary: Summary) -> Iterator[str]:
     groups = summary.groups
     if not groups:
         return
-    yield "<h2>What sharing decoders cost and saved</h2>"
-    yield "<table><tr><th>group</th><th>material</th>"
-    heads = ("log error alone", "shared", "ratio")
-    yield "".join(f'<th class="number">{head}</th>' for head in heads) + "</tr>"
+    yield "<h2>Shared decoders</h2>"
+    yield '<table><tr><th>group</th><th>materials</th><th class="number">saved</th></tr>'
     for group in groups:
-        for row in (row for row in summary.rows if row.group == group["name"]):
-            cost = row.sharing
-            shown = (
-                [f"{cost.alone_log_mae:.4f}", f"{cost.shared_log_mae:.4f}", f"{cost.ratio:.2f}"]
-                if cost
-                else ["not measured", _number(row.log_mae, 4), ""]
-            )
-            numbers = "".join(f'<td class="number">{text}</td>' for text in shown)
-            yield f"<tr><td>{escape(group['name'])}</td><td>{_link(row)}</td>{numbers}</tr>"
-        ratio = group["error_ratio"]
-        mean = "not measured" if ratio is None else f"{ratio:.2f} (geometric mean)"
-        saved = f"all {len(group['members'])}: {size(group['saved_bytes'])} of decoders saved"
-        yield (
-            f"<tr><th>{escape(group['name'])}</th><th>{escape(saved)}</th>"
-            f'<th></th><th></th><th class="number">{mean}</th></tr>'
-        )
+        members = ", ".join(_link(name) for name in group["members"])
+        saved = f'<td class="number">{format_bytes(group["saved_bytes"])}</td>'
+        yield f"<tr><td>{escape(group['name'])}</td><td>{members}</td>{saved}</tr>"
     yield "</table>"
 
 
@@ -190,7 +175,7 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
         log_mae, smape, psnr, flip, loaded, _ = _numbers(row)
         if log_mae:
             yield "errors", f"log {log_mae}, SMAPE {smape}, sphere {psnr} dB, FLIP {flip}"
-            yield "bytes", f"{loaded} loaded, {size(row.decoder_bytes)} of them decoder"
+            yield "bytes", f"{loaded} loaded, {format_bytes(row.decoder_bytes)} of them decoder"
         yield (
             "baked with",
             f"{settings.get('network')} at {settings.get('resolution')}, {source.get('step')} "
@@ -201,7 +186,7 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
         tries = f", attempt {row.attempts}" if row.attempts > 1 else ""
         begun = f", from step {row.from_step}" if row.from_step else ""
         whole = ", all of its group" if row.group else ""
-        yield "time", f"{clock(row.seconds)}{whole}{tries}{begun}"
+        yield "time", f"{format_seconds(row.seconds)}{whole}{tries}{begun}"
     if row.device:
         yield "device", row.device
     if row.group:
@@ -238,8 +223,8 @@ def find_picture(path: Path) -> str | None:
     return f"data:image/jpeg;base64,{data}"
 
 
-def _link(row: Row) -> str:
-    return f'<a href="#{escape(row.name)}">{escape(row.name)}</a>'
+def _link(name: str) -> str:
+    return f'<a href="#{escape(name)}">{escape(name)}</a>'
 
 
 def _number(value: float | None, digits: int) -> str:

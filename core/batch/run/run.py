@@ -7,14 +7,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.baking.state.checkpoint import STATE_SUFFIX, clear_leftovers
 from verdigris.core.baking.state.options import make_folder
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import let_go_of
-from verdigris.core.base.process_end import ending_signals, handled
+from verdigris.core.base.termination import ending_signals, handled
 from verdigris.core.batch.plan.packs import write_packs
 from verdigris.core.batch.plan.plan import (
     Choices,
@@ -26,11 +29,18 @@ from verdigris.core.batch.plan.plan import (
     bundle_of,
 )
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_text
+<<<<<<< /tmp/tmpj9ncs1zt/c
 from verdigris.core.batch.run.drive import Drive, Manner, Result, failed
 from verdigris.core.batch.run.engine import Engine
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.live_table import Lines
 from verdigris.core.batch.run.sharing import Alone
+=======
+from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy, Result, failed
+from verdigris.core.batch.run.engine import Engine
+from verdigris.core.batch.run.html_report import report_html
+from verdigris.core.batch.run.progress_view import GuardedView, LineView
+>>>>>>> /tmp/tmpj9ncs1zt/h
 from verdigris.core.batch.run.summary import (
     BAKED,
     CURRENT,
@@ -39,8 +49,6 @@ from verdigris.core.batch.run.summary import (
     Summary,
     rows_of,
 )
-from verdigris.core.batch.run.sweep import sweep
-from verdigris.core.batch.run.watched import Watched
 from verdigris.core.batch.scene.rules import quoted
 
 EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
@@ -50,9 +58,7 @@ EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
 class RunOptions:
     """How a run goes about its plan."""
 
-    manner: Manner
-    measures_sharing: bool = True
-    """Whether materials that share a decoder are baked alone, too, to tell what sharing costs."""
+    policy: FailurePolicy
     packs: tuple[str, ...] = ()
     """Scene packs of all materials, beside those of the scene."""
 
@@ -62,17 +68,13 @@ def run_plan(
     choices: Choices,
     options: RunOptions,
     open_engine: Callable[[int], Engine],
-    open_view: Callable[[int, str], Lines],
+    open_view: Callable[[int, str], LineView],
 ) -> Summary:
     """Bakes what is to be baked. The caller holds the folder's lock."""
     began, clock = time.strftime("%Y-%m-%d %H:%M:%S"), time.monotonic()
-    out = plan.scene.out
-    state = state_folder(out)
-    is_shared = any(each.group for each in plan.materials)
-    alone = Alone(state) if is_shared and options.measures_sharing else None
-    sweep(bakes_of(plan.of(State.CURRENT)))
-    works = list(plan.works) + (alone.works(plan, choices) if alone else [])
-    if not options.manner.keep_going and plan.of(State.BROKEN):
+    clear_stopped_bakes(bakes_of(plan.of(State.CURRENT)))
+    works = list(plan.works)
+    if not options.policy.keep_going and plan.of(State.BROKEN):
         works = []
     results: list[Result] = []
     place = "nothing was to do"
@@ -84,20 +86,18 @@ def run_plan(
         total = sum(len(work.materials) for work in works)
         try:
             with _interruptible() as is_interrupted, open_view(total, place) as opened:
-                view = Watched(opened)
+                view = GuardedView(opened)
 
                 def is_over() -> bool:
                     return is_interrupted() or view.is_lost
 
-                drive = Drive(works, engine, view, options.manner, choices)
+                drive = BakeQueue(works, engine, view, options.policy, choices)
                 results = drive.run(is_over)
                 interrupted = is_over()
         finally:
             engine.close()
-    if alone:
-        alone.take(results)
     seconds = time.monotonic() - clock
-    return _summary(plan, results, alone, options.packs, (began, seconds, place), interrupted)
+    return _summary(plan, results, options.packs, (began, seconds, place), interrupted)
 
 
 def finish_plan(plan: Plan, results: list[Result]) -> Summary:
@@ -106,25 +106,24 @@ def finish_plan(plan: Plan, results: list[Result]) -> Summary:
     # those of a group have been baked together
     bakes = {bake_name(each.material): each.outcome.seconds for each in results}
     seconds = sum(bakes.values())
-    return _summary(plan, results, None, (), (began, seconds, "a farm"), False)
+    return _summary(plan, results, (), (began, seconds, "a farm"), False)
 
 
 def _summary(
     plan: Plan,
     results: list[Result],
-    alone: Alone | None,
     more_packs: tuple[str, ...],
     circumstances: tuple[str, float, str],
     interrupted: bool,
 ) -> Summary:
     began, seconds, place = circumstances
-    rows = tuple(rows_of(plan, results, alone))
+    rows = tuple(rows_of(plan, results))
     names = tuple(quoted(each.entry.name) for each in plan.materials)
     packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, names)
     told: list[dict[str, Any]] = []
     if packs and not interrupted:
         out = plan.scene.out
-        others = {entry.name: bundle_of(entry, out) for entry in plan.scene.every}
+        others = {entry.name: bundle_of(entry, out) for entry in plan.scene.all_entries}
         meant = {each.entry.name: each.bundle for each in plan.materials}
         make_folder(state_folder(out))
         told = write_packs(packs, meant, out, state_folder(out), others)
@@ -173,3 +172,19 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
     with handled(ending_signals(), handle):
         yield lambda: asked
+
+
+def clear_stopped_bakes(bakes: Iterable[tuple[Path, str]]) -> None:
+    """Clears checkpoints and locks of bakes, by folder and name, whose bundles are whole; unless
+    one of them runs."""
+    for folder, name in set(bakes):
+        _sweep_one(folder, name)
+
+
+def _sweep_one(folder: Path, name: str) -> None:
+    checkpoint = folder / f"{name}{STATE_SUFFIX}"
+    if not (checkpoint.exists() or (folder / f".{name}.lock").exists()):
+        return
+    with contextlib.suppress(SettingsError, OSError), locked(folder, name):
+        checkpoint.unlink(missing_ok=True)
+        clear_leftovers(folder, name)

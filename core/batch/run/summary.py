@@ -14,8 +14,12 @@ from typing import Any
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.batch.plan.plan import Plan, Planned, State
+<<<<<<< /tmp/tmpjotp0ex4/c
 from verdigris.core.batch.run.drive import NOT_REACHED, Result
 from verdigris.core.batch.run.sharing import Alone, SharingCost
+=======
+from verdigris.core.batch.run.bake_queue import NOT_REACHED, Result
+>>>>>>> /tmp/tmpjotp0ex4/h
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 
 SUMMARY_FILE, REPORT_FILE = "scene_summary.json", "scene_report.html"
@@ -43,7 +47,6 @@ class Row:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     group: str = ""
-    sharing: SharingCost | None = None
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """Of its bundle: errors, cost, report and source."""
 
@@ -67,7 +70,7 @@ class Row:
             if isinstance(part, Mapping)
         ]
 
-    def told_before(self, earlier: Mapping[str, Any]) -> Row:
+    def with_earlier_facts(self, earlier: Mapping[str, Any]) -> Row:
         """The row with what an earlier summary says of the bake."""
         warnings = earlier.get("warnings")
         return replace(
@@ -90,7 +93,6 @@ class Row:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "group": self.group,
-            "sharing": self.sharing.as_json() if self.sharing else None,
             "errors": find_table(self.manifest, "errors"),
             "cost": find_table(self.manifest, "cost"),
             "approximated": [name for name, _ in self.parts("approximated")],
@@ -117,21 +119,13 @@ class Summary:
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """What sharing cost each group: the geometric mean of errors, shared by alone, and the
-        bytes of decoders that are not needed."""
+        """Members of each group, and the bytes that sharing a decoder saves."""
         found = []
         for group in dict.fromkeys(row.group for row in self.rows if row.group):
-            costs = [row.sharing for row in self.rows if row.group == group and row.sharing]
             rows = [row for row in self.rows if row.group == group]
             members = [row.name for row in rows]
-            ratio = None
-            if costs:
-                ratio = math.exp(sum(math.log(max(c.ratio, 1e-9)) for c in costs) / len(costs))
             decoders = [row.decoder_bytes for row in rows if row.status in (BAKED, CURRENT)]
-            saved = sum(decoders[1:])
-            found.append(
-                {"name": group, "members": members, "error_ratio": ratio, "saved_bytes": saved}
-            )
+            found.append({"name": group, "members": members, "saved_bytes": sum(decoders[1:])})
         return found
 
     def as_json(self) -> dict[str, Any]:
@@ -152,16 +146,14 @@ class Summary:
         return json.dumps(_finite(self.as_json()), indent=1, allow_nan=False) + "\n"
 
 
-def rows_of(plan: Plan, results: Sequence[Result], alone: Alone | None) -> list[Row]:
+def rows_of(plan: Plan, results: Sequence[Result]) -> list[Row]:
     """A row for each material of the plan, as its bundle is now. Of what an earlier run has baked,
     the earlier summary knows time and warnings."""
     earlier = _earlier(plan.scene.out / SUMMARY_FILE)
-    by_name = {
-        each.material.entry.name: each for each in results if not each.material.is_comparison
-    }
-    rows = [_row(planned, by_name.get(planned.entry.name), alone) for planned in plan.materials]
+    by_name = {each.material.entry.name: each for each in results}
+    rows = [_row(planned, by_name.get(planned.entry.name)) for planned in plan.materials]
     return [
-        row.told_before(earlier[row.name])
+        row.with_earlier_facts(earlier[row.name])
         if row.status == CURRENT and row.name in earlier and not row.seconds
         else row
         for row in rows
@@ -176,7 +168,7 @@ def _earlier(file: Path) -> dict[str, Mapping[str, Any]]:
     return {}
 
 
-def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
+def _row(planned: Planned, result: Result | None) -> Row:
     bundle = _find_bundle(planned.bundle)
     manifest: dict[str, Any] = {}
     if bundle is not None:
@@ -189,7 +181,6 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         status, error = result.status, result.text
     elif planned.is_to_do:
         status = NOT_REACHED
-    has_result = result is not None and status in (BAKED, CURRENT)
     planned_now = result.material if result is not None else planned
     outcome = result.outcome if result is not None else None
     return Row(
@@ -206,7 +197,6 @@ def _row(planned: Planned, result: Result | None, alone: Alone | None) -> Row:
         tuple(outcome.warnings) if outcome else (),
         planned.entry.all_notes,
         planned_now.group,
-        alone.cost(planned_now) if alone and (has_result or result is None) else None,
         manifest,
     )
 

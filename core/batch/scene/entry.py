@@ -24,7 +24,7 @@ _MOST_LINKS = 3
 
 
 @dataclass(frozen=True)
-class Wish:
+class BakeRequest:
     """How a material is to be baked; what is left out is as `verdigris bake` has it."""
 
     preset: str = ""
@@ -101,7 +101,7 @@ class Entry:
     """Its document."""
     material: str = ""
     """What the document calls it; empty where no document says it."""
-    wish: Wish = field(default_factory=Wish)
+    request: BakeRequest = field(default_factory=BakeRequest)
     """How to bake it."""
     problem: str = ""
     """Why it cannot be baked, where that is known already."""
@@ -111,7 +111,7 @@ class Entry:
     """Other names of its document, by which it is not baked again."""
 
     @property
-    def told_links(self) -> str:
+    def links_note(self) -> str:
         """What to tell of its links; empty without."""
         if not self.links:
             return ""
@@ -121,7 +121,7 @@ class Entry:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        return (*self.notes, self.told_links) if self.links else self.notes
+        return (*self.notes, self.links_note) if self.links else self.notes
 
     def with_links(self, links: Iterable[str]) -> Entry:
         """With further names of its document, where they are not just other ways to write one."""
@@ -164,3 +164,15 @@ def _directed(settings: BakeSettings, directions: str) -> BakeSettings:
 
     name, table = read_directions(directions)
     return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
+
+
+class DocumentCache:
+    """Loads documents, and keeps them for as long as it lives."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[Source, Document] = {}
+
+    def load(self, source: Source) -> Document:
+        if source not in self._loaded:
+            self._loaded[source] = source.load()
+        return self._loaded[source]

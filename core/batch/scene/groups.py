@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import StrEnum
 from typing import TypeVar
 
-from verdigris.core.batch.scene.documents import Documents
-from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.batch.scene.entry import DocumentCache, Entry
 from verdigris.core.settings.bake_settings import TRAINERS
 
 T = TypeVar("T")
@@ -26,15 +25,15 @@ class Grouping(StrEnum):
 
 
 def group_of(
-    entries: Sequence[Entry], grouping: Grouping, most: int, documents: Documents
+    entries: Sequence[Entry], grouping: Grouping, most: int, documents: DocumentCache
 ) -> dict[str, str]:
     """The group of each material that shares a decoder, by the material's name."""
     if grouping == Grouping.NONE:
         return {}
-    names = {entry.name: entry.wish.group for entry in entries if entry.wish.group}
+    names = {entry.name: entry.request.group for entry in entries if entry.request.group}
     if grouping == Grouping.BY_PLAN:
-        left = [entry for entry in entries if not entry.wish.group]
-        names |= _alike(left, most, documents, {name.lower() for name in names.values()})
+        left = [entry for entry in entries if not entry.request.group]
+        names |= _group_similar(left, most, documents, {name.lower() for name in names.values()})
     sizes = [*names.values()]
     return {name: group for name, group in names.items() if sizes.count(group) > 1}
 
@@ -49,19 +48,25 @@ def members_by_group(fit: Iterable[T], names: Mapping[str, str]) -> dict[str, li
     return found
 
 
-def _alike(
-    entries: Sequence[Entry], most: int, documents: Documents, taken: Set[str]
+def _group_similar(
+    entries: Sequence[Entry], most: int, documents: DocumentCache, taken: Set[str]
 ) -> dict[str, str]:
     """Groups with names of their own, of one surface model and equal settings, of at most so many.
     Where a map says what matters, it says so for one material alone: that one keeps a decoder of
     its own."""
     alike: dict[str, list[Entry]] = {}
     for entry in entries:
-        wish = entry.wish
-        if wish.importance is not None:
+        request = entry.request
+        if request.importance is not None:
             continue
-        settings = [wish.settings_for(kind).text() for kind in TRAINERS]
-        rest = [wish.preset, wish.time_limit, wish.target_error, wish.folder, wish.directions]
+        settings = [request.settings_for(kind).text() for kind in TRAINERS]
+        rest = [
+            request.preset,
+            request.time_limit,
+            request.target_error,
+            request.folder,
+            request.directions,
+        ]
         key = json.dumps([_surface(entry, documents), settings, rest])
         alike.setdefault(key, []).append(entry)
     names: dict[str, str] = {}
@@ -77,7 +82,7 @@ def _alike(
     return names
 
 
-def _surface(entry: Entry, documents: Documents) -> str:
+def _surface(entry: Entry, documents: DocumentCache) -> str:
     document = documents.load(entry.source)
     material = document.require_material(entry.material or None)
     kinds = [

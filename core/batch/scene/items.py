@@ -9,11 +9,10 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError, why_no_folder
 from verdigris.core.base.json_fields import Fields, fields_of
+from verdigris.core.base.text import why_no_name
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.links import distinct, identity
-from verdigris.core.batch.scene.rules import WISHES, Rule, fits_any, parse_rule, quoted
-from verdigris.core.batch.scene.scene_names import why_no_name
-from verdigris.core.batch.scene.sources import Reading, entries_of, unique
+from verdigris.core.batch.scene.rules import REQUEST_FIELDS, Rule, fits_any, parse_rule, quoted
+from verdigris.core.batch.scene.sources import ReadOptions, distinct, entries_of, identity, unique
 
 _FIELDS = ("source", "materials", "name", "search", "allow_outside")
 
@@ -41,14 +40,14 @@ def search_folders(found: Fields, here: Callable[[str], Path]) -> list[Path]:
 
 
 def read_item(
-    item: Any, file: str, path: str, here: Callable[[str], Path], base: Path, reading: Reading
+    item: Any, file: str, path: str, here: Callable[[str], Path], base: Path, reading: ReadOptions
 ) -> Item:
     """One item: a path, a pattern of paths, or an object."""
     where = f"{file}: {path}"
     if isinstance(item, str):
         return Item(tuple(_of_pattern(item, where, here, base, reading)))
     found = fields_of(item, file, path, SceneError)
-    found.require_known((*_FIELDS, *WISHES))
+    found.require_known((*_FIELDS, *REQUEST_FIELDS))
     search = (*search_folders(found, here), *reading.search)
     outside = found.typed("allow_outside", bool, False) or reading.allow_outside
     own = replace(reading, search=search, allow_outside=outside)
@@ -69,8 +68,8 @@ def read_item(
         if why_no_name(name):
             raise SceneError(f"{where}: {why_no_name(name)}")
         entries = [replace(entries[0], name=name)]
-    wishes = {key: value for key, value in found.values.items() if key in WISHES}
-    rule = parse_rule(wishes, file, path, base, ("*",)) if wishes else None
+    requests = {key: value for key, value in found.values.items() if key in REQUEST_FIELDS}
+    rule = parse_rule(requests, file, path, base, ("*",)) if requests else None
     return Item(tuple(entries), rule, bool(name))
 
 
@@ -101,7 +100,7 @@ def _key(entry: Entry, has_name: bool) -> Hashable:
 
 
 def _of_pattern(
-    text: str, where: str, here: Callable[[str], Path], base: Path, reading: Reading
+    text: str, where: str, here: Callable[[str], Path], base: Path, reading: ReadOptions
 ) -> list[Entry]:
     if not text:
         raise SceneError(f"{where}: source is empty: name a document, a folder or a stage")

@@ -12,16 +12,16 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import fields_of
-from verdigris.core.batch.scene.entry import Wish, check_changes
-from verdigris.core.batch.scene.scene_names import why_no_name
+from verdigris.core.base.text import why_no_name
+from verdigris.core.batch.scene.entry import BakeRequest, check_changes
 from verdigris.core.settings.bake_settings import TRAINERS
 from verdigris.core.settings.presets import require_settings
 
-WISHES = (
+REQUEST_FIELDS = (
     *("preset", "settings", "importance", "directions"),
     *("time_limit", "target_error", "group", "out", "skip"),
 )
-_FIELDS = ("match", *WISHES)
+_FIELDS = ("match", *REQUEST_FIELDS)
 _NAME = "{name}"
 
 
@@ -53,7 +53,7 @@ class Rule:
 def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
     """A rule of a scene's JSON; `match` is given where the object itself names its materials."""
     found = fields_of(values, file, path, SceneError)
-    found.require_known(WISHES if match else _FIELDS)
+    found.require_known(REQUEST_FIELDS if match else _FIELDS)
     where = f"{file}: {path}"
 
     def text(name: str) -> str | None:
@@ -89,13 +89,13 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
     )
 
 
-def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
+def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
     """How a material is to be baked by all rules that fit; None where it is left out."""
-    wish, skipped = Wish(), False
+    request, skipped = BakeRequest(), False
     for rule in rules:
         if not rule.fits(name):
             continue
-        changes: dict[str, Any] = {"settings": merged(wish.settings, rule.settings)}
+        changes: dict[str, Any] = {"settings": merged(request.settings, rule.settings)}
         for what in ("preset", "time_limit", "target_error", "group", "folder"):
             value = getattr(rule, what)
             if value is not None:
@@ -106,8 +106,8 @@ def find_wish(name: str, rules: Sequence[Rule]) -> Wish | None:
         if rule.directions is not None:
             changes["directions"] = _file_or_profile(rule.directions, rule.base)
         skipped = skipped if rule.skip is None else rule.skip
-        wish = replace(wish, **changes)
-    return None if skipped else wish
+        request = replace(request, **changes)
+    return None if skipped else request
 
 
 def fits_any(name: str, patterns: Iterable[str]) -> bool:

@@ -3,25 +3,25 @@ an application handed over. docs/SCENES.md describes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
-from verdigris.core.batch.scene.documents import Documents
-from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.base.text import why_no_name
+from verdigris.core.batch.scene.entry import DocumentCache, Entry
 from verdigris.core.batch.scene.items import join_items, read_item, search_folders
-from verdigris.core.batch.scene.rules import Rule, find_wish, fits_any, parse_rule
-from verdigris.core.batch.scene.scene_names import require_pack_names, why_no_name
+from verdigris.core.batch.scene.rules import Rule, fits_any, parse_rule, resolve_request
 from verdigris.core.batch.scene.sources import (
     LARGEST_SCENE,
-    Reading,
+    ReadOptions,
     entries_of,
     is_hand_over,
     unique,
 )
+from verdigris.core.bundle.files.manifest import SUFFIX
 
 VERSION = 1
 DEFAULT_FOLDER = Path("baked")
@@ -29,7 +29,7 @@ _FIELDS = ("scene", "out", "search", "allow_outside", "sources", "rules", "packs
 
 
 @dataclass(frozen=True)
-class Asked:
+class SceneOptions:
     """What a command line asks for on top of the scene itself."""
 
     out: Path | None = None
@@ -58,24 +58,26 @@ class Scene:
     """Those that are meant, in the order of the sources."""
     packs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scene packs: the file's name, and patterns of the materials in it."""
-    every: tuple[Entry, ...] = ()
+    all_entries: tuple[Entry, ...] = ()
     """All materials, meant or not: packs and groups hold what the scene says."""
 
 
-def read_scene(path: Path, asked: Asked | None = None, documents: Documents | None = None) -> Scene:
+def read_scene(
+    path: Path, options: SceneOptions | None = None, documents: DocumentCache | None = None
+) -> Scene:
     """Every material of a scene. Documents that are broken are entries that say so."""
-    asked, documents = asked or Asked(), documents or Documents()
+    options, documents = options or SceneOptions(), documents or DocumentCache()
     values = (
         read_json_file(path, SceneError, LARGEST_SCENE) if path.suffix.lower() == ".json" else None
     )
     if values is not None and not is_hand_over(values):
-        return _parse(path, values, asked, documents)
-    reading = Reading(asked.search, asked.allow_outside, documents, asked.to_here)
+        return _parse(path, values, options, documents)
+    reading = ReadOptions(options.search, options.allow_outside, documents, options.to_here)
     entries = unique(entries_of(path, reading))
-    return _finished(path, asked.out or DEFAULT_FOLDER, entries, [], {}, asked)
+    return _finished(path, options.out or DEFAULT_FOLDER, entries, [], {}, options)
 
 
-def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene:
+def _parse(path: Path, values: Any, options: SceneOptions, documents: DocumentCache) -> Scene:
     file = str(path)
     found = fields_of(values, file, "", SceneError)
     found.require_known(_FIELDS)
@@ -85,27 +87,27 @@ def _parse(path: Path, values: Any, asked: Asked, documents: Documents) -> Scene
     base = path.parent
 
     def here(text: str) -> Path:
-        return base / asked.to_here(text)
+        return base / options.to_here(text)
 
-    search = (*search_folders(found, here), *asked.search)
-    outside = found.typed("allow_outside", bool, False) or asked.allow_outside
-    reading = Reading(search, outside, documents, asked.to_here)
+    search = (*search_folders(found, here), *options.search)
+    outside = found.typed("allow_outside", bool, False) or options.allow_outside
+    reading = ReadOptions(search, outside, documents, options.to_here)
     items = [
-        read_item(_mapped(each, asked.to_here), file, f"sources[{number}]", here, base, reading)
+        read_item(_mapped(each, options.to_here), file, f"sources[{number}]", here, base, reading)
         for number, each in enumerate(found.typed("sources", list, []))
     ]
     if not items:
         raise SceneError(f"{path}: sources is empty: name documents, folders or stages")
     entries, own_rules = join_items(items)
     rules = [
-        parse_rule(_mapped(each, asked.to_here), file, f"rules[{number}]", base)
+        parse_rule(_mapped(each, options.to_here), file, f"rules[{number}]", base)
         for number, each in enumerate(found.typed("rules", list, []))
     ]
     rules += own_rules
     packs_found = Fields(file, "packs", found.typed("packs", dict, {}), SceneError)
     packs = {name: packs_found.texts(name) for name in packs_found.values}
-    out = asked.out or (here(found.typed("out", str)) if "out" in found else DEFAULT_FOLDER)
-    return _finished(path, out, entries, rules, packs, asked)
+    out = options.out or (here(found.typed("out", str)) if "out" in found else DEFAULT_FOLDER)
+    return _finished(path, out, entries, rules, packs, options)
 
 
 def _mapped(values: Any, to_here: Callable[[str], str]) -> Any:
@@ -126,18 +128,22 @@ def _finished(
     entries: Sequence[Entry],
     rules: Sequence[Rule],
     packs: Mapping[str, tuple[str, ...]],
-    asked: Asked,
+    options: SceneOptions,
 ) -> Scene:
     if not entries:
         raise SceneError(
             f"{path}: holds no material: name documents (.mtlx) that have some, or a folder of such"
         )
-    every = []
+    all_entries = []
     for entry in entries:
-        wish = find_wish(entry.name, [*rules, *asked.rules])
-        if wish is not None:
-            every.append(replace(entry, wish=wish).with_problem(why_no_name(entry.name)))
-    meant = [entry for entry in every if not asked.only or fits_any(entry.name, asked.only)]
+        request = resolve_request(entry.name, [*rules, *options.rules])
+        if request is not None:
+            all_entries.append(
+                replace(entry, request=request).with_problem(why_no_name(entry.name))
+            )
+    meant = [
+        entry for entry in all_entries if not options.only or fits_any(entry.name, options.only)
+    ]
     if not meant:
         there = ", ".join(entry.name for entry in entries)
         raise SceneError(f"{path}: no material is left to bake; it has: {there}")
@@ -145,10 +151,10 @@ def _finished(
         _require_fitting(entries, rule.match, f"{path}: rules[{number}]: match")
     for name, patterns in packs.items():
         for pattern in patterns:
-            _require_fitting(every, [pattern], f"{path}: packs.{name}")
-    beside = [entry.name for entry in every if not entry.wish.folder]
+            _require_fitting(all_entries, [pattern], f"{path}: packs.{name}")
+    beside = [entry.name for entry in all_entries if not entry.request.folder]
     require_pack_names(packs, beside, f"{path}: packs")
-    return Scene(path, out, tuple(meant), packs, tuple(every))
+    return Scene(path, out, tuple(meant), packs, tuple(all_entries))
 
 
 def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: str) -> None:
@@ -157,3 +163,16 @@ def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: s
     if is_read and not any(fits_any(entry.name, patterns) for entry in entries):
         there = ", ".join(entry.name for entry in entries)
         raise SceneError(f"{where}: no bundle is called {', '.join(patterns)}; there: {there}")
+
+
+def require_pack_names(packs: Iterable[str], bundles: Iterable[str], where: str) -> None:
+    """Refuses names of scene packs that are none, or that bundles of the same folder have."""
+    taken = {f"{name}{SUFFIX}".lower(): name for name in bundles}
+    for pack in packs:
+        if why_no_name(pack) or PurePath(pack).suffix != SUFFIX:
+            raise SceneError(f"{where}: {pack!r} is no file: use NAME{SUFFIX}")
+        if pack.lower() in taken:
+            raise SceneError(
+                f"{where}: {pack!r} is the bundle of the material {taken[pack.lower()]}: choose "
+                "another name"
+            )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import fields_of, read_json_file
-from verdigris.core.base.outputs import resolved, why_not_told, with_plain_letters
+from verdigris.core.base.outputs import resolved
+from verdigris.core.base.text import why_not_told, with_plain_letters
 from verdigris.core.base.working_folder import require_for
-from verdigris.core.batch.scene.documents import Documents
-from verdigris.core.batch.scene.entry import Entry, Source
-from verdigris.core.batch.scene.links import DOCUMENT_SUFFIX, distinct
+from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
 
 LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -22,20 +21,20 @@ _NO_FILE = "is no plain file: name a document that is one, or take it away"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How the files of a source are read."""
 
     search: tuple[Path, ...] = ()
     """Further folders that files may lie in."""
     allow_outside: bool = False
     """Whether files may lie anywhere."""
-    documents: Documents = field(default_factory=Documents)
+    documents: DocumentCache = field(default_factory=DocumentCache)
     """Keeps what was loaded."""
     to_here: Callable[[str], str] = str
     """Turns a path of the machine that wrote the source into one of this machine."""
 
 
-def entries_of(path: Path, reading: Reading) -> list[Entry]:
+def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
     """The materials of one file or folder. A document that is broken is an entry that says so:
     it keeps nothing else from being baked."""
     try:
@@ -87,7 +86,7 @@ def _is_no_file(path: Path) -> bool:
         return False
 
 
-def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterator[Entry]:
+def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> Iterator[Entry]:
     source = Source(str(path), None, reading.search, reading.allow_outside)
     plain = plain_name(path.stem)
     if _is_no_file(path):
@@ -107,7 +106,7 @@ def _of_document(path: Path, reading: Reading, is_named: bool = False) -> Iterat
         yield Entry(material.file_name, source, material.name, problem=problem)
 
 
-def _of_stage(path: Path, reading: Reading) -> Iterator[Entry]:
+def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
     try:
         from pxr import Usd
     except ImportError:
@@ -150,7 +149,7 @@ def _plain_words(text: str) -> str:
     return said[0] if said else text
 
 
-def _of_hand_over(path: Path, values: object, reading: Reading) -> Iterator[Entry]:
+def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[Entry]:
     """What a plug-in's batch program has handed over: its summary, beside the documents."""
     if not is_hand_over(values):
         raise SceneError(
@@ -202,3 +201,33 @@ def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
 def plain_name(name: str) -> str:
     """A name that every file system takes."""
     return with_plain_letters(name).strip(".") or "_"
+
+
+DOCUMENT_SUFFIX = ".mtlx"
+
+
+def identity(path: Path) -> Hashable:
+    """The same of all names of one document: where links lead, and of hard links in one folder
+    what they have in common. In another folder a hard link's textures are others."""
+    whole = resolved(path)
+    try:
+        found = whole.stat()
+    except (OSError, ValueError):
+        # leads nowhere, or has a name that no file can have
+        return whole
+    # numbers of files are not to be relied on everywhere, where they say nothing of links
+    return (whole.parent, found.st_dev, found.st_ino) if found.st_nlink > 1 else whole
+
+
+def distinct(paths: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
+    """Each document once, with the other names that it has; of several names that which is no
+    link, or the first. What is no document stays: a stage's files lie where its link does."""
+    names: dict[Hashable, list[Path]] = {}
+    for path in paths:
+        is_document = path.suffix.lower() == DOCUMENT_SUFFIX
+        names.setdefault(identity(path) if is_document else path, []).append(path)
+    found = {}
+    for several in names.values():
+        chosen = next((each for each in several if not each.is_symlink()), several[0])
+        found[chosen] = tuple(str(each) for each in several if each != chosen)
+    return found

@@ -172,7 +172,7 @@ def finish(
 ) -> None:
     """Writes scene packs, summary and report of what tasks have baked. Exit 3 where materials have
     failed or are missing."""
-    from verdigris.core.batch.farm.farm_task import known_results
+    from verdigris.core.batch.farm.farm_task import read_outcomes
     from verdigris.core.batch.plan.state_folder import run_lock
     from verdigris.core.batch.run.run import finish_plan, write_summary
     from verdigris.core.batch.run.tell import summary_lines
@@ -182,7 +182,7 @@ def finish(
     given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
     found = plan_of(*given)
     with run_lock(found.scene.out, wait=True):
-        summary = finish_plan(found, known_results(found))
+        summary = finish_plan(found, read_outcomes(found))
         files = write_summary(summary)
     print("\n".join(summary_lines(summary, files)))
     if summary.exit_code:

@@ -77,7 +77,7 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 
 def _print_bundle(bundle: Bundle) -> None:
     """A few lines for a technical artist."""
-    from verdigris.core.base.printable import printable
+    from verdigris.core.base.text import printable
     from verdigris.core.bundle.files.arithmetic import IN_WORDS
 
     manifest = bundle.manifest

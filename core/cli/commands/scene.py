@@ -79,15 +79,15 @@ def plan(
     """Lists what is to be baked, what is up to date, and how long the rest will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+<<<<<<< /tmp/tmper83e297/c
     from verdigris.core.batch.plan.state_folder import state_folder
     from verdigris.core.batch.run.sharing import Alone
     from verdigris.core.batch.run.tell import plan_json, plan_lines
+=======
+    from verdigris.core.batch.run.text_report import plan_json, plan_lines
+>>>>>>> /tmp/tmper83e297/h
 
-    alone = Alone(state_folder(found.scene.out)).works(found, choices)
-    if as_json:
-        print(json.dumps(plan_json(found, alone), indent=1))
-    else:
-        print("\n".join(plan_lines(found, alone)))
+    print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
 
 @app.command()
@@ -109,10 +109,6 @@ def run(
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
-    sharing_cost: Annotated[
-        bool,
-        typer.Option(help="Bake what shares a decoder alone, too, to tell what sharing costs."),
-    ] = True,
     pack: Annotated[
         list[str] | None, typer.Option(help="Write a scene pack of all, NAME.vdg; repeatable.")
     ] = None,
@@ -138,16 +134,24 @@ def run(
     from verdigris.core.batch.plan.packs import require_packable
     from verdigris.core.batch.plan.plan import State, bundle_of
     from verdigris.core.batch.plan.state_folder import run_lock
+<<<<<<< /tmp/tmper83e297/c
     from verdigris.core.batch.run.drive import Manner
     from verdigris.core.batch.run.live_table import JsonLines, open_view
     from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.run.tell import summary_lines
     from verdigris.core.batch.scene.scene_names import require_pack_names
+=======
+    from verdigris.core.batch.run.bake_queue import FailurePolicy
+    from verdigris.core.batch.run.progress_view import JsonView, open_view
+    from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
+    from verdigris.core.batch.run.text_report import summary_lines
+    from verdigris.core.batch.scene.scene import require_pack_names
+>>>>>>> /tmp/tmper83e297/h
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
     read = _read(*given[:7])[0]
-    beside = [entry.name for entry in read.entries if not entry.wish.folder]
+    beside = [entry.name for entry in read.entries if not entry.request.folder]
     bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
     with as_usage_error("--pack"):
         require_pack_names(pack or (), beside, str(scene))
@@ -161,8 +165,8 @@ def run(
         found = plan_of(*given)
         for each in found.materials:
             if each.is_to_do and each.entry.links:
-                say(f"{each.entry.name}: {each.entry.told_links}")
-        options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
+                say(f"{each.entry.name}: {each.entry.links_note}")
+        options = RunOptions(FailurePolicy(retry, keep_going), tuple(pack or ()))
 
         def engine(works: int) -> Engine:
             tasks = [work.task for work in found.works]
@@ -174,7 +178,7 @@ def run(
         files = write_summary(summary)
     if as_json:
         # whoever has stopped reading loses them, and not the report
-        JsonLines(0).refused(found.of(State.BROKEN))
+        JsonView(0).refused(found.of(State.BROKEN))
         print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
     else:
         print("\n".join(summary_lines(summary, files)))
@@ -247,9 +251,9 @@ def _read(
     path_rules: tuple[PathRule, ...] = (),
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.farm.openjd import map_path
-    from verdigris.core.batch.scene.documents import Documents
+    from verdigris.core.batch.scene.entry import DocumentCache
     from verdigris.core.batch.scene.rules import Rule
-    from verdigris.core.batch.scene.scene import Asked, read_scene
+    from verdigris.core.batch.scene.scene import SceneOptions, read_scene
     from verdigris.core.settings.bake_settings import TRAINERS
     from verdigris.core.settings.presets import require_settings
 
@@ -257,7 +261,7 @@ def _read(
         with as_usage_error("--preset"):
             require_settings(preset, TRAINERS[0])
     rule = Rule(preset=preset or None, settings=parse_setting_changes(settings))
-    asked = Asked(
+    asked = SceneOptions(
         out,
         tuple(search or ()),
         allow_outside,
@@ -265,7 +269,7 @@ def _read(
         (rule,),
         lambda path: map_path(path, path_rules),
     )
-    documents = Documents()
+    documents = DocumentCache()
     return read_scene(scene, asked, documents), documents
 
 
@@ -282,12 +286,16 @@ def plan_of(
 ) -> Plan:
     """The plan of a scene, from options of a command line."""
     from verdigris.core.base.device import cache_folder
+<<<<<<< /tmp/tmper83e297/c
     from verdigris.core.batch.plan.hashes import Hashes
+=======
+    from verdigris.core.batch.plan.digest_cache import DigestCache
+>>>>>>> /tmp/tmper83e297/h
     from verdigris.core.batch.plan.plan import make_plan
 
     given = (scene, out, preset, settings, only, search, allow_outside, path_rules)
     read, documents = _read(*given)
-    return make_plan(read, choices, Hashes(cache_folder()), documents)
+    return make_plan(read, choices, DigestCache(cache_folder()), documents)
 
 
 def _engine(
@@ -299,7 +307,7 @@ def _engine(
     out: Path,
 ) -> Engine:
     from verdigris.core.base.device import hardware_devices
-    from verdigris.core.batch.run.engine import LocalEngine, bakes_that_fit
+    from verdigris.core.batch.run.engine import LocalEngine, concurrent_bakes
     from verdigris.core.batch.run.run import log_folder
 
     devices = (device,) if device else hardware_devices()
@@ -308,8 +316,8 @@ def _engine(
 
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)
     if device == "software":
-        devices, jobs = (device,), jobs or bakes_that_fit(tasks)
-    slots = min(jobs or len(devices) or bakes_that_fit(tasks), works)
+        devices, jobs = (device,), jobs or concurrent_bakes(tasks)
+    slots = min(jobs or len(devices) or concurrent_bakes(tasks), works)
     return LocalEngine(devices, slots, log_folder(out).absolute())
 
 

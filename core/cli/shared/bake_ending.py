@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, NothingLearntError
 from verdigris.core.base.outputs import let_go_of
-from verdigris.core.base.process_end import ending_signals, handled
+from verdigris.core.base.termination import ending_signals, handled
 from verdigris.core.cli.shared.event_output import LostOutputError
 from verdigris.core.progress.events import Checkpointed, Event, Finished
 

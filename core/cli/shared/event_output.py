@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from verdigris.core.base.errors import reason
 from verdigris.core.progress.events import Event, Finished, Metrics, Phase, Started, Step, Warning
-from verdigris.core.worker.protocol.lines import encode
+from verdigris.core.worker.protocol.messages import encode
 
 
 class LostOutputError(Exception):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.base.outputs import locale_told
+from verdigris.core.base.text import locale_told
 from verdigris.core.material.codegen.code_names import with_names_that_code_can_have
 from verdigris.core.material.codegen.code_repairs import (
     declare_for_unlit_surfaces,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.base.outputs import require_unicode, resolved
+from verdigris.core.base.outputs import resolved
+from verdigris.core.base.text import require_unicode
 from verdigris.core.material.files.display_window import shown_size
 from verdigris.core.material.files.paths import TILE_TOKENS, is_tiled
 

@@ -11,7 +11,8 @@ from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import locale_told, resolved
+from verdigris.core.base.outputs import resolved
+from verdigris.core.base.text import locale_told
 
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 # What other programs put a name's parts in the place of.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.printable import printable
+from verdigris.core.base.text import printable
 from verdigris.core.material.files.image_headers import find_tiles
 from verdigris.core.material.graph.traversal import image_inputs
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
-from verdigris.core.base.outputs import why_not_told
+from verdigris.core.base.text import why_not_told
 from verdigris.core.material.analyse.features import Part
 from verdigris.core.material.analyse.ignored import passed_over
 from verdigris.core.material.analyse.image_facts import (

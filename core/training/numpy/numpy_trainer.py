@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.blas_threads import single_threaded_blas
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.processor import single_threaded_blas
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from verdigris.core.base.threads import keep_to, processors_of
+from verdigris.core.base.processor import keep_to, processors_of
 
 # Some are late by chance, as where other processes run for a moment: a second's worth tell.
 _JUDGED = 32

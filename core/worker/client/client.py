@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from verdigris.core.worker.client.launch import LaunchError, worker_command, worker_environment
 from verdigris.core.worker.client.vitals import Vitals
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
-from verdigris.core.worker.protocol.lines import VERSION, Decoder, Fault, Message, encode
-from verdigris.core.worker.protocol.pulse import IDLE_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
 
 _CHUNK = 1 << 16
 _LAST_WORDS = 12

@@ -15,7 +15,7 @@ from verdigris.core.pictures.metrics import (
 )
 from verdigris.core.worker.drawing.live import Places
 from verdigris.core.worker.protocol.commands import IN_VIEW, PAINTED
-from verdigris.core.worker.protocol.lines import ProtocolError
+from verdigris.core.worker.protocol.messages import ProtocolError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.pictures.render import VIEWS
-from verdigris.core.worker.protocol.lines import COMMAND, Message, ProtocolError
+from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolError
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)

@@ -7,7 +7,7 @@ from collections import deque
 from typing import BinaryIO
 
 from verdigris.core.worker.protocol.commands import Command, Quit, SetImportance, View, parse
-from verdigris.core.worker.protocol.lines import (
+from verdigris.core.worker.protocol.messages import (
     Decoder,
     Fault,
     Message,

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from typing import BinaryIO
 
-from verdigris.core.worker.protocol.lines import encode
+from verdigris.core.worker.protocol.messages import encode
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 

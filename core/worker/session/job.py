@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.phases.trainers import choose_trainer
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.stages import stages_of
-from verdigris.core.base.process_end import clear_locks
+from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.progress.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
 from verdigris.core.settings.bake_settings import BakeSettings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.files.file_state import FileMark, file_mark
-from verdigris.core.worker.protocol.lines import ProtocolError
+from verdigris.core.worker.protocol.messages import ProtocolError
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document

@@ -13,8 +13,8 @@ from verdigris.core.progress import events as told
 from verdigris.core.worker.drawing.texel_inspector import focused
 from verdigris.core.worker.protocol import commands as say
 from verdigris.core.worker.protocol import worker_events as tell
-from verdigris.core.worker.protocol.lines import VERSION, Fault, ProtocolError
-from verdigris.core.worker.protocol.pulse import LONG_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, settings_for
 from verdigris.core.worker.session.opening import OpenDocument, open_document

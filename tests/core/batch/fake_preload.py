@@ -7,4 +7,4 @@ from verdigris.core.batch.run import child
 
 
 def dask_setup(worker):
-    child.child_command = lambda: [sys.executable, os.environ["VERDIGRIS_FAKE_BAKE"]]
+    bake_process.bake_command = lambda: [sys.executable, os.environ["VERDIGRIS_FAKE_BAKE"]]

@@ -9,5 +9,5 @@ from verdigris.core.cli import main as cli
 FAKE = Path(__file__).with_name("fake_bake.py")
 
 if __name__ == "__main__":
-    child.child_command = lambda: [sys.executable, str(FAKE)]
+    bake_process.bake_command = lambda: [sys.executable, str(FAKE)]
     cli.main()

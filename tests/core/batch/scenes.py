@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import json
 
+<<<<<<< /tmp/tmp9jbl5146/c
 from verdigris.core.batch.plan.facts import plain
 from verdigris.core.batch.scene.scene import Asked, read_scene
+=======
+from verdigris.core.batch.plan.inputs import plain
+from verdigris.core.batch.scene.scene import SceneOptions, read_scene
+>>>>>>> /tmp/tmp9jbl5146/h
 from verdigris.core.bundle.files.reference import Reference, make_reference
 from verdigris.core.bundle.files.write import Contents, export_numbers, version, write_bundle
 from verdigris.core.network.parameters import initialise
@@ -56,13 +61,13 @@ _REFERENCE = Reference(
 
 def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
     """Writes the bundle that a bake of this material would, with other numbers in it."""
-    entry, wanted = planned.entry, planned.wanted
+    entry, wanted = planned.entry, planned.inputs
     size = wanted.asked.get("group", {}).get("size", 1)
     source = {
         "material": wanted.material,
         **wanted.sources,
         "verdigris": version(),
-        "settings": plain(entry.wish.settings_for(trainer, size)),
+        "settings": plain(entry.request.settings_for(trainer, size)),
         "trainer": trainer,
         "step": 100,
         "seconds": 1.0,
@@ -78,4 +83,4 @@ def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
 
 
 def read(path, **asked):
-    return read_scene(path, Asked(**asked))
+    return read_scene(path, SceneOptions(**asked))

@@ -13,7 +13,11 @@ import pytest
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.plan.plan import Choices, make_plan
+<<<<<<< /tmp/tmp9clhldbv/c
 from verdigris.core.batch.run.drive import Manner
+=======
+from verdigris.core.batch.run.bake_queue import FailurePolicy
+>>>>>>> /tmp/tmp9clhldbv/h
 from verdigris.core.batch.run.run import RunOptions, run_plan
 from verdigris.core.batch.scene.rules import Rule
 
@@ -108,7 +112,7 @@ def test_a_material_whose_worker_is_killed_is_baked_again_elsewhere(cluster, tmp
             time.sleep(0.1)
         return engine
 
-    summary = run_plan(plan, Choices(), RunOptions(Manner()), open_engine, lambda *_: killer)
+    summary = run_plan(plan, Choices(), RunOptions(FailurePolicy()), open_engine, lambda *_: killer)
     assert [row.error for row in summary.rows] == ["", "", ""]
     assert {row.name: row.status for row in summary.rows} == dict.fromkeys(names, "baked")
     assert killer.killed is not None

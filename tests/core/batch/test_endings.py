@@ -13,8 +13,13 @@ import pytest
 
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import make_plan
+<<<<<<< /tmp/tmpellywrzr/c
 from verdigris.core.batch.run import child
 from verdigris.core.batch.run.child import bake_in_child
+=======
+from verdigris.core.batch.run import bake_process
+from verdigris.core.batch.run.bake_process import bake_in_process
+>>>>>>> /tmp/tmpellywrzr/h
 
 from ..signals import hang_up
 from ..training.bakes import TINY
@@ -98,10 +103,10 @@ def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
 
 
 def test_locks_of_a_bake_that_was_killed_go_with_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, kinds.__file__])
+    monkeypatch.setattr(bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
     (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
     settings = {"numpy": {**work.task.settings["numpy"], "seed": kinds.LEAVE_LOCKS}}
-    outcome = bake_in_child(
+    outcome = bake_in_process(
         replace(work.task, settings=settings), lambda _: None, threading.Event()
     )
     assert "was ended by signal 9" in outcome.text
@@ -109,10 +114,10 @@ def test_locks_of_a_bake_that_was_killed_go_with_it(tmp_path, monkeypatch):
 
 
 def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, kinds.__file__])
+    monkeypatch.setattr(bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
     (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
     with locked(tmp_path, "a"):
-        bake_in_child(work.task, lambda _: None, threading.Event())
+        bake_in_process(work.task, lambda _: None, threading.Event())
         assert locks_in(tmp_path) == [".a.lock"]
 
 
@@ -122,7 +127,7 @@ def baking(tmp_path):
     long = json.loads(replace(TINY, iterations=1_000_000).text())
     task = replace(work.task, settings={"numpy": long}, device="software", checkpoint_seconds=0)
     task.folder.mkdir()
-    command, pipe = [sys.executable, "-P", "-m", child.MODULE], subprocess.PIPE
+    command, pipe = [sys.executable, "-P", "-m", bake_process.MODULE], subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
     process.stdin.write(json.dumps(task.as_json()).encode() + b"\n")
     process.stdin.flush()

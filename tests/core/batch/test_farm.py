@@ -31,7 +31,7 @@ def openjd(*arguments):
 
 def verdigris(*arguments):
     """What a process of `FAKE` would do, in this one."""
-    alone = (child, "child_command", lambda: [sys.executable, kinds.__file__])
+    alone = (bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
     return subprocess.CompletedProcess(arguments, *run_command(arguments, alone))
 
 

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from verdigris.core.batch.plan.estimate import Estimate
+<<<<<<< /tmp/tmpeaf0xvfr/c
 from verdigris.core.batch.plan.facts import plain
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.run.html_report import report_html
@@ -15,6 +16,13 @@ from verdigris.core.batch.run.sharing import Alone
 from verdigris.core.batch.run.tell import status_lines
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
+=======
+from verdigris.core.batch.plan.inputs import plain
+from verdigris.core.batch.plan.plan import make_plan
+from verdigris.core.batch.run.html_report import report_html
+from verdigris.core.batch.run.run import finish_plan, write_summary
+from verdigris.core.batch.run.text_report import status_lines
+>>>>>>> /tmp/tmpeaf0xvfr/h
 from verdigris.core.settings.presets import require_settings
 
 from .scenes import read, write_baked, write_documents
@@ -106,21 +114,6 @@ def test_what_is_no_number_is_not_shown_as_one(value, scene):
 def test_a_group_of_no_size_is_another_group(size, scene):
     (planned,) = strange_plan(scene, "source.asked.group.size", size).materials
     assert planned.reasons == ("shares its decoder, and should have its own",)
-
-
-@pytest.mark.parametrize("value", ["x", BEYOND_FLOATS, None], ids=["text", "large", "none"])
-def test_what_sharing_costs_is_not_measured_where_an_error_is_no_number(value, tmp_path):
-    docs, choices = write_documents(tmp_path / "docs", "a", "b"), Choices(grouping=Grouping.BY_HAND)
-    scene = read(docs, out=tmp_path / "out", rules=(Rule(group="all"),))
-    for each in make_plan(scene).materials:
-        write_baked(each)
-    alone, plan = Alone(tmp_path), make_plan(scene, choices)
-    assert alone.works(plan, choices) == []
-    first, second = plan.materials
-    write_strange(first, "errors.samples.log_mae", value)
-    write_baked(second, log_mae=0.02)
-    assert alone.cost(first) is None
-    assert alone.cost(second).ratio == 2.0
 
 
 @pytest.mark.parametrize("place", ["seconds", "step", "settings"])

@@ -48,7 +48,7 @@ def test_hard_links_in_two_folders_are_two_since_their_textures_are(tmp_path):
         (folder / "paint.png").write_bytes(colour.encode())
     (tmp_path / "red" / "car.mtlx").write_text(document("car", file="paint.png"))
     os.link(tmp_path / "red" / "car.mtlx", tmp_path / "blue" / "car.mtlx")
-    blue, red = (each.wanted.sources["textures"] for each in make_plan(read(tmp_path)).materials)
+    blue, red = (each.inputs.sources["textures"] for each in make_plan(read(tmp_path)).materials)
     assert [each["sha256"] for each in (*blue, *red)] == [
         hashlib.sha256(colour).hexdigest() for colour in (b"blue", b"red")
     ]
@@ -63,7 +63,7 @@ def test_a_symbolic_link_elsewhere_reads_the_textures_of_where_it_leads(tmp_path
     (tmp_path / "blue" / "car.mtlx").symlink_to("../red/car.mtlx")
     (alone,) = make_plan(read(tmp_path / "blue")).materials
     (both,) = make_plan(read(tmp_path)).materials
-    assert alone.wanted.sources["textures"] == both.wanted.sources["textures"]
+    assert alone.inputs.sources["textures"] == both.inputs.sources["textures"]
     assert both.entry.source.name == str(tmp_path / "red" / "car.mtlx")
 
 
@@ -112,7 +112,7 @@ def test_plan_summary_and_json_say_so(props):
     said = f"baked once: {props / 'link.mtlx'} leads to its document"
     assert [line.strip() for line in plan_lines(plan)][1] == said
     assert plan_json(plan)["materials"][0]["links"] == [str(props / "link.mtlx")]
-    (row,) = rows_of(plan, [], None)
+    (row,) = rows_of(plan, [])
     assert row.notes == (said,)
 
 
@@ -121,4 +121,4 @@ def test_of_many_links_three_are_named(props):
         (props / f"z{number}.mtlx").symlink_to("oak.mtlx")
     (oak,) = read(props).entries
     shown = ", ".join(str(props / f"z{number}.mtlx") for number in range(3))
-    assert oak.told_links == f"baked once: {shown} and 2 more lead to its document"
+    assert oak.links_note == f"baked once: {shown} and 2 more lead to its document"

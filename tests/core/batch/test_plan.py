@@ -9,8 +9,13 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core.base.errors import SettingsError
+<<<<<<< /tmp/tmp6mmd5vtx/c
 from verdigris.core.batch.plan.facts import plain
 from verdigris.core.batch.plan.hashes import Hashes
+=======
+from verdigris.core.batch.plan.digest_cache import DigestCache
+from verdigris.core.batch.plan.inputs import plain
+>>>>>>> /tmp/tmp6mmd5vtx/h
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
@@ -64,7 +69,7 @@ def test_how_long_bakes_take_is_learnt_from_those_that_are_there(props):
     for each, seconds in zip(plan_of(props).materials, (2.0, 40.0, 4.0), strict=True):
         write_baked(each, seconds=seconds, verdigris="0")
     for work in plan_of(props, Choices(trainer="numpy")).works:
-        settings = work.materials[0].entry.wish.settings_for("numpy")
+        settings = work.materials[0].entry.request.settings_for("numpy")
         drawn = settings.iterations * settings.batch
         beside = work.seconds - drawn / (100 * 4096 / 4.0)
         # beside training
@@ -232,7 +237,7 @@ def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
 
 def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
     rules = (Rule(time_limit=30.0, settings={"resolution": 512, "encode_from": 512}),)
-    wished = plain(plan_of(props, rules=rules).materials[0].entry.wish.settings_for("numpy"))
+    wished = plain(plan_of(props, rules=rules).materials[0].entry.request.settings_for("numpy"))
 
     def found(**changes):
         for each in plan_of(props, rules=rules).materials:
@@ -244,7 +249,7 @@ def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
     # without a limit there is time enough
     for each in plan_of(props).materials:
         write_baked(
-            each, settings={**plain(each.entry.wish.settings_for("numpy")), "encode_from": 0}
+            each, settings={**plain(each.entry.request.settings_for("numpy")), "encode_from": 0}
         )
     assert all("encode_from is" in why[0] for _, why in states(plan_of(props)).values())
 
@@ -389,15 +394,15 @@ def test_files_are_read_once_until_they_change(props, tmp_path):
         os.utime(path, (1e9, 1e9))
     cache = tmp_path / "cache"
     cache.mkdir()
-    first, second = Hashes(cache), Hashes(cache)
+    first, second = DigestCache(cache), DigestCache(cache)
     plan_of(props, hashes=first)
     # three documents, an image, a map
     assert first.read == 5
-    second = Hashes(cache)
+    second = DigestCache(cache)
     plan_of(props, hashes=second)
     assert second.read == 0
     (props.parent / "props" / "grain.png").write_bytes(b"PIXELS")
-    third = Hashes(cache)
+    third = DigestCache(cache)
     plan_of(props, hashes=third)
     assert third.read == 1
 
@@ -406,12 +411,12 @@ def test_a_file_that_is_young_is_read_again_as_it_may_change_unseen(tmp_path):
     path = tmp_path / "image"
     path.write_bytes(b"one")
     state = path.stat()
-    first = Hashes(tmp_path)
+    first = DigestCache(tmp_path)
     before = first(path)
     first.save()
     path.write_bytes(b"two")
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    assert Hashes(tmp_path)(path) != before
+    assert DigestCache(tmp_path)(path) != before
 
 
 def test_four_hundred_materials_are_planned_in_ten_seconds(tmp_path):

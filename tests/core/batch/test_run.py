@@ -16,10 +16,15 @@ from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
-from verdigris.core.batch.run import bake_task, child
+from verdigris.core.batch.run import bake_process, bake_task
 from verdigris.core.batch.run import engine as engine_module
+<<<<<<< /tmp/tmp0l8i18fg/c
 from verdigris.core.batch.run.child import bake_in_child
 from verdigris.core.batch.run.drive import Drive, Manner
+=======
+from verdigris.core.batch.run.bake_process import bake_in_process
+from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy
+>>>>>>> /tmp/tmp0l8i18fg/h
 from verdigris.core.batch.run.engine import LocalEngine
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.scene.groups import Grouping
@@ -59,7 +64,7 @@ class Watcher:
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch):
-    monkeypatch.setattr(child, "child_command", lambda: [sys.executable, str(FAKE)])
+    monkeypatch.setattr(bake_process, "bake_command", lambda: [sys.executable, str(FAKE)])
 
 
 def scene_of(tmp_path, *names, seeds=None, **kept):
@@ -71,12 +76,12 @@ def scene_of(tmp_path, *names, seeds=None, **kept):
     )
 
 
-def run(plan, slots=2, choices=None, measures_sharing=False, **manner):
+def run(plan, slots=2, choices=None, **policy):
     watcher = Watcher()
     summary = run_plan(
         plan,
         choices or Choices(),
-        RunOptions(Manner(**manner), measures_sharing),
+        RunOptions(FailurePolicy(**policy)),
         lambda _: LocalEngine((), slots, plan.scene.out / "logs"),
         lambda *_: watcher,
     )
@@ -211,7 +216,7 @@ def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path):
     (work,) = scene_of(tmp_path, "a", seeds={"a": kinds.HANG}).works
     work.task.folder.mkdir()
     began = time.monotonic()
-    outcome = bake_in_child(work.task, lambda _: None, threading.Event(), silence=0.5)
+    outcome = bake_in_process(work.task, lambda _: None, threading.Event(), silence=0.5)
     assert (outcome.status, outcome.can_retry) == ("failed", True)
     assert outcome.text.startswith("was silent for")
     assert time.monotonic() - began < 20
@@ -237,14 +242,14 @@ def test_as_many_bakes_as_their_textures_leave_memory_for(
     works = scene_of(tmp_path, "a", "b", rules=rules).works
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
     monkeypatch.setattr(engine_module, "usable_bytes", lambda: memory)
-    assert engine_module.bakes_that_fit(work.task for work in works) == fit
+    assert engine_module.concurrent_bakes(work.task for work in works) == fit
 
 
 def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):
     plan = scene_of(tmp_path, "a", "b", seeds={"a": kinds.HANG})
     engine = LocalEngine((), 1)
     (tmp_path / "out").mkdir()
-    drive = Drive(plan.works, engine, Watcher(), Manner(), Choices())
+    drive = BakeQueue(plan.works, engine, Watcher(), FailurePolicy(), Choices())
     results = drive.run(lambda: (tmp_path / "out" / "a.starts").exists())
     engine.close()
     assert [(each.material.entry.name, each.status) for each in results] == [
@@ -274,7 +279,7 @@ def test_nothing_to_do_starts_nothing_and_says_so(tmp_path):
     def no_engine(_):
         raise AssertionError("there is nothing to run")
 
-    summary = run_plan(plan, Choices(), RunOptions(Manner()), no_engine, Watcher)
+    summary = run_plan(plan, Choices(), RunOptions(FailurePolicy()), no_engine, Watcher)
     assert statuses(summary) == {"a": "up to date", "b": "up to date"}
     assert (summary.exit_code, summary.place) == (0, "nothing was to do")
 
@@ -325,7 +330,7 @@ def test_or_it_waits_until_the_first_has_ended(tmp_path):
 
 
 def test_a_bake_that_meets_what_nobody_foresaw_ends_and_says_what(tmp_path):
-    command = [sys.executable, "-P", "-m", child.MODULE]
+    command = [sys.executable, "-P", "-m", bake_process.MODULE]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b'{"name": "a"}\n')
     process.stdin.flush()
@@ -339,7 +344,7 @@ def test_a_bake_that_meets_what_nobody_foresaw_ends_and_says_what(tmp_path):
 def test_a_bake_ends_when_whoever_asked_for_it_is_gone(tmp_path):
     (work,) = scene_of(tmp_path, "a").works
     work.task.folder.mkdir()
-    command = [sys.executable, "-P", "-m", child.MODULE]
+    command = [sys.executable, "-P", "-m", bake_process.MODULE]
     task = json.dumps(work.task.as_json()).encode() + b"\n"
     # the end of the input behind the task: nobody is there any more
     done = subprocess.run(command, input=task, capture_output=True, timeout=60, check=False)

@@ -242,7 +242,7 @@ def test_later_rules_stand_in_place_of_earlier_ones_and_the_source_of_all(tmp_pa
             {"match": "oak", "importance": ""},
         ],
     )
-    by_name = {entry.name: entry.wish for entry in read(scene).entries}
+    by_name = {entry.name: entry.request for entry in read(scene).entries}
     hero = by_name["hero_oak"].settings_for("numpy")
     final = PRESETS["numpy"]["final"]
     assert (hero.network, hero.resolution) == (final.network, 32)
@@ -261,7 +261,7 @@ def test_a_source_and_a_rule_change_only_the_fields_of_draw_that_they_name(tmp_p
     (clay,) = read(write_scene(tmp_path / "scene.json", [source], rules=[rule])).entries
     standard = PRESETS["numpy"]["standard"]
     draw = replace(standard.draw, pairs=2, finest_width=0.5)
-    assert clay.wish.settings_for("numpy") == replace(standard, draw=draw, mend_at=(0.5,))
+    assert clay.request.settings_for("numpy") == replace(standard, draw=draw, mend_at=(0.5,))
 
 
 def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
@@ -273,7 +273,10 @@ def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     )
     wall, roof = read(scene).entries
     assert (wall.name, roof.name) == ("wall-clay", "roof-clay")
-    assert (wall.wish.settings_for("numpy").seed, roof.wish.settings_for("numpy").seed) == (5, 0)
+    assert (wall.request.settings_for("numpy").seed, roof.request.settings_for("numpy").seed) == (
+        5,
+        0,
+    )
 
 
 @pytest.mark.parametrize("text", [None, '<materialx version="1.39"/>'])
@@ -312,10 +315,16 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"sources": ["**paint.mtlx"]},
             "/**paint.mtlx: ** stands for whole folders: write it alone between /, or use *",
         ),
-        ({"sources": [{"source": "clay.mtlx", "metrial": "clay"}]}, "sources[0].metrial' is not known: use one of"),
+        (
+            {"sources": [{"source": "clay.mtlx", "metrial": "clay"}]},
+            "sources[0].metrial' is not known: use one of",
+        ),
         ({"sources": [{"source": "clay.mtlx", "materials": "x"}]}, "no material is called x"),
         ({"rules": [{"match": "*", "out": "../up"}]}, "out is '../up': use a folder below"),
-        ({"rules": [{"match": "*", "time_limit": -1}]}, "time_limit is -1: it must be a number above 0"),
+        (
+            {"rules": [{"match": "*", "time_limit": -1}]},
+            "time_limit is -1: it must be a number above 0",
+        ),
         ({"rules": [{"match": 3}]}, "match is 3: it must be a text, or a list of texts"),
         ({"rules": {"match": "*"}}, "rules is"),
         (
@@ -363,7 +372,10 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"sources": [{"source": "clay.mtlx", "settings": {"draw": {"mirror_share": 2}}}]},
             "scene.json: sources[0]: mirror_share is 2.0: use 0 to less than 1",
         ),
-        ({"rules": [{"settings": {"resolutoin": 64}}]}, "settings: 'resolutoin' is not known: use one"),
+        (
+            {"rules": [{"settings": {"resolutoin": 64}}]},
+            "settings: 'resolutoin' is not known: use one",
+        ),
         (
             {"rules": [{"settings": {"network": "9x9"}}]},
             "rules[0]: network is '9x9': use one of",
@@ -430,8 +442,8 @@ def test_a_bracket_in_a_pattern_is_itself(tmp_path):
     ]
     rules = [{"match": "hero [1]", "preset": "draft"}]
     scene = write_scene(tmp_path / "scene.json", sources, rules=rules)
-    assert [each.wish.preset for each in read(scene).entries] == ["draft", "", ""]
-    assert [each.wish.settings["seed"] for each in read(scene).entries] == [1, 2, 3]
+    assert [each.request.preset for each in read(scene).entries] == ["draft", "", ""]
+    assert [each.request.settings["seed"] for each in read(scene).entries] == [1, 2, 3]
     assert names(read(scene, only=("hero [1]",))) == ["hero [1]"]
     assert names(read(scene, only=("*[?]",))) == ["hero [1]"]
     assert names(read(scene, only=("hero \\?",))) == ["hero ?"]
@@ -481,8 +493,8 @@ def test_a_material_that_two_sources_name_is_one_unless_they_give_it_names(tmp_p
     ]
     clay, oak, far = read(write_scene(tmp_path / "scene.json", sources)).entries
     assert [entry.name for entry in (clay, oak, far)] == ["clay", "oak", "far_oak"]
-    assert [entry.wish.preset for entry in (clay, oak, far)] == ["draft", "final", ""]
-    assert [entry.wish.settings["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
+    assert [entry.request.preset for entry in (clay, oak, far)] == ["draft", "final", ""]
+    assert [entry.request.settings["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
 
 
 def test_paths_of_another_machine_become_those_of_this_one(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.base.threads import processors_of, running_threads
+from verdigris.core.base.processor import processors_of, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.settings.schedule import Schedule, TrainingSettings

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import VERSION, Decoder, encode
+from verdigris.core.worker.protocol.messages import VERSION, Decoder, encode
 
 from .talk import BRISK_WORKER, CLAY, LONG
 

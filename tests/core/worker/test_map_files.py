@@ -9,7 +9,7 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
-from verdigris.core.worker.protocol.lines import encode
+from verdigris.core.worker.protocol.messages import encode
 
 from .test_refusals import HELLO
 from .test_worker import raw

@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.baking import bake as baking
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import VERSION
+from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session.budget import Effort
 from verdigris.core.worker.session.session import Session
 

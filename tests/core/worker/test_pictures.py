@@ -23,7 +23,7 @@ from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors, focused
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import ProtocolError
+from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.session.budget import Budget
 
 from .talk import CLAY

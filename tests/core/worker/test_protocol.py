@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.progress.events import Event, Step
 from verdigris.core.worker.protocol import commands as say
 from verdigris.core.worker.protocol.inbox import Inbox
-from verdigris.core.worker.protocol.lines import (
+from verdigris.core.worker.protocol.messages import (
     LARGEST_PAYLOAD,
     LONGEST_LINE,
     Decoder,

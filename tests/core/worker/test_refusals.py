@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import LONGEST_LINE, VERSION, Decoder, Fault, encode
+from verdigris.core.worker.protocol.messages import LONGEST_LINE, VERSION, Decoder, Fault, encode
 from verdigris.core.worker.protocol.worker_events import IDLE, Error
 from verdigris.core.worker.session.session import Session
 from verdigris.core.worker.session.show import Show

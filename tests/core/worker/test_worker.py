@@ -21,7 +21,7 @@ from verdigris.core.progress.events import Started, Step
 from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
 from verdigris.core.worker.client.launch import worker_command
 from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.lines import VERSION, Decoder, Message, encode
+from verdigris.core.worker.protocol.messages import VERSION, Decoder, Message, encode
 from verdigris.core.worker.session import job
 
 from .talk import CLAY, LONG, QUICK, Talk

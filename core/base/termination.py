@@ -12,11 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn
-
-from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.lock import locked
 
 # What has not let go by then ends by force, and is told as often until then.
 UNWIND_SECONDS = 0.8
@@ -102,15 +98,6 @@ class Ending:
             if not self._is_settled:
                 _wake_main_thread()
         os._exit(self._code if self._signal is None else 128 + self._signal)
-
-
-def clear_locks(folder: Path, names: Iterable[str]) -> None:
-    """Clears locks of a bake that was ended, which nobody holds any more."""
-    for name in names:
-        with contextlib.suppress(SettingsError, OSError):
-            if (folder / f".{name}.lock").exists():
-                with locked(folder, name):
-                    pass
 
 
 def _wake_main_thread() -> None:

@@ -1,15 +1,32 @@
-"""Numbers and truths of settings as Python has them: those of numpy cannot be written to JSON."""
+"""Values that scripts pass: converted to Python's own types, or refused by name."""
 
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
+
+
+def path_from(value: Any, name: str) -> Path:
+    """The path that a text or a path-like object is."""
+    if isinstance(value, str):
+        return Path(value)
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(plain, str):
+        raise SettingsError(f"{name} is {value!r}: use a path, as a text or a pathlib.Path")
+    return Path(plain)
+
+
+def require_text(value: Any, name: str) -> None:
+    if not isinstance(value, str):
+        raise SettingsError(f"{name} is {value!r}: use a text")
 
 
 def _truth(value: Any) -> bool:

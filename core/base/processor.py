@@ -1,10 +1,17 @@
-"""How much of the processor's memory there is to take."""
+"""What this process may use of the processor: memory, threads, and threads of numpy's BLAS."""
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 # By the controllers of a control group, as Linux lists it: where limits are kept, under what name.
 _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
@@ -68,3 +75,70 @@ def _text(path: Path) -> str:
         return path.read_text()
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def running_threads() -> frozenset[int]:
+    """All that run now."""
+    try:
+        return frozenset(int(each.name) for each in Path("/proc/self/task").iterdir())
+    except OSError:
+        return frozenset()
+
+
+def processors_of(threads: Iterable[int]) -> dict[int, set[int]]:
+    """On which processors each of them may run; those that have ended are left out."""
+    found = {}
+    if sys.platform == "linux":
+        for thread in threads:
+            with suppress(OSError):
+                found[thread] = os.sched_getaffinity(thread)
+    return found
+
+
+def keep_to(thread: int, processors: Collection[int]) -> None:
+    """Lets a thread run on these alone; one that has ended does not matter."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setaffinity(thread, processors)
+
+
+# numpy's wheels carry OpenBLAS under this prefix and suffix; other builds use the plain names.
+_NAMES = (
+    ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
+    ("openblas_get_num_threads", "openblas_set_num_threads"),
+)
+
+
+@cache
+def _find_controls() -> tuple[Any, Any] | None:
+    package = Path(np.__file__).parent
+    folders = (package.parent / "numpy.libs", package / ".dylibs")
+    libraries = [path for folder in folders for path in sorted(folder.glob("*openblas*"))]
+    for library in libraries:
+        try:
+            loaded = ctypes.CDLL(str(library))
+        except OSError:
+            continue
+        for read, write in _NAMES:
+            if hasattr(loaded, read) and hasattr(loaded, write):
+                return getattr(loaded, read), getattr(loaded, write)
+    return None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """One BLAS thread, for products too small to share out.
+
+    Where BLAS cannot be reached this does nothing: results are right, only slower.
+    """
+    controls = _find_controls()
+    if controls is None:
+        yield
+        return
+    read, write = controls
+    before = int(read())
+    write(1)
+    try:
+        yield
+    finally:
+        write(before)

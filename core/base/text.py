@@ -1,0 +1,123 @@
+"""Text from outside as names of files and as terminals show it, and numbers as people read them."""
+
+from __future__ import annotations
+
+import locale
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError
+
+_LONGEST = 4096
+# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
+LONGEST_NAME = 200
+# Names that Windows keeps for devices, whatever follows behind a point.
+_OF_A_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+def printable(value: Any) -> str:
+    """One line, without a terminal's escape sequences."""
+    text = str(value)[:_LONGEST]
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def format_seconds(seconds: float) -> str:
+    """A length of time."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{max(seconds, 0):.1f} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d}"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d} h"
+
+
+def format_bytes(count_of_bytes: float) -> str:
+    """An amount of bytes."""
+    value, unit = float(count_of_bytes), 0
+    while value >= 1000 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.0f} {_UNITS[unit]}" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def unused_names(names: Sequence[str]) -> list[str]:
+    """Names of files, each once, also where file systems take upper and lower case for one."""
+    found: list[str] = []
+    for name in names:
+        plain = with_plain_letters(name.strip("|/")) or "_"
+        number, wished = 2, plain
+        while plain.lower() in (other.lower() for other in found):
+            plain, number = f"{wished}_{number}", number + 1
+        found.append(plain)
+    return found
+
+
+def why_no_file_name(name: str) -> str:
+    """Why a result cannot have this name, on this system or another; empty where it can."""
+    is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
+    if not (is_plain and name.isprintable()):
+        return (
+            f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
+        )
+    return (
+        "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
+    )
+
+
+def with_plain_letters(name: str) -> str:
+    """The name as every file system takes it: in plain letters, and not that of a device."""
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
+
+
+def has_letters_for(name: str) -> bool:
+    """Whether the encoding that the system is told names of files in has all letters of a name."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def locale_told() -> str:
+    """The locale, and what to do where it is to blame."""
+    name, encoding = locale.setlocale(locale.LC_CTYPE), sys.getfilesystemencoding()
+    return f"the locale {name}, whose names of files are of {encoding}: set LC_ALL=C.UTF-8"
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a file's name can be told in JSON, and to libraries that take no other."""
+    return name == name.encode(errors="replace").decode()
+
+
+def why_not_told(file: str) -> str:
+    """What keeps bundles, which say in Unicode what they were made of, from naming a document."""
+    is_told = is_unicode(Path(file).name)
+    return "" if is_told else f"{file}: the file's name is no Unicode: rename it"
+
+
+def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
+    """Refuses a path that the library for images cannot be given."""
+    if not is_unicode(str(path)):
+        raise error(
+            f"{path}: the name of the file, or of a folder above it, is no Unicode: rename it"
+        )
+
+
+def why_no_name(name: str) -> str:
+    """Why a file cannot have this name; empty where it can."""
+    if reason := why_no_file_name(name):
+        return reason
+    length = len(os.fsencode(name))
+    if length > LONGEST_NAME:
+        return f"the name {name!r} has {length} bytes: choose one of at most {LONGEST_NAME}"
+    return ""
