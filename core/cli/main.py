@@ -34,45 +34,44 @@ from verdigris.core.cli.commands.weights import app as weights
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
 EXIT_NO_READER = 128 + BROKEN_PIPE
-# What glibc says of one that it cannot load for want of memory.
+# glibc's message for a library that does not fit into the memory limit.
 _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
-_CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
 
 
 class Commands(TyperGroup):
-    """All commands, of which none has failed where a reader goes away."""
+    """All commands; each exits with 141 when the reader of its output closes the pipe."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs one of them."""
-        with _while_it_is_read():
+        with _exit_on_broken_pipe():
             return super().invoke(ctx)
 
     def make_context(self, info_name: Any, args: list[str], *given: Any, **named: Any) -> Any:
-        """Prints its own help and version."""
-        with _while_it_is_read():
-            _refuse_empty(args)
+        """Prints help and version, too."""
+        with _exit_on_broken_pipe():
+            _refuse_empty_words(args)
             return super().make_context(info_name, args, *given, **named)
 
 
-def _refuse_empty(words: list[str]) -> None:
-    """An empty word is a variable that a shell does not have; as a path it is the folder in which
-    the command runs."""
+def _refuse_empty_words(words: list[str]) -> None:
+    """Refuses empty arguments. A shell variable that is not set gives one, and as a path it would
+    mean the working folder."""
     for place, word in enumerate(words):
         if not word or (word.startswith("--") and word.endswith("=")):
             before = f" after {words[place - 1]}" if place and not word else ""
             raise typer.BadParameter(
-                f"{repr(word) if word else 'an empty word'}{before} says nothing: leave it out, or "
-                "give a value (a variable of the shell that is not set gives none)"
+                f"{repr(word) if word else 'an argument'}{before} is empty: leave it out, or give "
+                "a value (is a variable of the shell not set?)"
             )
 
 
 @contextmanager
-def _while_it_is_read() -> Iterator[None]:
-    """Typer would end with 1, as commands do that have found something wrong."""
+def _exit_on_broken_pipe() -> Iterator[None]:
+    """Exits with 141; typer would exit with 1, which means a failure."""
     try:
         yield
     except BrokenPipeError:
-        # what is still to be written would fail again when the program ends
+        # Python would write its buffer again at exit, and fail again
         let_go_of([sys.stdout.fileno()])
         raise typer.Exit(EXIT_NO_READER) from None
 
@@ -88,7 +87,7 @@ app = typer.Typer(
 
 
 def print_version(is_wanted: bool) -> None:
-    """Ends the program where the version is all that is asked for."""
+    """Handles `--version`."""
     if is_wanted:
         from verdigris.core.bundle.files.write import version
 
@@ -101,11 +100,11 @@ def before_any_command(
     _: Annotated[
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=print_version, help="Print the version, and end."
+            "--version", is_eager=True, callback=print_version, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Bakes MaterialX materials into compact neural materials for games."""
+    """Bakes MaterialX materials into small neural materials for games."""
 
 
 app.command(cls=BakeCommand)(bake)
@@ -120,30 +119,29 @@ app.add_typer(farm)
 
 
 def main() -> None:
-    """Runs the command: exit 0 when done, 1 when it failed, 2 when it was used wrongly, 130 when
-    it was interrupted, 143 or 129 when SIGTERM or SIGHUP has ended a bake, 141 when nobody
-    reads what it prints any more."""
-    if not _takes_anything(sys.stdout):
+    """Runs the command. Exit codes: 0 success, 1 failure, 2 usage error, 129 bake ended by SIGHUP,
+    130 interrupted, 141 output closed by its reader, 143 bake ended by SIGTERM."""
+    if not _is_writable(sys.stdout):
         sys.stdout = None
-    if not _takes_anything(sys.stderr):
-        # print would take the standard output for it
+    if not _is_writable(sys.stderr):
+        # with None, print would write errors to the standard output
         sys.stderr = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
-        # a name that the terminal's encoding does not have stops nothing
+        # a name outside of the terminal's encoding must not stop a command
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
             app()
         finally:
-            # there is none in a service, or in a program with windows alone
+            # a service or a windowed program has no standard output
             if sys.stdout:
                 sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code if isinstance(failure, EndedError) else EXIT_FAILURE)
     except (KeyboardInterrupt, SystemExit) as ending:
-        # typer makes an exit of an interruption, and says nothing
+        # typer turns an interruption into an exit without a message
         if isinstance(ending, SystemExit) and ending.code != EXIT_INTERRUPTED:
             raise
         print("verdigris: interrupted", file=sys.stderr)
@@ -152,8 +150,8 @@ def main() -> None:
         if isinstance(failure, ImportError) and _NO_ROOM_FOR_LIBRARY not in str(failure):
             raise
         print(
-            "verdigris: not enough memory: let go of some elsewhere, lift its limit (ulimit -v), "
-            "or ask for less (--resolution, --batch)",
+            "verdigris: not enough memory: close other programs, raise the limit (ulimit -v), or "
+            "use a smaller --resolution",
             file=sys.stderr,
         )
         sys.exit(EXIT_FAILURE)
@@ -161,9 +159,9 @@ def main() -> None:
         if working_folder.is_gone():
             print(f"verdigris: {working_folder.GONE}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
-        if failure.errno not in _CANNOT_TAKE_MORE:
+        if failure.errno not in _OUTPUT_ERRORS:
             raise
-        # what is still to be written would fail again when the program ends
+        # Python would write its buffer again at exit, and fail again
         let_go_of([sys.stdout.fileno()])
         if failure.errno == errno.EPIPE:
             sys.exit(EXIT_NO_READER)
@@ -171,9 +169,9 @@ def main() -> None:
         sys.exit(EXIT_FAILURE)
 
 
-def _takes_anything(stream: TextIO | None) -> bool:
-    """Whether there is such an output: in the place of one that was closed, a shell may leave a
-    file that it reads, such as its script."""
+def _is_writable(stream: TextIO | None) -> bool:
+    """Whether the stream is there and open for writing. Where an output is closed, a shell may
+    leave a file that it reads under the same number, such as its script."""
     try:
         return stream is not None and os.write(stream.fileno(), b"") == 0
     except OSError as failure:

@@ -141,10 +141,9 @@ def bake(
     from verdigris.core.baking.phases.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.bundle.files.manifest import SUFFIX
-    from verdigris.core.cli.shared.bake_ending import Ending
+    from verdigris.core.cli.shared.bake_ending import BakeEnding
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.material.load.mtlx_document import load_document
-    from verdigris.core.material.load.selection import select_materials
+    from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.json_changes import changed
     from verdigris.core.settings.presets import default_preset, require_settings
@@ -181,7 +180,7 @@ def bake(
     from verdigris.core.cli.shared.event_output import json_lines, live_line, result_only
 
     show = json_lines if as_json else result_only if quiet else live_line
-    ending = Ending(control)
+    ending = BakeEnding(control)
 
     def shown(events: Iterable[Event]) -> None:
         ending.show(show, events)

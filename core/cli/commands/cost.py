@@ -22,13 +22,13 @@ from verdigris.core.cli.shared.options import (
 def cost(
     file: Annotated[Path, path_argument("FILE", "A bundle (.vdg), or a document to forecast.")],
     source: Annotated[
-        Path | None, typer.Option("--source", help="The document that a bundle was baked from.")
+        Path | None, typer.Option("--source", help="The document that the bundle was baked from.")
     ] = None,
     preset: Annotated[
         str | None, typer.Option(help=f"Preset of the bake to forecast: {PRESET_HELP}")
     ] = None,
     resolution: Annotated[
-        int | None, typer.Option(help="Latent texels a side of the bake that is forecast.")
+        int | None, typer.Option(help="Resolution of the bake to forecast.")
     ] = None,
     material: MaterialName = None,
     search: Search = None,
@@ -36,8 +36,8 @@ def cost(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Says what a neural material costs: bytes, operations, and nanoseconds on this device, against
-    the graph that it replaces. Of a document, before a bake, with numbers of the same size."""
+    """Reports the cost of a neural material and of the graph that it replaces: bytes, operations,
+    and nanoseconds on this device. For a document, forecasts the cost before the bake."""
     from dataclasses import replace
 
     from verdigris.core.baking.measure.fitted import with_places, with_texels
@@ -51,10 +51,12 @@ def cost(
     is_baked = is_bundle(file)
     for option, value in (("--preset", preset), ("--resolution", resolution)):
         if is_baked and value is not None:
-            raise typer.BadParameter(f"{file} is a bundle: it was baked already", param_hint=option)
+            raise typer.BadParameter(
+                f"{file} is a bundle and has its settings: leave it out", param_hint=option
+            )
     if source is not None and not is_baked:
         raise typer.BadParameter(
-            f"{file} is no bundle: its own graph is what a forecast compares with",
+            f"{file} is a document and is compared with its own graph: leave it out",
             param_hint="--source",
         )
     opened = open_device(device)

@@ -14,13 +14,13 @@ def export(
     bundle: Bundle,
     target: Annotated[str, typer.Option("--target", "-t", help="rtxns-bin or rtxns-json.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file; by default beside BUNDLE.")
+        Path | None, typer.Option("--output", "-o", help="The file. Default: beside BUNDLE.")
     ] = None,
 ) -> None:
     """Writes a bundle's decoder for another loader: NVIDIA's RTXNS, as .bin or as JSON.
 
-    Those files hold the layers alone. Latents, frames and direction vectors are inputs there, and
-    a sum of exponentials follows: docs/FORMAT.md says what an engine computes around them.
+    The file holds only the layers. docs/FORMAT.md describes the inputs and the output that an
+    engine computes around them.
     """
     from verdigris.core.base.outputs import check_output, write_file
     from verdigris.core.bundle.files.read import open_bundle

@@ -1,4 +1,4 @@
-"""`verdigris farm template`, and what its jobs call: `task` and `finish`"""
+"""`verdigris farm template`, and the commands of its jobs: `task` and `finish`"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="farm",
-    help="Bakes a scene on a farm: jobs in the Open Job Description. See docs/SCENES.md.",
+    help="Bakes a scene on a farm, as jobs in the Open Job Description. See docs/SCENES.md.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -34,7 +34,7 @@ app = typer.Typer(
 _JOBS = (".json", ".yaml", ".yml")
 
 PathMapping = Annotated[
-    Path | None, typer.Option(help="The rules that a session writes for its tasks.")
+    Path | None, typer.Option(help="The path mapping rules that an Open Job session writes.")
 ]
 
 
@@ -42,10 +42,11 @@ PathMapping = Annotated[
 def template(
     scene: SceneFile,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The job (.json or .yaml); else printed.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml)."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the bundles; by default 'baked'.")
+        Path | None, typer.Option("--out", help="The folder for the bundles. Default: baked.")
     ] = None,
     preset: Preset = "",
     settings: SettingChanges = None,
@@ -55,21 +56,19 @@ def template(
     group_size: GroupSize = 8,
     search: Search = None,
     allow_outside: AllowOutside = False,
-    name: Annotated[str, typer.Option(help="Of the job; by default the scene's.")] = "",
+    name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
     command: Annotated[
-        str, typer.Option(help="Verdigris as the farm's machines have it: one program, no options.")
+        str, typer.Option(help="The verdigris program on the farm's machines, without options.")
     ] = "verdigris",
     gpu: Annotated[
-        bool, typer.Option("--gpu", help="Only machines with a graphics card take tasks.")
+        bool, typer.Option("--gpu", help="Require machines with a graphics card.")
     ] = False,
     task_seconds: Annotated[
-        int, typer.Option(min=0, help="Give a task up after this; 0 for never.")
+        int, typer.Option(min=0, help="Stop a task after this many seconds; 0: never.")
     ] = 0,
-    retry: Annotated[
-        int, typer.Option(min=0, help="Times that a task tries a bake again that crashed.")
-    ] = 1,
+    retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 1,
 ) -> None:
-    """Writes a job for `openjd run`, AWS Deadline Cloud and others: a task for each bake."""
+    """Writes a job for `openjd run`, AWS Deadline Cloud and others, with a task for each bake."""
     import shlex
     import sys
 
@@ -80,7 +79,7 @@ def template(
     from verdigris.core.batch.plan.state_folder import write_text
 
     if not command.strip():
-        raise typer.BadParameter("is empty: name a program", param_hint="--command")
+        raise typer.BadParameter("empty: name a program", param_hint="--command")
     if output:
         check_output(output, _JOBS)
         check_apart(output, [scene])
@@ -122,7 +121,7 @@ def template(
 @app.command()
 def task(
     scene: SceneFile,
-    name: Annotated[str, typer.Option("--task", help="Which bake of the scene.")],
+    name: Annotated[str, typer.Option("--task", help="The name of the bake.")],
     out: Out = None,
     preset: Preset = "",
     settings: SettingChanges = None,
@@ -133,24 +132,24 @@ def task(
     search: Search = None,
     allow_outside: AllowOutside = False,
     path_mapping: PathMapping = None,
-    retry: Annotated[int, typer.Option(min=0, help="Times it is tried again.")] = 0,
+    retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
 ) -> None:
-    """Does one bake, telling progress as farms read it. Started again, it goes on where it was."""
+    """Runs one bake of a job and prints its progress for the farm. Run again, it continues."""
     from verdigris.core.base.errors import VerdigrisError
     from verdigris.core.batch.farm.farm_task import run_task
     from verdigris.core.batch.farm.openjd import failure
 
-    def say(text: str) -> None:
+    def report(text: str) -> None:
         print(text, flush=True)
 
     try:
         choices = choices_of(device, shared_decoder, by_hand, group_size, force=False)
         rules = _rules(path_mapping)
         given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
-        done = run_task(plan_of(*given), name, choices, retry, say)
+        done = run_task(plan_of(*given), name, choices, retry, report)
     except VerdigrisError as problem:
-        say(failure(str(problem)))
+        report(failure(str(problem)))
         raise
     if not done:
         raise typer.Exit(1)
@@ -170,9 +169,15 @@ def finish(
     allow_outside: AllowOutside = False,
     path_mapping: PathMapping = None,
 ) -> None:
+<<<<<<< /tmp/tmptqzui1wl/c
+    """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
+    or are missing."""
+    from verdigris.core.batch.farm.farm_task import known_results
+=======
     """Writes scene packs, summary and report of what tasks have baked. Exit 3 where materials have
     failed or are missing."""
     from verdigris.core.batch.farm.farm_task import read_outcomes
+>>>>>>> /tmp/tmptqzui1wl/h
     from verdigris.core.batch.plan.state_folder import run_lock
     from verdigris.core.batch.run.run import finish_plan, write_summary
     from verdigris.core.batch.run.tell import summary_lines

@@ -28,12 +28,12 @@ def inspect(
     allow_outside: AllowOutside = False,
     as_json: AsJson = False,
     probe: Annotated[
-        bool, typer.Option(help="Evaluate the material to see whether it reflects anything.")
+        bool, typer.Option(help="Evaluate the material to check that it reflects light.")
     ] = True,
     device: DeviceChoice = None,
 ) -> None:
-    """Says what is in a document, and what of each material a bake keeps, approximates or drops;
-    of a bundle, what it holds."""
+    """Lists a document's materials, and what a bake of each keeps, approximates or drops. For a
+    bundle, lists its contents."""
     from verdigris.core.bundle.files.read import is_bundle
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.report.report import describe, print_reports
@@ -68,7 +68,7 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
     bundle = open_bundle(path)
     require_own_material(bundle, path, material)
     if as_json:
-        # as it is there: its own version, and fields that this Verdigris does not know
+        # the file's own text, with fields that this version does not know
         data = read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST)
         print(json.dumps(parse_json(data, MANIFEST_FILE).values, indent=1))
     else:
@@ -76,8 +76,13 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 
 
 def _print_bundle(bundle: Bundle) -> None:
+<<<<<<< /tmp/tmpci2ia4i8/c
+    """Prints a summary for technical artists."""
+    from verdigris.core.base.printable import printable
+=======
     """A few lines for a technical artist."""
     from verdigris.core.base.text import printable
+>>>>>>> /tmp/tmpci2ia4i8/h
     from verdigris.core.bundle.files.arithmetic import IN_WORDS
 
     manifest = bundle.manifest

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.teacher.teacher import Teacher
 
-# They are held in memory all at once.
+# All samples are in memory at the same time.
 _MOST_SAMPLES = 1 << 24
 _LARGEST_SPHERE = largest_size(PICTURE_SUBPIXELS)
 _LARGEST_PART = largest_size()
@@ -42,22 +42,25 @@ ComparedNames = Annotated[
     typer.Option(
         "--material",
         "-m",
-        help="Which material, when a document has several; twice: of REFERENCE, then of OTHER.",
+        help="The material's name, if a document has several. Twice: for REFERENCE, then OTHER.",
     ),
 ]
 
 
 def measure(
     bundle: Bundle,
-    source: Annotated[Path, typer.Option("--source", help="The document it was baked from.")],
-    samples: Annotated[int, typer.Option(help=f"Held-out samples, 1 to {_MOST_SAMPLES}.")] = 1
-    << 20,
-    seed: Annotated[int, typer.Option(help="Where the held-out samples start.")] = 0,
+    source: Annotated[
+        Path, typer.Option("--source", help="The document that the bundle was baked from.")
+    ],
+    samples: Annotated[
+        int, typer.Option(help=f"Number of held-out samples, 1 to {_MOST_SAMPLES}.")
+    ] = 1 << 20,
+    seed: Annotated[int, typer.Option(help="Seed of the held-out samples.")] = 0,
     size: Annotated[
-        int, typer.Option(help=f"Pixels a side of the sphere, 1 to {_LARGEST_SPHERE}.")
+        int, typer.Option(help=f"Width of the sphere's picture in pixels, 1 to {_LARGEST_SPHERE}.")
     ] = PICTURE_SIZE,
     error_map: Annotated[
-        Path | None, typer.Option(help="Write the error by place as a picture: .png or .exr.")
+        Path | None, typer.Option(help="Write a map of the error as a picture: .png or .exr.")
     ] = None,
     material: MaterialName = None,
     search: Search = None,
@@ -65,12 +68,12 @@ def measure(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Measures a bundle against the material that it was baked from.
+    """Measures the errors of a bundle against its source material.
 
-    The reference is the material's mean over a texel of the bundle, which is the most that it
-    can hold; `point_…` are errors against single points, where finer detail counts too. Spheres
-    show reflected light; what is given off or covered is compared as maps, if there is any. What of
-    a source has changed since the bake is told as a warning; the JSON lists it in `warnings`.
+    The reference is the material's mean over a texel of the bundle. Errors that begin with `point_`
+    are against single points, so detail below a texel counts as error. The sphere's picture shows
+    reflected light only; emission and opacity are compared as maps. If the source has changed since
+    the bake, a warning reports it (`warnings` in the JSON).
     """
     from verdigris.core.baking.measure import measure as measures
     from verdigris.core.base.device import open_device
@@ -129,23 +132,22 @@ def compare(
     second: Annotated[Path, path_argument("OTHER", "A document or a bundle.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     size: Annotated[
-        int, typer.Option(help=f"Pixels a side of each part, 1 to {_LARGEST_PART}.")
+        int, typer.Option(help=f"Width of each picture in pixels, 1 to {_LARGEST_PART}.")
     ] = 384,
     view: Annotated[str, typer.Option(help="sphere or plane.")] = "sphere",
     environment: Annotated[
-        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+        float, typer.Option(help="Brightness of the studio environment; 0: only one light.")
     ] = 0.8,
     material: ComparedNames = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws two materials and the FLIP heat map of their difference, side by side: the light that
-    they reflect. What they give off is left out; `measure` has figures of it.
+    """Draws two materials and the FLIP heat map of their difference, side by side.
 
-    Both are lit by one light and a studio, before a backdrop. The PSNR and FLIP that it prints are
-    of these pictures: `measure` draws its own, under a light of its own, and no option here gives
-    its figures.
+    The pictures show reflected light without emission, lit by one light and a studio, on a
+    backdrop. The printed PSNR and FLIP are those of these pictures. `measure` uses another light
+    and has other figures.
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_apart
@@ -174,7 +176,7 @@ def compare(
         if path not in bundles
     ]
     for path, bundle in bundles.items():
-        # a document has other materials, too
+        # with a document, the names may be those of the document
         for name in () if documents else material or ():
             require_own_material(bundle, path, name)
     names = material or [bundle.source_name for bundle in bundles.values()][:1]
@@ -196,12 +198,12 @@ def compare(
     light = "one light and a studio" if environment else "one light"
     print(
         f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
-        f"(of this picture, lit by {light}: not those of measure)"
+        f"(of this picture, lit by {light}; measure uses another light)"
     )
 
 
 def _warn_of_changes(bundle: OpenBundle, teacher: Teacher) -> list[str]:
-    """Tells, and returns, what of a source is not as the bundle was baked from it."""
+    """Prints and returns what has changed in the source since the bake."""
     from verdigris.core.bundle.verify.verify import source_notes
 
     warnings = source_notes(bundle, teacher)
@@ -213,8 +215,8 @@ def _warn_of_changes(bundle: OpenBundle, teacher: Teacher) -> list[str]:
 def _compared_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
-    """One of each document: of two names each has its own, and one counts where there is such."""
-    from verdigris.core.material.load.selection import select_materials
+    """A material of each document. Two names are one for each document; one name is for both."""
+    from verdigris.core.material.load.mtlx_document import select_materials
 
     if len(names) == len(documents) == 2:
         return [
@@ -223,7 +225,7 @@ def _compared_materials(
         ]
     if len(names) > 1:
         raise typer.BadParameter(
-            f"{len(names)} names for {len(documents)} documents: use one for each",
+            f"{len(names)} names for {len(documents)} documents: use one for each document",
             param_hint="--material",
         )
     return select_materials(documents, names) if documents else []

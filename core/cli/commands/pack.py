@@ -11,11 +11,11 @@ from verdigris.core.cli.shared.options import path_argument
 
 
 def pack(
-    bundles: Annotated[list[Path], path_argument("BUNDLE...", "Baked bundles.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The scene, NAME.vdg.")],
+    bundles: Annotated[list[Path], path_argument("BUNDLE...", "Bundles (.vdg).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The scene pack, NAME.vdg.")],
 ) -> None:
-    """Joins bundles of one decoder architecture: one buffer of weights, equal ones stored once, and
-    one shader, compiled for exactly these materials."""
+    """Joins bundles of one decoder shape into a scene pack: one buffer with all weights, without
+    duplicates, and one shader for these materials."""
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.pack import describe
     from verdigris.core.bundle.scene.pack import pack as join

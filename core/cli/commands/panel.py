@@ -19,13 +19,13 @@ def panel(
         Path | None, typer.Argument(metavar="[FILE]", help="A MaterialX document (.mtlx).")
     ] = None,
     mesh: Annotated[
-        Path | None, typer.Option(help="An OBJ or USD file with painted weights.")
+        Path | None, typer.Option(help="A mesh with painted weights (.obj, .usd).")
     ] = None,
     search: Search = None,
 ) -> None:
-    """Opens the bake panel in a window of its own."""
+    """Opens the bake panel in a window."""
     try:
-        # by name: the core knows no Qt, and runs without it
+        # by name: the core does not depend on Qt
         window = import_module("verdigris.ui.window")
     except ImportError as failure:
         if failure.name and failure.name.split(".")[0] in _NEEDED:

@@ -20,7 +20,7 @@ from verdigris.core.cli.shared.options import (
 )
 from verdigris.core.pictures.picture_limits import largest_size
 
-# Far from where sums in single floats end.
+# Larger values could overflow single floats.
 _BRIGHTEST_STUDIO = 1e6
 
 
@@ -29,33 +29,38 @@ def render(
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
     view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
     mesh: Annotated[
-        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+        Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
     ] = None,
-    size: Annotated[int, typer.Option(help=f"Pixels a side, 1 to {largest_size()}.")] = 512,
+    size: Annotated[
+        int, typer.Option(help=f"Width of the picture in pixels, 1 to {largest_size()}.")
+    ] = 512,
     reference: Annotated[
         bool,
         typer.Option(
             "--reference",
-            help="Draw a document as what is baked of it is drawn, to hold that against: wrapped "
-            "around the shape as a flat square. Without, patterns in space see the shape.",
+            help="Draw a document like its bundle: evaluated on the flat unit square, and wrapped "
+            "around the shape by uv. Otherwise 3D patterns are evaluated on the shape itself.",
         ),
     ] = False,
     environment: Annotated[
-        float, typer.Option(help="Brightness of the studio; 0 leaves one light alone.")
+        float, typer.Option(help="Brightness of the studio environment; 0: only one light.")
     ] = 0.8,
     light: Annotated[
         str,
         typer.Option(
-            help="Towards the light: x right, y up, z to the viewer; of a mesh its own axes, y up."
+            help="Direction to the light, x,y,z: x right, y up, z to the viewer. For a mesh, in "
+            "its own axes with y up."
         ),
     ] = "-0.45,0.6,0.66",
-    samples: Annotated[int, typer.Option(help="Studio directions at each sub-pixel.")] = 32,
+    samples: Annotated[
+        int, typer.Option(help="Directions of the studio that each sub-pixel sums.")
+    ] = 32,
     material: MaterialName = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws a material, or what was baked of one, on a sphere, a plane or a mesh."""
+    """Draws a material or a bundle on a sphere, a plane or a mesh."""
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
@@ -78,8 +83,8 @@ def render(
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:
         raise typer.BadParameter(
-            f"{file} is a bundle, and is drawn so anyway: leave it out, or name the document that "
-            "it was baked from in its place",
+            f"{file} is a bundle, and bundles are always drawn so: leave out --reference, or name "
+            "the document in place of the bundle",
             param_hint="--reference",
         )
     if bundle:
@@ -104,10 +109,13 @@ def _direction(text: str) -> tuple[float, float, float]:
         x, y, z = (float(word) for word in text.split(","))
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is not three numbers: x,y,z", param_hint="--light"
+            f"{text!r} is not a direction: use three numbers, x,y,z", param_hint="--light"
         ) from None
     largest = max(abs(x), abs(y), abs(z))
     if not 0 < largest < math.inf:
-        raise typer.BadParameter(f"{text!r} has no direction", param_hint="--light")
-    # its length counts for nothing, and may be beyond what squares hold
+        raise typer.BadParameter(
+            f"{text!r} is not a direction: use finite numbers that are not all 0",
+            param_hint="--light",
+        )
+    # scaled first: squares of very long vectors would overflow
     return x / largest, y / largest, z / largest

@@ -39,25 +39,33 @@ SceneFile = Annotated[
     Path,
     typer.Argument(
         metavar="SCENE",
-        help="A scene (.json), a folder of documents, a document, a USD stage, or the summary of "
-        "a plug-in's batch program.",
+        help="A scene (.json), a folder of documents, a document, a USD stage, or the summary "
+        "that a plug-in's batch program wrote.",
     ),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Folder of the bundles; by default 'baked'.")
+    Path | None, typer.Option("--out", "-o", help="The folder for the bundles. Default: baked.")
 ]
-Preset = Annotated[str, typer.Option("--preset", "-p", help=f"Of all materials: {PRESET_HELP}")]
+Preset = Annotated[
+    str, typer.Option("--preset", "-p", help=f"Preset of all materials: {PRESET_HELP}")
+]
 Only = Annotated[
-    list[str] | None, typer.Option("--only", help="A pattern of names that are meant; repeatable.")
+    list[str] | None,
+    typer.Option("--only", help="Bake only materials whose names match this pattern. Repeatable."),
 ]
 SharedDecoder = Annotated[
-    bool, typer.Option("--shared-decoder", help="Materials that are alike share a decoder.")
+    bool, typer.Option("--shared-decoder", help="Let similar materials share a decoder.")
 ]
 ByHand = Annotated[
-    bool, typer.Option("--by-hand", help="With --shared-decoder: only the scene's own groups.")
+    bool,
+    typer.Option("--by-hand", help="With --shared-decoder: use only the groups of the scene file."),
 ]
-GroupSize = Annotated[int, typer.Option(min=2, help="Most materials of a group that is made here.")]
-Force = Annotated[bool, typer.Option("--force", help="Bake everything, whatever is there.")]
+GroupSize = Annotated[
+    int, typer.Option(min=2, help="Largest number of materials in a group formed automatically.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Bake all materials, also those that are up to date.")
+]
 
 
 @app.command()
@@ -76,16 +84,16 @@ def plan(
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists what is to be baked, what is up to date, and how long the rest will take."""
+    """Lists which materials need a bake, which are up to date, and how long the bakes will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
-<<<<<<< /tmp/tmper83e297/c
+<<<<<<< /tmp/tmpanrvvz5o/c
     from verdigris.core.batch.plan.state_folder import state_folder
     from verdigris.core.batch.run.sharing import Alone
     from verdigris.core.batch.run.tell import plan_json, plan_lines
 =======
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
->>>>>>> /tmp/tmper83e297/h
+>>>>>>> /tmp/tmpanrvvz5o/h
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
@@ -97,44 +105,53 @@ def run(
     preset: Preset = "",
     settings: SettingChanges = None,
     only: Only = None,
-    retry: Annotated[
-        int, typer.Option(min=0, help="Times that a bake which crashed is tried again.")
-    ] = 0,
+    retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going/--stop-at-failure", help="What follows a failure.")
+        bool,
+        typer.Option("--keep-going/--stop-at-failure", help="Whether to continue after a failure."),
     ] = True,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Bakes at a time.")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Number of bakes at a time.")
     ] = None,
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
+<<<<<<< /tmp/tmpanrvvz5o/c
+    sharing_cost: Annotated[
+        bool,
+        typer.Option(help="Also bake materials of a shared decoder alone, to report the loss."),
+    ] = True,
+=======
+>>>>>>> /tmp/tmpanrvvz5o/h
     pack: Annotated[
-        list[str] | None, typer.Option(help="Write a scene pack of all, NAME.vdg; repeatable.")
+        list[str] | None,
+        typer.Option(help="Write a scene pack of all bundles, NAME.vdg. Repeatable."),
     ] = None,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS|local", help="Bake on a dask cluster.")
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for another run at the same folder to end.")
+        bool, typer.Option("--wait", help="Wait until another run in this folder has ended.")
     ] = False,
     force: Force = False,
     checkpoint_seconds: Annotated[
-        float, typer.Option(help="How often the state of a bake is written.")
+        float, typer.Option(help="Seconds between two checkpoints of a bake.")
     ] = 5.0,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bakes what is not up to date. Exit 0 when all is done, 3 when materials have failed; 130
-    after Ctrl-C: started again, it goes on where it was."""
+    """Bakes all materials that are not up to date.
+
+    Exit code 0: all are baked. 3: some failed. 130: Ctrl-C; the next run continues.
+    """
     import sys
 
     from verdigris.core.batch.plan.packs import require_packable
     from verdigris.core.batch.plan.plan import State, bundle_of
     from verdigris.core.batch.plan.state_folder import run_lock
-<<<<<<< /tmp/tmper83e297/c
+<<<<<<< /tmp/tmpanrvvz5o/c
     from verdigris.core.batch.run.drive import Manner
     from verdigris.core.batch.run.live_table import JsonLines, open_view
     from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
@@ -146,7 +163,7 @@ def run(
     from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.run.text_report import summary_lines
     from verdigris.core.batch.scene.scene import require_pack_names
->>>>>>> /tmp/tmper83e297/h
+>>>>>>> /tmp/tmpanrvvz5o/h
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
@@ -157,16 +174,21 @@ def run(
         require_pack_names(pack or (), beside, str(scene))
         require_packable(dict.fromkeys(pack or (), ()), bundles, str(scene))
 
-    def say(text: str) -> None:
+    def report(text: str) -> None:
         print(f"verdigris: {text}", file=sys.stderr, flush=True)
 
-    with run_lock(read.out, wait, say):
-        # what another run has done until now is done
+    with run_lock(read.out, wait, report):
+        # after the lock: another run may have baked materials meanwhile
         found = plan_of(*given)
         for each in found.materials:
             if each.is_to_do and each.entry.links:
+<<<<<<< /tmp/tmpanrvvz5o/c
+                report(f"{each.entry.name}: {each.entry.told_links}")
+        options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
+=======
                 say(f"{each.entry.name}: {each.entry.links_note}")
         options = RunOptions(FailurePolicy(retry, keep_going), tuple(pack or ()))
+>>>>>>> /tmp/tmpanrvvz5o/h
 
         def engine(works: int) -> Engine:
             tasks = [work.task for work in found.works]
@@ -177,8 +199,13 @@ def run(
         )
         files = write_summary(summary)
     if as_json:
+<<<<<<< /tmp/tmpanrvvz5o/c
+        # after the summary is written: a closed output loses only these lines
+        JsonLines(0).refused(found.of(State.BROKEN))
+=======
         # whoever has stopped reading loses them, and not the report
         JsonView(0).refused(found.of(State.BROKEN))
+>>>>>>> /tmp/tmpanrvvz5o/h
         print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
     else:
         print("\n".join(summary_lines(summary, files)))
@@ -199,7 +226,7 @@ def status(
     allow_outside: AllowOutside = False,
     as_json: AsJson = False,
 ) -> None:
-    """Says which bundles are not what their sources would give now, and why. Exit 4 if any is."""
+    """Lists bundles that are out of date, with the reasons. Exit code 4 if there are any."""
     choices = choices_of(None, shared_decoder, by_hand, group_size, False)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     from verdigris.core.batch.plan.plan import State
@@ -218,7 +245,7 @@ def choices_of(
     force: bool,
     checkpoint_seconds: float = 5.0,
 ) -> Choices:
-    """How a scene is planned, from options of a command line."""
+    """How to plan a scene, from options of the command line."""
     from verdigris.core.base.device import SOFTWARE, check_choice, hardware_devices
     from verdigris.core.batch.plan.plan import Choices
     from verdigris.core.batch.scene.groups import Grouping
@@ -234,7 +261,7 @@ def choices_of(
     if shared_decoder:
         grouping = Grouping.BY_HAND if by_hand else Grouping.BY_PLAN
     elif by_hand:
-        raise typer.BadParameter("goes with --shared-decoder", param_hint="--by-hand")
+        raise typer.BadParameter("use it with --shared-decoder", param_hint="--by-hand")
     trainer = "numpy" if device == SOFTWARE else None
     likely = "tensor" if device or hardware_devices() else "numpy"
     return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
@@ -284,13 +311,13 @@ def plan_of(
     choices: Choices,
     path_rules: tuple[PathRule, ...] = (),
 ) -> Plan:
-    """The plan of a scene, from options of a command line."""
+    """The plan of a scene, from options of the command line."""
     from verdigris.core.base.device import cache_folder
-<<<<<<< /tmp/tmper83e297/c
+<<<<<<< /tmp/tmpanrvvz5o/c
     from verdigris.core.batch.plan.hashes import Hashes
 =======
     from verdigris.core.batch.plan.digest_cache import DigestCache
->>>>>>> /tmp/tmper83e297/h
+>>>>>>> /tmp/tmpanrvvz5o/h
     from verdigris.core.batch.plan.plan import make_plan
 
     given = (scene, out, preset, settings, only, search, allow_outside, path_rules)

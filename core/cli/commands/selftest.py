@@ -17,41 +17,42 @@ from verdigris.core.base.errors import HostError
 
 
 class HostName(StrEnum):
-    """An application that Verdigris has a plug-in for."""
+    """A host with a plug-in."""
 
     MAYA = "maya"
     HOUDINI = "houdini"
 
 
-# Each application's interpreter, and the variable that names its folder.
+# The Python interpreter of each host, and the environment variable of its folder.
 _PROGRAMS = {HostName.MAYA: ("mayapy", "MAYA_LOCATION"), HostName.HOUDINI: ("hython", "HFS")}
 _REFUSED, _FAILED = "refused", "failed"
 
 
 def selftest(
-    host: Annotated[HostName, typer.Option(help="Which application to test in.")],
+    host: Annotated[HostName, typer.Option(help="The host to test.")],
     program: Annotated[
-        Path | None, typer.Option(help="Its interpreter, where it is not found by itself.")
+        Path | None, typer.Option(help="Path of mayapy or hython, if it is not found.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File of the report, which can be sent.")
+        Path | None, typer.Option("--out", "-o", help="The file for the report (.json).")
     ] = None,
 ) -> None:
-    """Walks through all that a plug-in does in a real application, in a scratch scene."""
+    """Runs every function of a plug-in in a real Maya or Houdini, in an empty scene, and writes a
+    report."""
     from verdigris.core.base.outputs import check_output, temporary_name
 
     interpreter = program or find_program(host)
     if interpreter is None or not interpreter.is_file():
         name, variable = _PROGRAMS[host]
-        where = f"{interpreter}: there is no such file" if interpreter else f"{name} was not found"
+        where = f"{interpreter}: no such file" if interpreter else f"{name} was not found"
         if interpreter and interpreter.is_dir():
-            where = f"{interpreter}: is a folder"
+            where = f"{interpreter} is a folder"
         raise HostError(f"{where}: name it with --program, or set {variable}")
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
     check_output(report, [".json"])
     written = temporary_name(report)
     try:
-        _walk(host, interpreter, written)
+        _run_in_host(host, interpreter, written)
         written.replace(report)
     finally:
         written.unlink(missing_ok=True)
@@ -61,29 +62,29 @@ def selftest(
         raise typer.Exit(1)
 
 
-def _walk(host: HostName, interpreter: Path, report: Path) -> None:
-    """Has the application write the report."""
+def _run_in_host(host: HostName, interpreter: Path, report: Path) -> None:
+    """Runs the plug-in's self-test in the host, which writes the report."""
     module = f"verdigris.plugins.{host.value}.selftest"
-    # a bare name would be looked for on the path
+    # absolute, or the system would search a bare name on the path
     command = [str(interpreter.absolute()), "-m", module, str(report)]
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
     except OSError as failure:
         raise HostError(
-            f"{interpreter}: cannot be run ({failure.strerror}): name the application's own "
+            f"{interpreter} cannot be run ({failure.strerror}): name the host's Python "
             "interpreter with --program"
         ) from None
     if not report.is_file():
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        last = lines[-1] if lines else "it printed no error"
         raise HostError(
-            f"{interpreter}: ended with {done.returncode} and no report: "
-            f"{said[-1] if said else 'it said nothing'}: is the plug-in installed "
-            "(packaging/stage.py, packaging/dev_install.py)?"
+            f"{interpreter} exited with {done.returncode} and wrote no report: {last}. Is the "
+            "plug-in installed (packaging/stage.py, packaging/dev_install.py)?"
         )
 
 
 def find_program(host: HostName) -> Path | None:
-    """The application's interpreter: in its own folder, or on the path."""
+    """The host's interpreter: in the folder of its environment variable, or on the path."""
     name, variable = _PROGRAMS[host]
     home = os.environ.get(variable)
     if home:
@@ -93,7 +94,7 @@ def find_program(host: HostName) -> Path | None:
 
 
 def print_report(file: Path) -> bool:
-    """Says how each step went; whether all is well."""
+    """Prints the result of each step. Returns whether all passed."""
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
         steps, passed = report["steps"], bool(report["passed"])
@@ -103,5 +104,5 @@ def print_report(file: Path) -> bool:
             why = f": {detail[0]}" if step["outcome"] in (_REFUSED, _FAILED) else ""
             print(f"  {step['outcome']:<8} {step['name']}{why}")
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise HostError(f"{file}: is no report of a self-test: {failure!r}") from None
+        raise HostError(f"{file} is not a report of a self-test: {failure!r}") from None
     return passed

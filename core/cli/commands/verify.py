@@ -22,7 +22,7 @@ from verdigris.core.cli.shared.options import (
 def verify(
     bundle: Bundle,
     source: Annotated[
-        Path | None, typer.Option("--source", help="The document it was baked from.")
+        Path | None, typer.Option("--source", help="The document that the bundle was baked from.")
     ] = None,
     material: MaterialName = None,
     search: Search = None,
@@ -30,9 +30,8 @@ def verify(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Proves a bundle: decodes its bytes and compares with its reference values, and with the
-    material's own graph when the source is given; or every material of a scene. Exit 1 where
-    anything is beyond its bounds."""
+    """Compares every decoder of a bundle or scene pack with the values stored in it, and with the
+    material's graph if --source is given. Exit code 1 if a difference exceeds its bound."""
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
@@ -49,15 +48,15 @@ def verify(
     if is_scene(bundle):
         if source or material:
             raise SettingsError(
-                f"{bundle}: is a scene, of several documents: verify its materials' bundles with "
-                "--source, and the scene without"
+                f"{bundle} is a scene pack of several documents: leave out --source and "
+                "--material, or verify the single bundles with them"
             )
-        result = verify_scene(open_scene(bundle), find_device(device, _tell))
+        result = verify_scene(open_scene(bundle), find_device(device, _warn))
     else:
         opened = open_bundle(bundle)
         if source is None:
             require_own_material(opened, bundle, material)
-        on = find_device(device, _tell, is_needed=source is not None)
+        on = find_device(device, _warn, is_needed=source is not None)
         teacher = None
         notes = device_notes(opened, on) if on else []
         if source and on:
@@ -74,5 +73,5 @@ def verify(
         raise typer.Exit(1)
 
 
-def _tell(text: str) -> None:
+def _warn(text: str) -> None:
     print(f"verdigris: {text}", file=sys.stderr)

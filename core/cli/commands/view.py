@@ -27,25 +27,28 @@ def view(
     bundle: Bundle,
     source: Annotated[
         Path | None,
-        typer.Option("--source", help="The document it was baked from, to compare with."),
+        typer.Option("--source", help="Compare with the document that the bundle was baked from."),
     ] = None,
     shape: Annotated[str | None, typer.Option("--view", help="sphere, plane or mesh.")] = None,
     mesh: Annotated[
-        Path | None, typer.Option(help="An OBJ or USD file, for the view 'mesh'.")
+        Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
     ] = None,
     size: Annotated[
-        int, typer.Option(help=f"Pixels a side, {_SMALLEST_WINDOW} to {_LARGEST_WINDOW}.")
+        int,
+        typer.Option(
+            help=f"Width of the window in pixels, {_SMALLEST_WINDOW} to {_LARGEST_WINDOW}."
+        ),
     ] = 640,
     shot: Annotated[
-        Path | None, typer.Option(help="Write what the window shows first as a picture, and close.")
+        Path | None, typer.Option(help="Write the window's first picture to this file, and close.")
     ] = None,
     material: MaterialName = None,
     search: Search = None,
     allow_outside: AllowOutside = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Shows a bundle in a window, decoded by the shader that ships: orbit, turn the light, wipe
-    between reference and neural or their heat map, choose mip and exposure."""
+    """Shows a bundle in a window, decoded by its runtime shader: orbit, move the light, wipe
+    between reference and neural material or their heat map, choose mip level and exposure."""
     from dataclasses import replace
 
     from verdigris.core.base.device import open_device
@@ -70,8 +73,8 @@ def view(
     on = open_device(device)
     if on.is_software and not device:
         raise DeviceError(
-            f"view needs a graphics card, and there is only {on}: `verdigris render` and "
-            "`verdigris compare` draw without one; --device software opens a slow window"
+            f"view needs a graphics card, and the only device is {on}: use `verdigris render` or "
+            "`verdigris compare`, or open a slow window with --device software"
         )
     choice = replace(
         fastest_advised(on, opened.advised), is_constant=fits_in_constants(opened.spec)

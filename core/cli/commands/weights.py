@@ -1,4 +1,4 @@
-"""`verdigris weights`: importance maps from meshes and views, and a look at them."""
+"""`verdigris weights`: makes importance maps from meshes and views, and shows them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="weights",
-    help="Makes and shows maps of how much each place of a surface matters.",
+    help="Makes and shows importance maps: weights of the places of a surface.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -31,15 +31,15 @@ MeshFile = Annotated[Path, typer.Argument(metavar="MESH", help="A mesh (.obj, .u
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The map (.exr). Of several UDIM tiles each gets its number."
+        "--output", "-o", help="The map (.exr). With several UDIM tiles, one file for each tile."
     ),
 ]
-Size = Annotated[int, typer.Option(help="Texels a side of the map.")]
-Dilation = Annotated[int, typer.Option(help="Texels that islands grow by at their edges.")]
+Size = Annotated[int, typer.Option(help="Width of the map in texels.")]
+Dilation = Annotated[int, typer.Option(help="Number of texels to extend uv islands by.")]
 Repeat = Annotated[
-    bool, typer.Option("--repeat", help="The texture repeats: all uvs fall into one map.")
+    bool, typer.Option("--repeat", help="The texture repeats: put all uvs into one map.")
 ]
-Place = Annotated[str | None, typer.Option(help="A place in the scene: x,y,z.")]
+Place = Annotated[str | None, typer.Option(help="A position in the scene: x,y,z.")]
 
 
 @app.command("from-mesh")
@@ -48,21 +48,23 @@ def from_mesh(
     attribute: Annotated[
         str,
         typer.Option(
-            "--attribute", "-a", help="What is painted: color of OBJ, a primvar of USD; NAME.r too."
+            "--attribute",
+            "-a",
+            help="The painted attribute: color for OBJ, a primvar for USD; NAME.r for one channel.",
         ),
     ],
     output: Output,
     size: Size = 1024,
     dilation: Dilation = 4,
-    base: Annotated[float, typer.Option(help="The weight of texels that no face covers.")] = 1.0,
-    low: Annotated[float | None, typer.Option(help="The weight that a value of 0 means.")] = None,
-    high: Annotated[float | None, typer.Option(help="The weight that a value of 1 means.")] = None,
+    base: Annotated[float, typer.Option(help="Weight of texels outside of all faces.")] = 1.0,
+    low: Annotated[float | None, typer.Option(help="Weight for the value 0.")] = None,
+    high: Annotated[float | None, typer.Option(help="Weight for the value 1.")] = None,
     repeat: Repeat = False,
 ) -> None:
-    """Turns what is painted on a mesh into a map for `verdigris bake --importance`.
+    """Makes a map for `verdigris bake --importance` from an attribute painted on a mesh.
 
-    Weights are relative: 1 is normal, 8 is eight times as much, 0 leaves a place out. Values are
-    weights as they are, unless --low or --high says what 0 and 1 mean.
+    Weights are relative: 1 is normal, 8 gets eight times as many samples, 0 gets none. The painted
+    values are the weights. With --low and --high, values from 0 to 1 become weights between both.
     """
     from verdigris.core.geometry.mesh_file import load_painted_mesh
     from verdigris.core.importance.from_mesh import MapSettings, weight_maps
@@ -88,21 +90,23 @@ def from_view(
     camera: Annotated[
         Path | None,
         typer.Option(
-            help="JSON: matrix (camera to world, place in the last row), fov, resolution."
+            help="A JSON file: matrix (camera to world, position in the last row), fov, resolution."
         ),
     ] = None,
     eye: Place = None,
     target: Place = None,
-    up: Annotated[str, typer.Option(help="Which way is up: x,y,z.")] = "0,1,0",
-    fov: Annotated[float, typer.Option(help="Degrees from left to right.")] = 40.0,
-    resolution: Annotated[str, typer.Option(help="Pixels of the picture: WxH.")] = "1920x1080",
-    hidden: Annotated[float, typer.Option(help="The weight of what is not seen.")] = 0.1,
-    most: Annotated[float, typer.Option(help="The largest weight.")] = 8.0,
+    up: Annotated[str, typer.Option(help="The up direction: x,y,z.")] = "0,1,0",
+    fov: Annotated[float, typer.Option(help="Horizontal field of view in degrees.")] = 40.0,
+    resolution: Annotated[str, typer.Option(help="Size of the picture in pixels: WxH.")] = (
+        "1920x1080"
+    ),
+    hidden: Annotated[float, typer.Option(help="Weight of hidden texels.")] = 0.1,
+    most: Annotated[float, typer.Option(help="Largest weight.")] = 8.0,
     size: Size = 1024,
     dilation: Dilation = 4,
     repeat: Repeat = False,
 ) -> None:
-    """Weighs each texel by how large a camera sees it: 1 is the mean of what is seen."""
+    """Weighs each texel by its size in a camera's picture; the mean of visible texels is 1."""
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.importance.camera import look_at, read_camera
     from verdigris.core.importance.from_mesh import MapSettings
@@ -119,7 +123,10 @@ def from_view(
     else:
         across, _, down = resolution.partition("x")
         if not (across.isdecimal() and down.isdecimal()):
-            raise typer.BadParameter(f"{resolution!r} is not WxH", param_hint="--resolution")
+            raise typer.BadParameter(
+                f"{resolution!r} is not a size: use WxH, such as 1920x1080",
+                param_hint="--resolution",
+            )
         places = [_numbers(text, name) for text, name in ((eye, "eye"), (target, "target"))]
         seen_by = look_at(places[0], places[1], _numbers(up, "up"), fov, (int(across), int(down)))
     settings = MapSettings(size, dilation, hidden, "repeat" if repeat else "udim", wraps=repeat)
@@ -133,11 +140,11 @@ def from_view(
 def show(
     map_file: Annotated[Path, typer.Argument(metavar="MAP", help="An importance map.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A picture of it (.png).")
+        Path | None, typer.Option("--output", "-o", help="Draw the map to this file (.png).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Says what a map asks for, and draws it: black is 0, pale the most."""
+    """Prints statistics of a map, and draws it: black is 0, pale yellow the largest weight."""
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.pictures.heat import heat_colours
@@ -186,7 +193,9 @@ def _numbers(text: str | None, name: str) -> tuple[float, float, float]:
     except ValueError:
         x = y = z = math.nan
     if not all(map(math.isfinite, (x, y, z))):
-        raise typer.BadParameter(f"{text!r} is not x,y,z", param_hint=f"--{name}")
+        raise typer.BadParameter(
+            f"{text!r} is not x,y,z: use three numbers", param_hint=f"--{name}"
+        )
     return x, y, z
 
 

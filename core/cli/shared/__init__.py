@@ -1,1 +1,1 @@
-"""What commands share."""
+"""Options, openers and outputs that commands share."""

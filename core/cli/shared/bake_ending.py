@@ -1,5 +1,4 @@
-"""What a bake makes of signals, and of a reader that goes away: it ends early, and keeps what there
-is."""
+"""Ends a bake early on a signal or a lost output, so that its result is still written."""
 
 from __future__ import annotations
 
@@ -21,17 +20,16 @@ from verdigris.core.progress.events import Checkpointed, Event, Finished
 if TYPE_CHECKING:
     from verdigris.core.baking.bake import BakeControl
 
-# Where there is one: a terminal that is closed.
+# Windows has no SIGHUP.
 _HANG_UP = getattr(signal, "SIGHUP", None)
 
 
-class Ending:
-    """Asks a bake to end when a signal comes, or nobody takes what it prints, and knows what came
-    of it.
+class BakeEnding:
+    """Stops a bake on the first signal, or when its output is lost, and decides the exit code.
 
-    Ctrl-C is an artist who has seen enough: the result counts as made. SIGTERM is a machine that
-    is wanted for something else, SIGHUP a terminal that is closed, and an output that nobody takes
-    a program that is gone: the result is there, and the command has not done its work.
+    After Ctrl-C the command has succeeded: the artist is satisfied with the result. After SIGTERM,
+    SIGHUP or a lost output the bundle is written too, but the command fails with EndedError,
+    because training was not finished.
     """
 
     def __init__(self, control: BakeControl) -> None:
@@ -44,10 +42,10 @@ class Ending:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """The first signal asks the bake to end, a Ctrl-C after it ends the program."""
+        """Handles signals: the first stops the bake, a Ctrl-C after it ends the program."""
         self._terminals = [each for each in (1, 2) if os.isatty(each)]
         try:
-            # the first two also where a shell has begun it in the background, deaf to Ctrl-C
+            # a shell lets background processes ignore Ctrl-C; a bake handles it anyway
             with handled({signal.SIGINT, signal.SIGTERM, *ending_signals()}, self._handle):
                 yield
         except NothingLearntError as failure:
@@ -55,17 +53,17 @@ class Ending:
                 raise EndedError(str(failure), number) from None
             raise
         if self._why_lost or (self._signal != signal.SIGINT and self._is_cut_off):
-            raise EndedError(self._told(), self._number)
+            raise EndedError(self._message(), self._number)
 
     def show(self, show: Callable[[Iterable[Event]], None], events: Iterable[Event]) -> None:
-        """Shows events, of which the last ones are remembered, for as long as they are taken."""
+        """Shows events. When the output is lost, stops the bake and reads the events silently."""
         noted = self._noting(events)
         try:
             show(noted)
         except LostOutputError as lost:
             self._why_lost = str(lost)
             self._control.stop()
-            # an output that is no file, as of tests, has no number
+            # in tests the output is not a file and has no descriptor
             with contextlib.suppress(OSError, ValueError):
                 let_go_of([sys.stdout.fileno()])
             for _ in noted:
@@ -81,7 +79,7 @@ class Ending:
 
     @property
     def _number(self) -> int:
-        """Of the signal that the command ends by; 0 if by none."""
+        """The signal number for the exit code; 0 without a signal."""
         return self._signal or (BROKEN_PIPE if self._why_lost else 0)
 
     @property
@@ -89,27 +87,27 @@ class Ending:
         return self._finished is not None and self._finished.stopped_by == "request"
 
     def _handle(self, number: int, _frame: object) -> None:
-        # programs that end a whole group send SIGTERM twice
+        # a program that ends a process group may send SIGTERM twice
         if self._control.stop_requested and number == signal.SIGINT:
             raise KeyboardInterrupt
         self._signal = self._signal or signal.Signals(number)
         self._control.stop()
         if number == _HANG_UP:
-            # to write to a terminal that is gone would fail before the result is written
+            # writing to a closed terminal would fail before the result is written
             let_go_of(self._terminals)
 
-    def _told(self) -> str:
-        why = self._signal.name if self._signal else f"nobody takes the output ({self._why_lost})"
+    def _message(self) -> str:
+        why = self._signal.name if self._signal else f"the output was lost ({self._why_lost})"
         finished = self._finished
         if finished is None:
             return why
         results = ", ".join(finished.results)
         if not self._is_cut_off:
-            return f"{why}: {results} is written"
-        by = f"{why} ended the bake" if self._signal else f"{why}: the bake was ended"
-        text = f"{by} at step {finished.step}: {results} is what it had learnt by then"
-        # somebody may have taken the folder away
+            return f"{why}: {results} was written"
+        by = f"{why} ended the bake" if self._signal else f"{why}, so the bake was ended"
+        text = f"{by} at step {finished.step}: {results} was written as trained until then"
+        # the folder may have been deleted
         if self._kept is None or not Path(self._kept.path).is_file():
             return text
         where = "there" if self._kept.step == finished.step else f"step {self._kept.step}"
-        return f"{text}; start it again with --resume to go on from {where}"
+        return f"{text}; run again with --resume to continue from {where}"

@@ -11,11 +11,11 @@ from verdigris.core.worker.protocol.messages import encode
 
 
 class LostOutputError(Exception):
-    """Nobody takes what is printed any more."""
+    """The output cannot be written any more: its reader is gone, or the disk is full."""
 
 
 def json_lines(events: Iterable[Event]) -> None:
-    """Every event as a line of JSON on standard output."""
+    """Prints each event as a line of JSON."""
     for event in events:
         line = encode(event.as_json()).decode()
         try:
@@ -25,7 +25,7 @@ def json_lines(events: Iterable[Event]) -> None:
 
 
 def result_only(events: Iterable[Event]) -> None:
-    """The path of the result; warnings go to standard error."""
+    """Prints the paths of the bundles; warnings go to standard error."""
     for event in events:
         if isinstance(event, Warning):
             print(f"verdigris: {event.text}", file=sys.stderr)
@@ -34,7 +34,7 @@ def result_only(events: Iterable[Event]) -> None:
 
 
 def live_line(events: Iterable[Event]) -> None:
-    """One line that is kept up to date, and at the end what came of it."""
+    """Shows progress in one line that is updated, and prints the results at the end."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -52,7 +52,7 @@ def live_line(events: Iterable[Event]) -> None:
                     soft_wrap=True,
                 )
                 if event.step:
-                    console.print(f"going on from step {event.step}")
+                    console.print(f"continues from step {event.step}")
             elif isinstance(event, Phase):
                 phase = event.name
                 live.update(Text(f"{phase}…"))
@@ -69,8 +69,7 @@ def live_line(events: Iterable[Event]) -> None:
 
 
 def _step_line(event: Step, phase: str, error: str, width: int) -> str:
-    """One line of a terminal of this width: without the speed, which is missed least, where all of
-    it would take two."""
+    """One line of a terminal of this width; without the speed if that does not fit."""
     share = event.step / max(event.steps, 1)
     filled = round(20 * share)
     bar = "━" * filled + "╺" + "─" * (20 - filled)

@@ -1,4 +1,4 @@
-"""Opens what a command line names."""
+"""Opens the documents and bundles that a command line names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_teacher(
     allow_outside: bool,
     device: Device,
 ) -> Teacher:
-    """The material of this name in a document, or its only one, compiled."""
+    """The teacher of a document's material of this name, or of its only material."""
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
@@ -30,15 +30,17 @@ def open_teacher(
 
 
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
-    """Refuses another material than the one that a bundle holds."""
+    """Refuses the name of another material than the bundle's."""
     if name not in (None, bundle.manifest.name, bundle.source_name):
         raise typer.BadParameter(
-            f"{file} is a bundle of {bundle.manifest.name!r} alone", param_hint="--material"
+            f"{file} holds the material {bundle.manifest.name!r} and not {name!r}: leave out "
+            "--material",
+            param_hint="--material",
         )
 
 
 def open_student(bundle: Bundle, device: Device) -> Student:
-    """What a bundle holds, as a material that can be measured and drawn."""
+    """The bundle's neural material, to measure and draw."""
     from verdigris.core.network.student import Student
 
     return Student(bundle.parameters(), device)

@@ -345,7 +345,7 @@ def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, monkeyp
     with pytest.raises(SystemExit, match="2"):
         cli.main()
     said = " ".join(capsys.readouterr().err.split())
-    assert f"small.vdg is a bundle of '{bundle.manifest.name}' alone" in said
+    assert f"small.vdg holds the material '{bundle.manifest.name}' and not" in said
 
 
 def test_the_name_of_a_bundles_own_material_is_taken(bundle, command):

@@ -266,7 +266,7 @@ def test_compare_says_what_its_picture_is_lit_by_as_its_figures_are_not_those_of
     code, out, _ = command("compare", source, result, *lit, *options)
     assert code == 0
     found = re.fullmatch(r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture, lit by (.+)\)\n", out)
-    assert found and found[3] == f"{light}: not those of measure"
+    assert found and found[3] == f"{light}; measure uses another light"
     few = ("--samples", 500, "--json")
     measured = json.loads(command("measure", result, "--source", source, *few, *options)[1])
     assert f"{measured['sphere_psnr']:.1f}" != found[1]
@@ -393,7 +393,7 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--target-error", "-1", 1, "target_error is -1.0: use a finite number above 0"),
         ("--set", "candidates=1000000", 2, "candidates is 1000000: use 1 to 64"),
         ("--name", ".vdg", 1, "'' is no name of a file"),
-        ("--name", "", 2, "an empty word after --name says nothing"),
+        ("--name", "", 2, "an argument after --name is empty"),
         ("--name", "a/b", 1, "'a/b' is no name of a file"),
         ("--material", "slate", 1, "no material 'slate'; there are: clay, pane"),
         ("--device", "abacus", 1, "'abacus' is not known"),

@@ -293,8 +293,8 @@ def test_a_camera_sees_a_stage_where_the_stage_has_it_whichever_axis_is_up(comma
         (("--camera", "c.json", "--eye", "1,2,3"), "use either --camera"),
         (("--eye", "1,2", "--target", "0,0,0"), "'1,2' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,nan,0"), "'0,nan,0' is not x,y,z"),
-        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not WxH"),
-        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "²x3"), "'²x3' is not WxH"),
+        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not a size: use WxH"),
+        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "²x3"), "'²x3' is not a size: use WxH"),
     ],
 )
 def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, arguments, text):

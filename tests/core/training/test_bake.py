@@ -293,7 +293,7 @@ def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chal
     assert saved.facts["step"] == last["step"] > 0
     assert told == (
         f"verdigris: SIGTERM ended the bake at step {last['step']}: {tmp_path / 'chalk.vdg'} is "
-        "what it had learnt by then; start it again with --resume to go on from there\n"
+        "what it had learnt by then; start it again with --resume to continue from there\n"
     )
 
 
@@ -305,7 +305,7 @@ def test_nobody_is_sent_to_a_checkpoint_that_was_taken_away(chalk, tmp_path):
     _, told = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
     assert [path.name for path in folder.iterdir()] == ["chalk.vdg"]
-    assert told.endswith(f"{folder / 'chalk.vdg'} is what it had learnt by then\n")
+    assert told.endswith(f"{folder / 'chalk.vdg'} was written as trained until then\n")
 
 
 def test_a_reader_that_goes_away_ends_a_bake_which_keeps_a_result_and_a_checkpoint(chalk, tmp_path):
@@ -316,9 +316,9 @@ def test_a_reader_that_goes_away_ends_a_bake_which_keeps_a_result_and_a_checkpoi
     saved = checkpoint.load(tmp_path / "chalk.bake.npz")
     assert open_bundle(tmp_path / "chalk.vdg").manifest.source["step"] == saved.facts["step"] > 0
     assert told == (
-        "verdigris: nobody takes the output (Broken pipe): the bake was ended at step "
-        f"{saved.facts['step']}: {tmp_path / 'chalk.vdg'} is what it had learnt by then; start it "
-        "again with --resume to go on from there\n"
+        "verdigris: the output was lost (Broken pipe), so the bake was ended at step "
+        f"{saved.facts['step']}: {tmp_path / 'chalk.vdg'} was written as trained until then; run "
+        "again with --resume to continue from there\n"
     )
 
 
