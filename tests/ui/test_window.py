@@ -1,4 +1,4 @@
-"""The panel in a window of its own: documents that are opened one after the other."""
+"""The window of `verdigris panel`."""
 
 import ctypes
 import sys
@@ -17,21 +17,21 @@ from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.worker.client.client import GONE, Health
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.memory import Memory
-from verdigris.ui.notices import INFO, WARNING
+from verdigris.ui.signals.notices import INFO, WARNING
 from verdigris.ui.window import Window, run
 
-from .bench import FakeClient
 from .conftest import CLAY
+from .fake_session import FakeClient
 
 INI = QSettings.Format.IniFormat
 
 
 @pytest.fixture
 def window(qtbot, tmp_path):
-    """With a worker that does nothing."""
+    """A window with a fake worker."""
     settings = QSettings(str(tmp_path / "memory.ini"), INI)
     made = Window(FilesHost(), Memory(settings))
     made.client = FakeClient()
@@ -44,7 +44,7 @@ def window(qtbot, tmp_path):
 
 @pytest.fixture
 def documents(tmp_path):
-    """Two, with materials of one name."""
+    """Two documents with materials of the same name."""
     paths = [tmp_path / "first.mtlx", tmp_path / "second.mtlx"]
     for path, colour in zip(paths, ("0.7, 0.3, 0.1", "0.1, 0.3, 0.7"), strict=True):
         path.write_text(CLAY.replace("0.7, 0.3, 0.1", colour))
@@ -58,13 +58,13 @@ def shown(window):
 def test_another_document_with_a_material_of_the_same_name_is_read(window, documents):
     for path in documents:
         window.open(path)
-    opened = [each for each in window.client.sent if isinstance(each, say.Open)]
+    opened = [each for each in window.client.sent if isinstance(each, commands.Open)]
     assert [each.payload.decode() for each in opened] == [path.read_text() for path in documents]
     assert window.windowTitle() == "second.mtlx - Verdigris"
 
 
 def dropped(window, *paths):
-    """Files that are let go over the window; whether it takes them."""
+    """Drops files on the window. Returns whether it accepts them."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     some = (data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
@@ -75,9 +75,7 @@ def dropped(window, *paths):
     return entered.isAccepted()
 
 
-def test_a_document_that_is_dropped_on_the_window_is_opened_and_nothing_else(
-    window, documents, tmp_path
-):
+def test_a_dropped_document_is_opened_and_no_other_file(window, documents, tmp_path):
     picture = tmp_path / "picture.png"
     assert not dropped(window, picture)
     assert not dropped(window, *documents)
@@ -88,7 +86,7 @@ def test_a_document_that_is_dropped_on_the_window_is_opened_and_nothing_else(
 
 @pytest.mark.parametrize("typed", ["0.04", "0,04"])
 @pytest.mark.parametrize("language", [QLocale.Language.German, QLocale.Language.English])
-def test_numbers_are_typed_with_a_point_or_a_comma(qtbot, tmp_path, typed, language):
+def test_numbers_accept_a_point_or_a_comma(qtbot, tmp_path, typed, language):
     former = QLocale()
     QLocale.setDefault(QLocale(language))
     try:
@@ -106,7 +104,7 @@ def test_numbers_are_typed_with_a_point_or_a_comma(qtbot, tmp_path, typed, langu
 
 
 @pytest.mark.parametrize("name", ["de_DE", "ar_EG", "hi_IN"])
-def test_numbers_are_written_alike_whatever_the_language(qtbot, tmp_path, name):
+def test_numbers_look_the_same_in_every_language(qtbot, tmp_path, name):
     former = QLocale()
     QLocale.setDefault(QLocale(name))
     try:
@@ -114,7 +112,7 @@ def test_numbers_are_written_alike_whatever_the_language(qtbot, tmp_path, name):
         qtbot.addWidget(made)
         panel = made.panel
         panel.model.set_choices(iterations=123_456, time_limit=90.0)
-        panel.model.look(exposure=-1.5, level=3)
+        panel.model.set_view(exposure=-1.5, level=3)
         steps, bar = panel.settings._spins["iterations"], panel.view_bar
         written = [each.text() for each in (steps, bar.exposure, bar.level)]
         assert written == ["123,456", "Exp -1.5", "Mip 3"]
@@ -127,10 +125,8 @@ def test_numbers_are_written_alike_whatever_the_language(qtbot, tmp_path, name):
         QLocale.setDefault(former)
 
 
-def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
-    qtbot, window, documents, tmp_path
-):
-    # before the window has begun to work off its events, as the command line does
+def test_a_document_is_read_once_and_a_missing_one_is_named(qtbot, window, documents, tmp_path):
+    # before the event loop starts, as the command line does
     window.open(tmp_path / "lost.mtlx")
     qtbot.wait(50)
     assert "lost.mtlx: there is no such file" in shown(window)
@@ -140,23 +136,23 @@ def test_a_document_is_read_once_and_one_that_is_not_there_is_named(
     again.open(documents[0])
     qtbot.wait(50)
     sent = again.panel.model._client.sent
-    assert [type(each) for each in sent].count(say.Open) == 1
+    assert [type(each) for each in sent].count(commands.Open) == 1
     again.panel.shutdown()
 
 
-def test_an_error_of_one_document_is_not_shown_over_the_next(window, documents, tmp_path):
+def test_an_error_is_cleared_by_the_next_document(window, documents, tmp_path):
     window.open(tmp_path / "lost.mtlx")
     assert "lost.mtlx: there is no such file" in shown(window)
     window.open(documents[0])
     assert not window.panel.banner.isVisible() and not window.panel.model.notices
 
 
-def test_of_a_document_without_materials_nothing_before_it_is_shown(window, documents, tmp_path):
+def test_a_document_without_materials_clears_the_panel(window, documents, tmp_path):
     window.open(documents[0])
     model, client = window.panel.model, window.client
-    client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    client.emit("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
     pixels = bytes(48)
-    client.says("picture", pixels, part="reference", shape=[4, 4, 3], type="|u1", view=1)
+    client.emit("picture", pixels, part="reference", shape=[4, 4, 3], type="|u1", view=1)
     model.tick()
     assert model.can("start") and model.pictures.parts
     empty = tmp_path / "empty.mtlx"
@@ -167,10 +163,10 @@ def test_of_a_document_without_materials_nothing_before_it_is_shown(window, docu
     assert "no material yet" in window.panel.report.report.toPlainText()
 
 
-def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(window, documents):
+def test_a_document_that_was_damaged_meanwhile_cannot_be_started(window, documents):
     window.open(documents[0])
     model, client = window.panel.model, window.client
-    client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    client.emit("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
     model.tick()
     whole = documents[0].read_text()
     documents[0].write_text("<materialx")
@@ -184,52 +180,50 @@ def test_a_document_that_is_damaged_when_it_is_read_again_cannot_be_started(wind
     assert model.current.name == "clay" and model.report is None
 
 
-def test_a_bake_that_was_cancelled_is_not_said_to_be_ready_at_some_step(window, documents):
+def test_a_cancelled_bake_is_shown_as_cancelled(window, documents):
     window.open(documents[0])
     model, now = window.panel.model, window.panel.status.progress.now
     assert now.text() == "Reading the material"
-    window.client.says("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
+    window.client.emit("opened", chosen="clay", materials=[{"name": "clay", "parts": []}])
     model.tick()
     assert now.text() == "Ready"
     for state, step in (("preparing", None), ("training", 315), ("idle", None)):
-        window.client.says("state", state=state)
+        window.client.emit("state", state=state)
         if step:
-            window.client.says("started", step=0, steps=400)
-            window.client.says("step", step=step, steps=400)
+            window.client.emit("started", step=0, steps=400)
+            window.client.emit("step", step=step, steps=400)
         model.tick()
     assert now.text() == "Cancelled, step 315 of 400"
 
 
-def test_a_bake_that_was_cancelled_before_its_first_step_is_not_said_to_be_ready(window, documents):
+def test_a_bake_cancelled_before_its_first_step_is_shown_as_cancelled(window, documents):
     window.open(documents[0])
     model, now = window.panel.model, window.panel.status.progress.now
     for state in ("preparing", "training", "idle"):
-        window.client.says("state", state=state)
-        window.client.says("started", step=0, steps=400)
+        window.client.emit("state", state=state)
+        window.client.emit("started", step=0, steps=400)
     model.tick()
     assert now.text() == "Cancelled, step 0 of 400"
 
 
-def test_a_material_that_no_worker_is_left_to_read_is_neither_ready_nor_being_read(
-    window, documents
-):
+def test_a_material_without_a_worker_is_not_shown_as_ready(window, documents):
     window.open(documents[0])
     window.panel.model._set_health(Health(GONE, "The worker is gone (exit code 1)."))
-    assert window.panel.status.progress.now.text() == "The worker is gone"
+    assert window.panel.status.progress.now.text() == "The worker has stopped"
     assert window.panel.report.report.toPlainText() == "The material was not read."
 
 
-def test_what_is_told_again_is_what_is_seen(window, documents):
+def test_a_repeated_message_is_shown_again(window, documents):
     window.open(documents[0])
     notices = window.panel.model.notices
     for text in ("clay.mtlx: there is no such file", "Written: clay.vdg"):
-        notices.tell(WARNING, text)
-    notices.tell(WARNING, "clay.mtlx: there is no such file")
+        notices.add(WARNING, text)
+    notices.add(WARNING, "clay.mtlx: there is no such file")
     assert shown(window) == "clay.mtlx: there is no such file"
     assert len(notices) == 2
 
 
-def test_a_long_name_is_read_in_full_by_pointing_at_it(window, documents):
+def test_long_names_are_shown_in_full_in_tooltips(window, documents):
     name = "hero_prop_lacquered_variant_of_the_second_sequence_v012"
     documents[0].write_text(CLAY.replace('"clay"', f'"{name}"'))
     window.open(documents[0])
@@ -238,13 +232,13 @@ def test_a_long_name_is_read_in_full_by_pointing_at_it(window, documents):
     assert name in combo.itemData(0, Qt.ItemDataRole.ToolTipRole)
 
 
-def test_figures_are_read_to_their_end_where_there_is_little_room(qtbot, window, documents):
+def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
     window.open(documents[0])
     window.resize(420, 900)
     model, figures = window.panel.model, window.panel.learning.figures
     window.panel.tabs.setCurrentWidget(window.panel.learning)
     figures.setStyleSheet("QLabel { font-size: 22px }")
-    model.bake.take(
+    model.bake.handle(
         {"event": "finished", "samples": [{"smape": 0.183, "relative_l1": 0.377}]}
         | {"pictures": [{"psnr": 26.7, "ldr_flip": 0.099}]}
     )
@@ -254,9 +248,7 @@ def test_figures_are_read_to_their_end_where_there_is_little_room(qtbot, window,
     assert figures.height() >= max(2 * letters.height(), figures.heightForWidth(figures.width()))
 
 
-def test_where_reading_goes_from_right_to_left_sizes_keep_their_order_and_rows_their_ends(
-    qtbot, window, qapp
-):
+def test_sizes_keep_their_order_in_right_to_left_layouts(qtbot, window, qapp):
     window.panel.model.set_choices(resolution=64)
     window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     text = window.panel.settings._combos["resolution"].currentText()
@@ -272,16 +264,16 @@ def test_where_reading_goes_from_right_to_left_sizes_keep_their_order_and_rows_t
     assert window.panel.status.progress.now.alignment() & Qt.AlignmentFlag.AlignRight
 
 
-def test_another_document_waits_until_the_bake_has_ended(window, documents):
+def test_no_document_is_opened_during_a_bake(window, documents):
     window.open(documents[0])
     window.panel.model._set_state("training")
     window.open(documents[1])
-    assert "second.mtlx: finish or cancel the bake" in shown(window)
+    assert "Finish or cancel the bake before you open second.mtlx." in shown(window)
     assert window.panel.model.host.scene_file() == documents[0]
     assert window.windowTitle() == "first.mtlx - Verdigris"
 
 
-def test_a_material_that_is_no_longer_in_the_scene_is_not_shown_as_another(window, documents):
+def test_a_deleted_material_is_not_shown_as_another(window, documents):
     window.open(documents[0])
     model = window.panel.model
     model._set_state("training")
@@ -291,7 +283,7 @@ def test_a_material_that_is_no_longer_in_the_scene_is_not_shown_as_another(windo
     assert window.panel.picker.combo.currentText() == ""
 
 
-def test_where_nothing_is_painted_any_more_every_place_is_trained(window, documents):
+def test_every_place_is_trained_after_the_paint_is_undone(window, documents):
     window.open(documents[0])
     model = window.panel.model
     weights = model.weights.values.copy()
@@ -301,12 +293,12 @@ def test_where_nothing_is_painted_any_more_every_place_is_trained(window, docume
     model.weights.undo()
     model._send_weights()
     where, plain = window.client.sent[-2:]
-    assert (where, plain) == (say.Focus("everywhere"), say.SetImportance())
+    assert (where, plain) == (commands.Focus("everywhere"), commands.SetImportance())
     assert window.panel.paint.focus.currentData() == "everywhere"
-    assert "Nothing is painted any more" in shown(window)
+    assert "All weights are equal again" in shown(window)
 
 
-def test_fields_without_a_label_have_a_name_for_who_cannot_see_them(window):
+def test_fields_without_a_label_have_accessible_names(window):
     fields = [
         *window.panel.view_bar.findChildren(QAbstractSpinBox),
         *(each for each in window.panel.settings.findChildren(QLineEdit) if each.toolTip()),
@@ -317,7 +309,7 @@ def test_fields_without_a_label_have_a_name_for_who_cannot_see_them(window):
     assert {"Mip level", "Exposure", "Folder of the result"} <= {*names}
 
 
-def test_a_row_that_breaks_has_room_below_the_viewport(qtbot, window):
+def test_a_wrapped_row_has_room_below_the_viewport(qtbot, window):
     window.resize(window.minimumSizeHint())
     qtbot.wait(100)
     bar, viewport = window.panel.view_bar, window.panel.viewport
@@ -327,18 +319,18 @@ def test_a_row_that_breaks_has_room_below_the_viewport(qtbot, window):
 
 
 def finish(model, *warnings):
-    """A bake of this panel's worker, as it tells of it."""
+    """Sends the events of a bake."""
     model._begin()
     for text in warnings:
-        model._take(Message({"event": "warning", "text": text}))
-    model._take(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+        model._handle(Message({"event": "warning", "text": text}))
+    model._handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
 
 
-def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents, monkeypatch):
+def test_warnings_of_a_bake_are_shown_with_its_result(window, documents, monkeypatch):
     window.open(documents[0])
     model = window.panel.model
     report = {"name": "clay", "verdict": "can be baked"}
-    model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    model._handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     finish(model, "clay: is decoded in plain code")
     assert shown(window) == "Written: /out/clay.vdg\nclay: is decoded in plain code"
     assert model.notices[-1].severity == WARNING
@@ -353,28 +345,28 @@ def test_what_a_bake_has_warned_of_is_seen_when_it_is_written(window, documents,
     assert "plain code" not in shown(window)
 
 
-def test_what_was_refused_while_a_bake_ran_is_no_warning_of_its_result(window, documents):
+def test_refused_actions_are_no_warnings_of_the_result(window, documents):
     window.open(documents[0])
     model = window.panel.model
     report = {"name": "clay", "verdict": "can be baked"}
-    model._take(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    model._handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     model._begin()
     window.open(documents[1])
-    assert shown(window) == "second.mtlx: finish or cancel the bake before you open this."
-    model._take(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+    assert shown(window) == "Finish or cancel the bake before you open second.mtlx."
+    model._handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
     assert shown(window) == "Written: /out/clay.vdg"
     assert model.notices[-1].severity == INFO
 
 
-def test_a_text_that_looks_like_a_tag_is_shown_as_it_is(window):
-    window.panel.model.notices.tell("error", "<b>clay</b>: is no material")
+def test_tags_in_messages_are_shown_as_text(window):
+    window.panel.model.notices.add("error", "<b>clay</b>: is no material")
     assert shown(window) == "<b>clay</b>: is no material"
 
 
-def test_what_is_told_is_seen_whole_and_copied_as_it_is(qtbot, window):
+def test_long_messages_wrap_and_are_copied_unchanged(qtbot, window):
     window.resize(420, 900)
-    told = "Written: /" + "/".join(f"a_long_folder_{number}" for number in range(40)) + ".vdg"
-    window.panel.model.notices.tell("info", told)
+    message = "Written: /" + "/".join(f"a_long_folder_{number}" for number in range(40)) + ".vdg"
+    window.panel.model.notices.add("info", message)
     qtbot.wait(50)
     text = window.panel.banner.text
     lines = text.document().size().height() / text.fontMetrics().lineSpacing()
@@ -382,10 +374,10 @@ def test_what_is_told_is_seen_whole_and_copied_as_it_is(qtbot, window):
     assert text.height() >= text.document().size().height()
     text.selectAll()
     QTest.keyClick(text, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QApplication.clipboard().text() == told
+    assert QApplication.clipboard().text() == message
 
 
-def test_the_tab_key_stops_only_where_a_key_does_something(window):
+def test_the_tab_key_skips_widgets_without_keys(window):
     stops, widget = [], window.panel.nextInFocusChain()
     while widget is not window.panel:
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
@@ -394,9 +386,7 @@ def test_the_tab_key_stops_only_where_a_key_does_something(window):
     assert "Viewport" in stops and "PlotWidget" not in stops
 
 
-def test_exported_weights_replace_only_a_file_that_was_named(
-    window, documents, tmp_path, monkeypatch
-):
+def test_an_export_replaces_only_the_chosen_file(window, documents, tmp_path, monkeypatch):
     window.open(documents[0])
     (tmp_path / "old.exr").write_text("")
 
@@ -413,10 +403,10 @@ def test_exported_weights_replace_only_a_file_that_was_named(
     assert written("NEW.EXR") == ["NEW.EXR"]
     assert written("old.exr") == ["old.exr"]
     assert written("old") == []
-    assert "old.exr is there already" in shown(window)
+    assert "old.exr exists already" in shown(window)
 
 
-def test_a_library_that_qt_lacks_is_named_before_it_ends_the_process(monkeypatch):
+def test_a_missing_qt_library_is_named(monkeypatch):
     for name in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DISPLAY", ":99")
@@ -428,5 +418,5 @@ def test_a_library_that_qt_lacks_is_named_before_it_ends_the_process(monkeypatch
         raise OSError("libxcb-icccm.so.4: cannot open shared object file: No such file")
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
-    with pytest.raises(VerdigrisError, match=r"Qt lacks a library \(libxcb-icccm.so.4\): install"):
+    with pytest.raises(VerdigrisError, match=r"libxcb-icccm\.so\.4 is missing\. Install"):
         run(None)

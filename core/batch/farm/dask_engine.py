@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.device import CHOICE_VARIABLE, hardware_devices
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.task import Task
-<<<<<<< /tmp/tmpvc6x4beu/c
-from verdigris.core.batch.run.child import FAILED, STOPPED, Outcome
-=======
 from verdigris.core.batch.run.bake_process import FAILED, STOPPED, Outcome, bake_in_process
->>>>>>> /tmp/tmpvc6x4beu/h
 from verdigris.core.batch.run.engine import THREADS_OF_A_BAKE, Message
 
 if TYPE_CHECKING:

@@ -16,13 +16,8 @@ from verdigris.core.base.termination import ending_signals, handled
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
-<<<<<<< /tmp/tmphjue3c1s/c
-from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
-from verdigris.core.batch.run.drive import UP_TO_DATE, Drive, Manner, Result
-=======
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, STOPPED, Outcome
 from verdigris.core.batch.run.bake_queue import UP_TO_DATE, BakeQueue, FailurePolicy, Result
->>>>>>> /tmp/tmphjue3c1s/h
 from verdigris.core.batch.run.engine import LocalEngine
 
 OUTCOMES = "outcomes"

@@ -14,7 +14,7 @@ from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.batch.plan.state_folder import write_json
 from verdigris.core.batch.scene.rules import fits_any
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.scene.pack import pack, require_names
+from verdigris.core.bundle.scene.pack import pack, require_unique_names
 from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene
 
 PACKS_FILE = "packs.json"
@@ -26,7 +26,7 @@ def require_packable(
     """Refuses bundles, baked or not, whose names their packs would refuse."""
     for name, of in packs.items():
         try:
-            require_names([*_chosen(bundles, of).values()])
+            require_unique_names([*_chosen(bundles, of).values()])
         except BundleError as failure:
             raise SceneError(f"{where}: {name}: {failure}") from None
 

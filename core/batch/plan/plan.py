@@ -15,10 +15,6 @@ from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisErro
 from verdigris.core.base.json_fields import find_table
 from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
-<<<<<<< /tmp/tmp6u3zew1t/c
-from verdigris.core.batch.plan.facts import Wanted, find_differences, gather, plain, with_group
-from verdigris.core.batch.plan.hashes import Hashes
-=======
 from verdigris.core.batch.plan.inputs import (
     BundleInputs,
     collect_inputs,
@@ -26,7 +22,6 @@ from verdigris.core.batch.plan.inputs import (
     plain,
     with_group,
 )
->>>>>>> /tmp/tmp6u3zew1t/h
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.task import Member, Task
 from verdigris.core.batch.scene.entry import DocumentCache, Entry

@@ -14,11 +14,7 @@ from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
 from verdigris.core.base.processor import usable_bytes
 from verdigris.core.batch.plan.task import Task
-<<<<<<< /tmp/tmpegjixkmg/c
-from verdigris.core.batch.run.child import Outcome, bake_in_child
-=======
 from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
->>>>>>> /tmp/tmpegjixkmg/h
 from verdigris.core.settings.bake_settings import BakeSettings
 
 # What a bake on a processor keeps busy, and what it needs beside its texels.

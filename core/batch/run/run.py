@@ -29,18 +29,10 @@ from verdigris.core.batch.plan.plan import (
     bundle_of,
 )
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_text
-<<<<<<< /tmp/tmpj9ncs1zt/c
-from verdigris.core.batch.run.drive import Drive, Manner, Result, failed
-from verdigris.core.batch.run.engine import Engine
-from verdigris.core.batch.run.html_report import report_html
-from verdigris.core.batch.run.live_table import Lines
-from verdigris.core.batch.run.sharing import Alone
-=======
 from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy, Result, failed
 from verdigris.core.batch.run.engine import Engine
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.progress_view import GuardedView, LineView
->>>>>>> /tmp/tmpj9ncs1zt/h
 from verdigris.core.batch.run.summary import (
     BAKED,
     CURRENT,

@@ -14,12 +14,7 @@ from typing import Any
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.batch.plan.plan import Plan, Planned, State
-<<<<<<< /tmp/tmpjotp0ex4/c
-from verdigris.core.batch.run.drive import NOT_REACHED, Result
-from verdigris.core.batch.run.sharing import Alone, SharingCost
-=======
 from verdigris.core.batch.run.bake_queue import NOT_REACHED, Result
->>>>>>> /tmp/tmpjotp0ex4/h
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 
 SUMMARY_FILE, REPORT_FILE = "scene_summary.json", "scene_report.html"

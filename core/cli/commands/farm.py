@@ -169,18 +169,12 @@ def finish(
     allow_outside: AllowOutside = False,
     path_mapping: PathMapping = None,
 ) -> None:
-<<<<<<< /tmp/tmptqzui1wl/c
     """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
     or are missing."""
-    from verdigris.core.batch.farm.farm_task import known_results
-=======
-    """Writes scene packs, summary and report of what tasks have baked. Exit 3 where materials have
-    failed or are missing."""
     from verdigris.core.batch.farm.farm_task import read_outcomes
->>>>>>> /tmp/tmptqzui1wl/h
     from verdigris.core.batch.plan.state_folder import run_lock
     from verdigris.core.batch.run.run import finish_plan, write_summary
-    from verdigris.core.batch.run.tell import summary_lines
+    from verdigris.core.batch.run.text_report import summary_lines
 
     choices = choices_of(None, shared_decoder, by_hand, group_size, force=False)
     rules = _rules(path_mapping)

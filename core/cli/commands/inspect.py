@@ -76,13 +76,8 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 
 
 def _print_bundle(bundle: Bundle) -> None:
-<<<<<<< /tmp/tmpci2ia4i8/c
     """Prints a summary for technical artists."""
-    from verdigris.core.base.printable import printable
-=======
-    """A few lines for a technical artist."""
     from verdigris.core.base.text import printable
->>>>>>> /tmp/tmpci2ia4i8/h
     from verdigris.core.bundle.files.arithmetic import IN_WORDS
 
     manifest = bundle.manifest

@@ -87,13 +87,7 @@ def plan(
     """Lists which materials need a bake, which are up to date, and how long the bakes will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
-<<<<<<< /tmp/tmpanrvvz5o/c
-    from verdigris.core.batch.plan.state_folder import state_folder
-    from verdigris.core.batch.run.sharing import Alone
-    from verdigris.core.batch.run.tell import plan_json, plan_lines
-=======
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
->>>>>>> /tmp/tmpanrvvz5o/h
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
@@ -116,13 +110,6 @@ def run(
     shared_decoder: SharedDecoder = False,
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
-<<<<<<< /tmp/tmpanrvvz5o/c
-    sharing_cost: Annotated[
-        bool,
-        typer.Option(help="Also bake materials of a shared decoder alone, to report the loss."),
-    ] = True,
-=======
->>>>>>> /tmp/tmpanrvvz5o/h
     pack: Annotated[
         list[str] | None,
         typer.Option(help="Write a scene pack of all bundles, NAME.vdg. Repeatable."),
@@ -151,19 +138,11 @@ def run(
     from verdigris.core.batch.plan.packs import require_packable
     from verdigris.core.batch.plan.plan import State, bundle_of
     from verdigris.core.batch.plan.state_folder import run_lock
-<<<<<<< /tmp/tmpanrvvz5o/c
-    from verdigris.core.batch.run.drive import Manner
-    from verdigris.core.batch.run.live_table import JsonLines, open_view
-    from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
-    from verdigris.core.batch.run.tell import summary_lines
-    from verdigris.core.batch.scene.scene_names import require_pack_names
-=======
     from verdigris.core.batch.run.bake_queue import FailurePolicy
     from verdigris.core.batch.run.progress_view import JsonView, open_view
     from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
     from verdigris.core.batch.run.text_report import summary_lines
     from verdigris.core.batch.scene.scene import require_pack_names
->>>>>>> /tmp/tmpanrvvz5o/h
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
     given = (scene, out, preset, settings, only, search, allow_outside, choices)
@@ -182,13 +161,8 @@ def run(
         found = plan_of(*given)
         for each in found.materials:
             if each.is_to_do and each.entry.links:
-<<<<<<< /tmp/tmpanrvvz5o/c
-                report(f"{each.entry.name}: {each.entry.told_links}")
-        options = RunOptions(Manner(retry, keep_going), sharing_cost, tuple(pack or ()))
-=======
-                say(f"{each.entry.name}: {each.entry.links_note}")
+                report(f"{each.entry.name}: {each.entry.links_note}")
         options = RunOptions(FailurePolicy(retry, keep_going), tuple(pack or ()))
->>>>>>> /tmp/tmpanrvvz5o/h
 
         def engine(works: int) -> Engine:
             tasks = [work.task for work in found.works]
@@ -199,13 +173,8 @@ def run(
         )
         files = write_summary(summary)
     if as_json:
-<<<<<<< /tmp/tmpanrvvz5o/c
         # after the summary is written: a closed output loses only these lines
-        JsonLines(0).refused(found.of(State.BROKEN))
-=======
-        # whoever has stopped reading loses them, and not the report
         JsonView(0).refused(found.of(State.BROKEN))
->>>>>>> /tmp/tmpanrvvz5o/h
         print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
     else:
         print("\n".join(summary_lines(summary, files)))
@@ -230,7 +199,7 @@ def status(
     choices = choices_of(None, shared_decoder, by_hand, group_size, False)
     found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
     from verdigris.core.batch.plan.plan import State
-    from verdigris.core.batch.run.tell import status_json, status_lines
+    from verdigris.core.batch.run.text_report import status_json, status_lines
 
     print(json.dumps(status_json(found), indent=1) if as_json else "\n".join(status_lines(found)))
     if len(found.of(State.CURRENT)) < len(found.materials):
@@ -313,11 +282,7 @@ def plan_of(
 ) -> Plan:
     """The plan of a scene, from options of the command line."""
     from verdigris.core.base.device import cache_folder
-<<<<<<< /tmp/tmpanrvvz5o/c
-    from verdigris.core.batch.plan.hashes import Hashes
-=======
     from verdigris.core.batch.plan.digest_cache import DigestCache
->>>>>>> /tmp/tmpanrvvz5o/h
     from verdigris.core.batch.plan.plan import make_plan
 
     given = (scene, out, preset, settings, only, search, allow_outside, path_rules)

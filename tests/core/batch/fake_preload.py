@@ -3,7 +3,7 @@
 import os
 import sys
 
-from verdigris.core.batch.run import child
+from verdigris.core.batch.run import bake_process
 
 
 def dask_setup(worker):

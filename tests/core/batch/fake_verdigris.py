@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from verdigris.core.batch.run import child
+from verdigris.core.batch.run import bake_process
 from verdigris.core.cli import main as cli
 
 FAKE = Path(__file__).with_name("fake_bake.py")

@@ -5,13 +5,8 @@ from __future__ import annotations
 
 import json
 
-<<<<<<< /tmp/tmp9jbl5146/c
-from verdigris.core.batch.plan.facts import plain
-from verdigris.core.batch.scene.scene import Asked, read_scene
-=======
 from verdigris.core.batch.plan.inputs import plain
 from verdigris.core.batch.scene.scene import SceneOptions, read_scene
->>>>>>> /tmp/tmp9jbl5146/h
 from verdigris.core.bundle.files.reference import Reference, make_reference
 from verdigris.core.bundle.files.write import Contents, export_numbers, version, write_bundle
 from verdigris.core.network.parameters import initialise

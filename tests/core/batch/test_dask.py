@@ -13,11 +13,7 @@ import pytest
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.plan.plan import Choices, make_plan
-<<<<<<< /tmp/tmp9clhldbv/c
-from verdigris.core.batch.run.drive import Manner
-=======
 from verdigris.core.batch.run.bake_queue import FailurePolicy
->>>>>>> /tmp/tmp9clhldbv/h
 from verdigris.core.batch.run.run import RunOptions, run_plan
 from verdigris.core.batch.scene.rules import Rule
 

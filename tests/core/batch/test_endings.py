@@ -13,13 +13,8 @@ import pytest
 
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import make_plan
-<<<<<<< /tmp/tmpellywrzr/c
-from verdigris.core.batch.run import child
-from verdigris.core.batch.run.child import bake_in_child
-=======
 from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import bake_in_process
->>>>>>> /tmp/tmpellywrzr/h
 
 from ..signals import hang_up
 from ..training.bakes import TINY

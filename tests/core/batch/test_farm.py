@@ -11,9 +11,9 @@ import pytest
 
 from verdigris.core.batch.farm.openjd import JobChoices, PathRule, job_template, map_path
 from verdigris.core.batch.plan.plan import Choices, make_plan
-from verdigris.core.batch.run import child
-from verdigris.core.batch.run.child import Outcome
-from verdigris.core.batch.run.drive import Result
+from verdigris.core.batch.run import bake_process
+from verdigris.core.batch.run.bake_process import Outcome
+from verdigris.core.batch.run.bake_queue import Result
 from verdigris.core.batch.run.run import finish_plan
 from verdigris.core.batch.scene.groups import Grouping
 

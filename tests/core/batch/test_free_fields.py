@@ -7,22 +7,11 @@ import math
 import pytest
 
 from verdigris.core.batch.plan.estimate import Estimate
-<<<<<<< /tmp/tmpeaf0xvfr/c
-from verdigris.core.batch.plan.facts import plain
-from verdigris.core.batch.plan.plan import Choices, make_plan
-from verdigris.core.batch.run.html_report import report_html
-from verdigris.core.batch.run.run import finish_plan, write_summary
-from verdigris.core.batch.run.sharing import Alone
-from verdigris.core.batch.run.tell import status_lines
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
-=======
 from verdigris.core.batch.plan.inputs import plain
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.run import finish_plan, write_summary
 from verdigris.core.batch.run.text_report import status_lines
->>>>>>> /tmp/tmpeaf0xvfr/h
 from verdigris.core.settings.presets import require_settings
 
 from .scenes import read, write_baked, write_documents

@@ -6,12 +6,7 @@ import pytest
 
 from verdigris.core.batch.plan.packs import write_packs
 from verdigris.core.batch.plan.plan import Choices, make_plan
-<<<<<<< /tmp/tmpfwdpfaqn/c
-from verdigris.core.batch.run.child import BAKED, FAILED, STOPPED, Outcome
-from verdigris.core.batch.run.drive import NOT_REACHED, UP_TO_DATE, Manner, Result
-=======
 from verdigris.core.batch.run.bake_queue import FailurePolicy
->>>>>>> /tmp/tmpfwdpfaqn/h
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.run import RunOptions, run_plan
 from verdigris.core.batch.run.summary import Summary, rows_of

@@ -9,13 +9,8 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-<<<<<<< /tmp/tmp6mmd5vtx/c
-from verdigris.core.batch.plan.facts import plain
-from verdigris.core.batch.plan.hashes import Hashes
-=======
 from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.inputs import plain
->>>>>>> /tmp/tmp6mmd5vtx/h
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule

@@ -18,13 +18,8 @@ from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
 from verdigris.core.batch.run import bake_process, bake_task
 from verdigris.core.batch.run import engine as engine_module
-<<<<<<< /tmp/tmp0l8i18fg/c
-from verdigris.core.batch.run.child import bake_in_child
-from verdigris.core.batch.run.drive import Drive, Manner
-=======
 from verdigris.core.batch.run.bake_process import bake_in_process
 from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy
->>>>>>> /tmp/tmp0l8i18fg/h
 from verdigris.core.batch.run.engine import LocalEngine
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.scene.groups import Grouping

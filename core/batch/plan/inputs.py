@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import find_table, find_whole
-from verdigris.core.base.printable import printable
-from verdigris.core.batch.plan.words import count
+from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.bundle.files.write import version
 from verdigris.core.material.load.provenance import (
@@ -31,7 +30,7 @@ _WITHOUT_SETTINGS = "does not say with which settings it was baked"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BundleInputs:
     """What a material's bundle is made of if it is made now."""
 
     material: str
@@ -48,39 +47,39 @@ class Wanted:
         return sha256(text.encode()).hexdigest()
 
 
-def gather(entry: Entry, document: Document, digest: Digest = file_digest) -> Wanted:
+def collect_inputs(entry: Entry, document: Document, digest: Digest = file_digest) -> BundleInputs:
     """What an entry is made of, from its files as they are now."""
     material = document.require_material(entry.material or None)
     document.check(material)
     asked: dict[str, Any] = {}
-    importance = entry.wish.importance
+    importance = entry.request.importance
     if importance is not None:
         if not importance.is_file():
             raise SceneError(f"{importance}: there is no such importance map")
         asked["importance"] = file_facts(importance, digest)
-    return Wanted(material.name, source_facts(document, material, digest), asked)
+    return BundleInputs(material.name, source_facts(document, material, digest), asked)
 
 
-def with_group(wanted: Sequence[Wanted], name: str) -> list[Wanted]:
+def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:
     """Materials that share a decoder: each depends on all."""
-    together = sha256("".join(each.digest for each in wanted).encode()).hexdigest()
-    group = {"name": name, "size": len(wanted), "digest": together}
-    return [replace(each, asked={**each.asked, "group": group}) for each in wanted]
+    together = sha256("".join(each.digest for each in inputs).encode()).hexdigest()
+    group = {"name": name, "size": len(inputs), "digest": together}
+    return [replace(each, asked={**each.asked, "group": group}) for each in inputs]
 
 
 def find_differences(
-    wanted: Wanted, entry: Entry, found: Mapping[str, Any], trainer: str | None = None
+    inputs: BundleInputs, entry: Entry, found: Mapping[str, Any], trainer: str | None = None
 ) -> list[str]:
     """Why a bundle, of whose `source` section this is, is not what would be baked now."""
     reasons: list[str] = []
-    if found.get("material") != wanted.material:
+    if found.get("material") != inputs.material:
         reasons.append(f"is of the material {found.get('material')!r}")
-    now = wanted.sources
+    now = inputs.sources
     reasons += changed_sources(found, now)
     asked = find_table(found, "asked")
-    reasons += _changed_map(found, asked, wanted.asked)
-    if asked.get("group") != wanted.asked.get("group"):
-        reasons.append(_changed_group(asked.get("group"), wanted.asked.get("group")))
+    reasons += _changed_map(found, asked, inputs.asked)
+    if asked.get("group") != inputs.asked.get("group"):
+        reasons.append(_changed_group(asked.get("group"), inputs.asked.get("group")))
     elif "group" not in asked:
         reasons += _shared_outside(found)
     for what, value in (("verdigris", version()), ("materialx", now["materialx"])):
@@ -101,7 +100,7 @@ def _changed_map(
     old, new = before.get("importance"), now.get("importance")
     if new is None:
         if "importance_sha256" in found:
-            return ["was baked with an importance map, and none is wanted"]
+            return ["was baked with an importance map, and none is inputs"]
         return []
     if old is None:
         return [f"was baked without the importance map {new['file']}"]
@@ -122,21 +121,21 @@ def _shared_outside(found: Mapping[str, Any]) -> list[str]:
     names = found.get("decoder_shared_by")
     if not isinstance(names, list) or len(names) < 2:
         return []
-    others = count(len(names) - 1, "other")
+    others = counted(len(names) - 1, "other")
     return [f"shares its decoder with {others}, and should have its own"]
 
 
 def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     reasons = []
     for what in ("time_limit", "target_error"):
-        before, now = found.get(what), getattr(entry.wish, what)
+        before, now = found.get(what), getattr(entry.request, what)
         if before != now:
             reasons.append(f"{what} is {now}, was {before}")
     before = found.get("settings")
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, _WITHOUT_SETTINGS]
     size = find_whole(find_table(find_table(found, "asked"), "group"), "size") or 1
-    settings = entry.wish.settings_for(found["trainer"], max(1, size))
+    settings = entry.request.settings_for(found["trainer"], max(1, size))
     few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
     if instead_of and type(few) is int and few < settings.resolution:
         # the material was the same everywhere, and is as it was, however many were asked for
@@ -148,7 +147,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     if places > 0:
         settings = settings.with_places(places, before.get("is_crowded") is True)
     now = plain(settings)
-    if entry.wish.time_limit:
+    if entry.request.time_limit:
         now["iterations"] = before.get("iterations")
         # where encoding would have taken most of the time, the bake has left it out
         if before.get("encode_from") == 0:

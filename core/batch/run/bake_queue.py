@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from verdigris.core.batch.plan.facts import with_group
-from verdigris.core.batch.plan.plan import Choices, Planned, Work, judge, work_for
-from verdigris.core.batch.run.child import FAILED, Outcome
+from verdigris.core.batch.plan.inputs import with_group
+from verdigris.core.batch.plan.plan import Choices, Planned, Work, check_bundle, make_work
+from verdigris.core.batch.run.bake_process import FAILED, Outcome
 from verdigris.core.batch.run.engine import Engine, Message
 
 NOT_REACHED, UP_TO_DATE = "not reached", "up to date"
@@ -49,7 +49,7 @@ class View(Protocol):
 
 
 @dataclass(frozen=True)
-class Manner:
+class FailurePolicy:
     """How failures are taken."""
 
     retry: int = 0
@@ -58,16 +58,21 @@ class Manner:
     """Whether the others are baked after one has failed."""
 
 
-class Drive:
+class BakeQueue:
     """A run in progress."""
 
     def __init__(
-        self, works: Sequence[Work], engine: Engine, view: View, manner: Manner, choices: Choices
+        self,
+        works: Sequence[Work],
+        engine: Engine,
+        view: View,
+        policy: FailurePolicy,
+        choices: Choices,
     ) -> None:
         self._waiting = deque(works)
         self._running: dict[str, Work] = {}
         self._attempts: dict[str, int] = {}
-        self._engine, self._view, self._manner, self._choices = engine, view, manner, choices
+        self._engine, self._view, self._manner, self._choices = engine, view, policy, choices
         self.results: list[Result] = []
         self.is_stopping = False
 
@@ -108,7 +113,7 @@ class Drive:
         work = self._running.pop(message.task)
         outcome = message.outcome
         if outcome.has_waited:
-            self._look_again(work)
+            self._check_again(work)
         elif outcome.refused and len(work.materials) > 1:
             self._part(work, outcome)
         elif outcome.status == FAILED and outcome.can_retry and self._may_retry(work):
@@ -117,9 +122,9 @@ class Drive:
         else:
             self._end(work, outcome)
 
-    def _look_again(self, work: Work) -> None:
+    def _check_again(self, work: Work) -> None:
         """Another process was at this bake: what it has left to do is done now."""
-        materials = tuple(judge(each, self._choices) for each in work.materials)
+        materials = tuple(check_bundle(each, self._choices) for each in work.materials)
         work = replace(work, materials=materials)
         if any(each.is_to_do for each in materials):
             self._attempts[work.task.name] -= 1
@@ -140,17 +145,17 @@ class Drive:
             return
         plain = []
         for each in rest:
-            assert each.wanted is not None
-            asked = {key: value for key, value in each.wanted.asked.items() if key != "group"}
-            plain.append(replace(each.wanted, asked=asked))
+            assert each.inputs is not None
+            asked = {key: value for key, value in each.inputs.asked.items() if key != "group"}
+            plain.append(replace(each.inputs, asked=asked))
         group = rest[0].group if len(rest) > 1 else ""
-        wanted = with_group(plain, group) if group else plain
+        inputs = with_group(plain, group) if group else plain
         left = [
-            judge(replace(each, wanted=new, group=group), self._choices)
-            for each, new in zip(rest, wanted, strict=True)
+            check_bundle(replace(each, inputs=new, group=group), self._choices)
+            for each, new in zip(rest, inputs, strict=True)
         ]
         if any(each.is_to_do for each in left):
-            self._waiting.appendleft(work_for(left, self._choices))
+            self._waiting.appendleft(make_work(left, self._choices))
         else:
             self._end(replace(work, materials=tuple(left)), Outcome(UP_TO_DATE))
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from verdigris.core.base.process_end import clear_locks
+from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.worker_environment import require_worker_python
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.worker.client.launch import worker_environment
@@ -28,7 +28,7 @@ _GRACE = 5.0
 _MOST_WARNINGS = 50
 _TAIL_BYTES = 4096
 
-Tell = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass
@@ -58,14 +58,14 @@ class Outcome:
         return asdict(self)
 
 
-def child_command() -> list[str]:
+def bake_command() -> list[str]:
     """What runs one bake."""
     return [require_worker_python(), "-P", "-u", "-m", MODULE]
 
 
-def bake_in_child(
+def bake_in_process(
     task: Task,
-    tell: Tell,
+    tell: Report,
     stop: threading.Event,
     log: Path | None = None,
     silence: float = SILENCE_SECONDS,
@@ -74,7 +74,7 @@ def bake_in_child(
     outcome, began = Outcome(FAILED), time.monotonic()
     lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     with _open_log(log) as errors:
-        command = child_command()
+        command = bake_command()
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -100,13 +100,13 @@ def bake_in_child(
             clear_locks(task.folder, task.lock_names)
     outcome.seconds = time.monotonic() - began
     if outcome.status == FAILED and not outcome.text and not outcome.refused:
-        outcome.text, outcome.can_retry = _how_it_died(process.returncode, log), True
+        outcome.text, outcome.can_retry = _describe_exit(process.returncode, log), True
     return outcome
 
 
 def _follow(
     lines: queue.SimpleQueue[bytes | None],
-    tell: Tell,
+    tell: Report,
     stop: threading.Event,
     silence: float,
     outcome: Outcome,
@@ -180,7 +180,7 @@ def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:
         process.stdin.close()
 
 
-def _how_it_died(code: int, log: Path | None) -> str:
+def _describe_exit(code: int, log: Path | None) -> str:
     how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
     tail = ""
     if log is not None and log.is_file():

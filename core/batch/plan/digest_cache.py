@@ -17,7 +17,7 @@ _YOUNGEST_NANOSECONDS = 2_000_000_000
 _MOST_KEPT = 200_000
 
 
-class Hashes:
+class DigestCache:
     """Digests by path. A folder of None remembers only as long as the process lives."""
 
     def __init__(self, folder: Path | None = None) -> None:

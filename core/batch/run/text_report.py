@@ -6,49 +6,44 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.batch.plan.plan import Plan, Planned, State, Work
-from verdigris.core.batch.plan.words import clock, count, size
+from verdigris.core.base.text import counted, format_bytes, format_seconds
+from verdigris.core.batch.plan.plan import Plan, Planned, State
 from verdigris.core.batch.run.summary import FAILED, Summary
 
 _MOST_REASONS = 3
 
 
-def plan_lines(plan: Plan, alone: Sequence[Work] = ()) -> Iterator[str]:
-    """What is to be baked, with why, and what is not; and what is to be baked alone, too, to tell
-    what sharing decoders costs."""
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """State, time and size of each material, with reasons."""
     by_bundle = {each.bundle: work for work in plan.works for each in work.materials}
     width = max(len(each.entry.name) for each in plan.materials)
     for each in plan.materials:
         work = by_bundle.get(each.bundle)
         line = f"{each.entry.name:<{width}}  {each.state:<15}"
         if work is not None:
-            line += f"  {clock(work.seconds / len(work.materials)):>8}"
-            line += f"  {size(work.bytes / len(work.materials)):>8}"
-            line += "  goes on from a checkpoint" if work.goes_on else ""
+            line += f"  {format_seconds(work.seconds / len(work.materials)):>8}"
+            line += f"  {format_bytes(work.bytes / len(work.materials)):>8}"
+            line += "  goes on from a checkpoint" if work.is_resumed else ""
         if each.group:
             line += f"  shares {each.group}"
         yield (line + _why(each)).rstrip()
         if each.entry.links:
-            yield f"{'':<{width}}  {each.entry.told_links}"
+            yield f"{'':<{width}}  {each.entry.links_note}"
     yield totals(plan)
-    if alone:
-        seconds = clock(sum(work.seconds for work in alone))
-        yield (
-            f"and {count(len(alone), 'bake')} to tell what sharing costs, about {seconds}, which "
-            "--no-sharing-cost spares"
-        )
 
 
 def totals(plan: Plan) -> str:
     """One line on the whole plan."""
     left = sum(each.is_to_do for each in plan.materials)
-    parts = [f"{count(len(plan.materials), 'material')}: {left} to bake"]
+    parts = [f"{counted(len(plan.materials), 'material')}: {left} to bake"]
     parts.append(f"{len(plan.of(State.CURRENT))} up to date")
     broken = len(plan.of(State.BROKEN))
     if broken:
         parts.append(f"{broken} cannot be baked")
     if left:
-        parts.append(f"about {clock(plan.seconds)} on one device, {size(plan.bytes)}")
+        parts.append(
+            f"about {format_seconds(plan.seconds)} on one device, {format_bytes(plan.bytes)}"
+        )
     return ", ".join(parts)
 
 
@@ -60,14 +55,14 @@ def _why(planned: Planned) -> str:
     return f"  ({shown}{f'; and {more} more' if more > 0 else ''})"
 
 
-def plan_json(plan: Plan, alone: Sequence[Work] = ()) -> dict[str, Any]:
+def plan_json(plan: Plan) -> dict[str, Any]:
     works = [
         {
             "task": work.task.name,
             "materials": [each.entry.name for each in work.materials],
             "seconds": round(work.seconds, 1),
             "bytes": work.bytes,
-            "goes_on": work.goes_on,
+            "goes_on": work.is_resumed,
         }
         for work in plan.works
     ]
@@ -76,10 +71,6 @@ def plan_json(plan: Plan, alone: Sequence[Work] = ()) -> dict[str, Any]:
         "bakes": works,
         "seconds": round(plan.seconds, 1),
         "bytes": plan.bytes,
-        "comparisons": {
-            "bakes": len(alone),
-            "seconds": round(sum(work.seconds for work in alone), 1),
-        },
     }
 
 
@@ -90,7 +81,7 @@ def status_lines(plan: Plan) -> Iterator[str]:
         if each.state != State.CURRENT:
             yield f"{each.entry.name:<{width}}  {each.state:<15}{_why(each)}".rstrip()
     current = len(plan.of(State.CURRENT))
-    yield f"{current} of {count(len(plan.materials), 'material')} up to date"
+    yield f"{current} of {counted(len(plan.materials), 'material')} up to date"
 
 
 def status_json(plan: Plan) -> dict[str, Any]:
@@ -118,15 +109,13 @@ def summary_lines(summary: Summary, files: Sequence[Path]) -> Iterator[str]:
     counts = ", ".join(f"{number} {status}" for status, number in summary.counts.items())
     if set(summary.counts) == {"up to date"}:
         counts = f"nothing to do, all {len(summary.rows)} up to date"
-    yield f"{count(len(summary.rows), 'material')} in {clock(summary.seconds)}: {counts}"
+    yield f"{counted(len(summary.rows), 'material')} in {format_seconds(summary.seconds)}: {counts}"
     for row in summary.rows:
         if row.status == FAILED:
             yield f"  {row.name}: {row.error}"
     for group in summary.groups:
-        ratio = group["error_ratio"]
-        cost = "not measured" if ratio is None else f"{ratio:.2f} times that of own ones"
         who = f"{group['name']}: {len(group['members'])} share a decoder"
-        yield f"  group {who}, error {cost}, {size(group['saved_bytes'])} saved"
+        yield f"  group {who}, {format_bytes(group['saved_bytes'])} saved"
     for pack in summary.packs:
         yield f"  pack {pack['name']}: {pack.get('error') or pack.get('text')}"
     yield f"report: {files[1]}"

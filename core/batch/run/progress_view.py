@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from verdigris.core.base.errors import reason
+from verdigris.core.base.outputs import let_go_of
+from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.batch.plan.plan import Planned, Work
-from verdigris.core.batch.plan.words import clock, count
-from verdigris.core.batch.run.child import BAKED, FAILED, Outcome
-from verdigris.core.batch.run.drive import Result
+from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
+from verdigris.core.batch.run.bake_queue import Result, View
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
 
 # measuring and writing come after the last step
 _TRAINING_SHARE = 0.9
 
 
-class Lines:
+class LineView:
     """One line for each thing that begins or ends."""
 
     def __init__(self, total: int) -> None:
@@ -42,7 +44,7 @@ class Lines:
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for result in results:
             self._done += 1
-            self.say(f"[{self._done}/{self._total}] {summed_up(result)}")
+            self.say(f"[{self._done}/{self._total}] {describe_result(result)}")
 
     def retried(self, work: Work, outcome: Outcome) -> None:
         self.say(f"{_named(work)}: is tried again: {outcome.text}")
@@ -51,7 +53,7 @@ class Lines:
         print(text, flush=True)
 
 
-class Table(Lines):
+class TableView(LineView):
     """A bar for each bake that runs, and one for all."""
 
     def __init__(self, total: int, place: str) -> None:
@@ -95,7 +97,9 @@ class Table(Lines):
             share = _TRAINING_SHARE * event["step"] / max(event["steps"], 1)
             loss, left = event.get("loss"), event.get("seconds_left") or 0.0
             shown = f"loss {loss:.4f}  " if isinstance(loss, float) else ""
-            self._progress.update(bar, completed=share, detail=f"{shown}{clock(left)} left")
+            self._progress.update(
+                bar, completed=share, detail=f"{shown}{format_seconds(left)} left"
+            )
             self._shares[task] = share, self._shares[task][1]
             self._show_all()
 
@@ -124,7 +128,7 @@ class Table(Lines):
         self._progress.update(self._overall, completed=self._finished + running, detail=detail)
 
 
-class JsonLines(Lines):
+class JsonView(LineView):
     """Every event as a line of JSON."""
 
     def started(self, work: Work, attempt: int) -> None:
@@ -151,34 +155,76 @@ class JsonLines(Lines):
         self._print({"event": "retried", "task": work.task.name, "text": outcome.text})
 
     def _print(self, event: dict[str, Any]) -> None:
-        from verdigris.core.worker.protocol.lines import encode
+        from verdigris.core.worker.protocol.messages import encode
 
         print(encode(event).decode(), end="", flush=True)
 
 
-def open_view(total: int, place: str, as_json: bool = False) -> Lines:
+def open_view(total: int, place: str, as_json: bool = False) -> LineView:
     """What suits the standard output."""
     if as_json:
-        return JsonLines(total)
+        return JsonView(total)
     # there is none in a service
     is_watched = sys.stdout is not None and sys.stdout.isatty()
-    return Table(total, place) if is_watched else Lines(total)
+    return TableView(total, place) if is_watched else LineView(total)
 
 
-def summed_up(result: Result) -> str:
+def describe_result(result: Result) -> str:
     """One line on what came of a material."""
-    name, outcome = result.material.shown_name, result.outcome
+    name, outcome = result.material.entry.name, result.outcome
     if result.status == BAKED:
         again = f", attempt {result.attempts}" if result.attempts > 1 else ""
         went_on = f", from step {outcome.from_step}" if outcome.from_step else ""
-        notes = f", {count(len(outcome.warnings), 'note')}" if outcome.warnings else ""
-        return f"{name}: baked in {clock(outcome.seconds)}{again}{went_on}{notes}"
+        notes = f", {counted(len(outcome.warnings), 'note')}" if outcome.warnings else ""
+        return f"{name}: baked in {format_seconds(outcome.seconds)}{again}{went_on}{notes}"
     if result.status == FAILED:
         return f"{name}: FAILED: {result.text}"
     return f"{name}: {result.status}"
 
 
 def _named(work: Work) -> str:
-    names = [each.shown_name for each in work.materials]
+    names = [each.entry.name for each in work.materials]
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return f"{work.task.name} ({shown})" if len(names) > 1 else shown
+
+
+class GuardedView:
+    """Shows a run for as long as its output is taken; from then on nothing is told."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.is_lost = False
+
+    def started(self, work: Work, attempt: int) -> None:
+        with self._while_taken():
+            self._view.started(work, attempt)
+
+    def happened(self, task: str, event: dict[str, Any]) -> None:
+        with self._while_taken():
+            self._view.happened(task, event)
+
+    def ended(self, work: Work, results: Sequence[Result]) -> None:
+        with self._while_taken():
+            self._view.ended(work, results)
+
+    def retried(self, work: Work, outcome: Outcome) -> None:
+        with self._while_taken():
+            self._view.retried(work, outcome)
+
+    @contextlib.contextmanager
+    def _while_taken(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as failure:
+            if not self.is_lost:
+                self.is_lost = True
+                # an output that is no file, as of tests, has no number
+                with contextlib.suppress(OSError, ValueError):
+                    let_go_of([sys.stdout.fileno()])
+                why = reason(failure)
+                with contextlib.suppress(OSError):
+                    print(
+                        f"verdigris: nobody takes the output ({why}): ends the running bakes; "
+                        "their checkpoints stay",
+                        file=sys.stderr,
+                    )

@@ -1,0 +1,256 @@
+"""The actions of the panel: choose a material, bake it, paint, change the view. Without Qt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import unused_names
+from verdigris.core.hosts.host import HostDocument, HostMaterial
+from verdigris.core.worker.client.client import WELL, Health
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.ui.model import states
+from verdigris.ui.model.worker_link import WorkerLink
+from verdigris.ui.model.worker_pictures import Texel
+from verdigris.ui.signals.notices import INFO, WARNING
+
+_RESULT_FOLDER = "neural"
+
+
+class PanelModel(WorkerLink):
+    """The object that all widgets bind to."""
+
+    def refresh_materials(self) -> None:
+        """Reads the materials of the scene again. Without a choice, the one that is selected in
+        the scene is chosen, or the first."""
+        if not self.is_busy:
+            self.notices.clear()
+        try:
+            self._read_materials()
+            selected = self.host.selected_materials()
+            for warning in self.host.scene_warnings():
+                self.notices.add(WARNING, warning)
+        except VerdigrisError as failure:
+            self.materials = ()
+            self.materials_changed.emit()
+            self._handle_error({"command": "" if self.is_busy else "open", "text": str(failure)})
+            return
+        self.materials_changed.emit()
+        if self.current in self.materials:
+            self._find_meshes()
+            if not self.is_busy:
+                self._clear_material()
+                self._set_state(IDLE)
+                self._open()
+        elif self.is_busy and self.current is not None:
+            text = (
+                f"{self.current.name} is no longer in the scene. The bake continues and its "
+                "result is written, but it is not noted in the scene."
+            )
+            self.notices.add(WARNING, text)
+        else:
+            first = next(iter((*selected, *self.materials)), None)
+            if first is not None:
+                self.choose(first)
+            else:
+                self.current = None
+                self._find_meshes()
+                self._clear_material()
+                self._set_state(IDLE)
+
+    def choose(self, material: HostMaterial) -> None:
+        """Opens a material. The worker sends its report and a picture."""
+        if self.is_busy:
+            text = "Finish or cancel the bake before you choose another material."
+            self.notices.add(WARNING, text)
+            return
+        self.current = material
+        self._clear_material()
+        self._set_state(IDLE)
+        self.materials_changed.emit()
+        self._find_meshes()
+        self._paint.read(material, is_requested=False)
+        self._open()
+
+    def _clear_material(self) -> None:
+        """Drops the report, the pictures and the bake of a material, but not its weights."""
+        self._owners.switch_to(self.current, self.materials)
+        self._after_open = None
+        self._is_outdated = True
+        self.report = self.forecast = None
+        self.pictures.clear()
+        self.bake.clear()
+        self.report_changed.emit()
+        self.forecast_changed.emit()
+
+    def _find_meshes(self) -> None:
+        """Lists the meshes of the material. A mesh without it is replaced in the view."""
+        before = self.meshes.loaded_name
+        self.meshes.find(self.current)
+        if before and self.view.mesh == before:
+            names = self.meshes.names
+            name = before if before in names else next(iter(names), "")
+            if not name or not self.show_mesh(name):
+                self.set_view(shape="sphere", mesh="")
+
+    def show_mesh(self, name: str) -> bool:
+        """Shows the material on a mesh of the scene. Returns whether that is possible."""
+        loaded = self.meshes.load(name, self.current)
+        if loaded is None:
+            return False
+        self._send(loaded)
+        self.set_view(shape="mesh", mesh=name)
+        return True
+
+    def take_scene_paint(self) -> None:
+        """Replaces the weights by those that are painted on the material's meshes."""
+        if self.current is not None:
+            self._paint.read(self.current, is_requested=True)
+
+    def paint_in_scene(self) -> None:
+        """Starts the application's own brush on the mesh in the view, or on the first one."""
+        if self.current is not None:
+            self._paint.start_brush(self.current, self.view.mesh)
+
+    def start_selftest(self, report: str) -> None:
+        """Starts a test of the application in another process."""
+        try:
+            self.host.start_selftest(Path(report))
+        except VerdigrisError as failure:
+            self.notices.add(WARNING, str(failure))
+        else:
+            self.notices.add(INFO, f"The self-test is running. It writes its report to {report}.")
+
+    def start(self) -> None:
+        """Starts a bake. A material that has changed in the scene is read again first."""
+        if not self.can(states.START):
+            return
+        document = self._read_document()
+        if document == self._document:
+            self._owners.switch_to(self.current, self.materials)
+            self._begin()
+        elif document is not None:
+            self._clear_material()
+            self._after_open = self._begin
+            self._send_document(document)
+
+    def _begin(self) -> None:
+        if not self.can(states.START):
+            return
+        self.bake.clear()
+        self.pictures.clear_errors()
+        self.notices.clear()
+        self._send_weights()
+        self._has_run = True
+        self._send(self.choices.start(str(self.result_folder()), self._result_name()))
+        self._set_state(PREPARING)
+
+    def _begin_from_checkpoint(self) -> None:
+        before, self.choices = self.choices, replace(self.choices, resume=True)
+        self._begin()
+        self.choices = before
+
+    def request_forecast(self) -> None:
+        """Measures the cost of the material, baked and not. The worker answers with an event."""
+        if self.can_forecast:
+            self._send(commands.Forecast(self.choices.preset, self.choices.changes()))
+            self.doing = "measuring the cost"
+            self.state_changed.emit()
+
+    def pause(self) -> None:
+        self._request(states.PAUSE, commands.Pause())
+
+    def resume(self) -> None:
+        self._request(states.RESUME, commands.Resume())
+
+    def finish(self) -> None:
+        """Ends the training and keeps the result."""
+        self._request(states.FINISH, commands.Finish())
+
+    def cancel(self) -> None:
+        self._request(states.CANCEL, commands.Cancel())
+
+    def recover(self) -> None:
+        """Replaces a worker that is gone or silent. A bake continues from its checkpoint."""
+        if not self.can_recover:
+            return
+        continues = self._has_run and self.state in (*states.BUSY, FAILED)
+        self._drop_client()
+        self.pending = ""
+        self._set_health(Health(WELL))
+        self._set_state(IDLE)
+        if continues:
+            self._after_open = self._begin_from_checkpoint
+        self._open()
+
+    def set_choices(self, **values: Any) -> None:
+        """Changes some of the choices."""
+        before, self.choices = self.choices, self.choices.with_values(values)
+        self.choices_changed.emit()
+        sizes = [(each.preset, each.changes()) for each in (before, self.choices)]
+        if self.report and not self._is_outdated and not self.is_busy and sizes[0] != sizes[1]:
+            self._estimate()
+
+    def texel_at(self, x: float, y: float) -> Texel | None:
+        """The texel at a point of the view. None unless texels are drawn as squares."""
+        return self.pictures.texel_at(x, y, self.view.number)
+
+    def close(self) -> None:
+        """Ends the worker and does not wait for it."""
+        self._drop_client()
+
+    def result_folder(self) -> Path:
+        """The folder that a result is written to."""
+        if self.choices.folder:
+            return Path(self.choices.folder)
+        scene = self.host.scene_file()
+        return (scene.parent if scene else Path.home()) / _RESULT_FOLDER
+
+    def _result_name(self) -> str:
+        """The name of the result, as a batch would choose it. Materials of the same name get
+        numbers, so that none replaces another's result."""
+        if self.current not in self.materials:
+            return ""
+        names = unused_names([material.name for material in self.materials])
+        return names[self.materials.index(self.current)]
+
+    def _read_document(self) -> HostDocument | None:
+        """Reads the material from the scene. Returns None and reports an error if that fails."""
+        assert self.current is not None
+        try:
+            return self.host.document(self.current)
+        except VerdigrisError as failure:
+            self._handle_error({"command": "open", "text": str(failure)})
+            return None
+
+    def _open(self) -> None:
+        document = self._read_document()
+        if document is not None:
+            self._send_document(document)
+
+    def _send_document(self, document: HostDocument) -> None:
+        """Sends a document to the worker, which is started if there is none."""
+        self._document = document
+        if self._client is None:
+            try:
+                self._client = self._make_client()
+            except VerdigrisError as failure:
+                self._handle_error({"command": "open", "text": str(failure)})
+                return
+        for note in document.notes:
+            self.notices.add(INFO, note)
+        if self.meshes.loaded is not None:
+            self._send(self.meshes.loaded)
+        self._send(self.view)
+        self._send(self.focus)
+        self._send(
+            commands.Open(
+                name=document.name,
+                search=tuple(str(folder) for folder in document.search),
+                material=document.material,
+                payload=document.text.encode(),
+            )
+        )

@@ -1,0 +1,235 @@
+"""The connection of the panel to its worker: events that come in, commands that go out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient, pixels_of
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.messages import Message
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.session.forecast import estimate
+from verdigris.ui.model import states
+from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
+
+# The minimum number of seconds between two maps of weights.
+_PAINT_INTERVAL = 0.25
+
+
+class WorkerLink(PanelState):
+    """Call `tick` a few times a second. No method of this class waits."""
+
+    def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
+        super().__init__(host, make_client)
+        self.weights.changed.connect(self._handle_paint)
+
+    # events
+
+    def tick(self) -> None:
+        """Handles new messages, checks the worker and sends new weights."""
+        self._paint.poll()
+        if self._client is None:
+            return
+        for message in self._client.poll():
+            self._handle(message)
+        if self._client is not None:
+            self._handle_health(self._client.health())
+        if self._weights_changed and time.monotonic() - self._weights_sent > _PAINT_INTERVAL:
+            self._send_weights()
+
+    def _handle(self, message: Message) -> None:
+        header = message.header
+        handler = {
+            "state": self._handle_state,
+            "opened": self._handle_opened,
+            "forecast": self._handle_forecast,
+            "finished": self._handle_finished,
+            "warning": lambda event: self.notices.add(WARNING, str(event.get("text", ""))),
+            "error": self._handle_error,
+            "showing": self._handle_showing,
+            "written": lambda event: self.notices.add(INFO, f"Written: {event.get('path', '')}"),
+        }.get(str(header.get("event")))
+        self.bake.handle(header)
+        if handler is not None:
+            handler(header)
+        elif message.payload:
+            self._handle_pixels(header, pixels_of(message))
+
+    def _handle_state(self, event: Mapping[str, Any]) -> None:
+        state = str(event.get("state"))
+        if state not in states.LABELS or not states.can_follow(state, self.state):
+            return
+        # the worker is still idle when a start has just been sent to it
+        if self.state == PREPARING and state == IDLE and self.pending != states.CANCEL:
+            return
+        self.pending = ""
+        self._set_state(state, str(event.get("doing", "")))
+
+    def _handle_opened(self, event: Mapping[str, Any]) -> None:
+        name = self.current.name if self.current else ""
+        reports = [each for each in event.get("materials", ()) if isinstance(each, dict)]
+        chosen = event.get("chosen") or name
+        found = [each for each in reports if each.get("name") == chosen] or reports[:1]
+        self.report = found[0] if found else None
+        self._is_outdated = not event.get("chosen")
+        self.trainer, self.device = str(event.get("trainer", "")), str(event.get("device", ""))
+        self.report_changed.emit()
+        self._set_state(self.state)
+        after, self._after_open = self._after_open, None
+        if after is not None and event.get("chosen"):
+            after()
+        elif after is not None and self.report is not None:
+            self.notices.add(ERROR, str(self.report.get("problem", "")))
+
+    def _handle_forecast(self, event: Mapping[str, Any]) -> None:
+        if not self.is_busy and event.get("nanoseconds") is None:
+            # the forecast that comes with a document ignores the choices
+            self._estimate()
+            return
+        self.forecast = event
+        self.forecast_changed.emit()
+
+    def _handle_finished(self, event: Mapping[str, Any]) -> None:
+        if self.bake.result is not None:
+            hints = [str(hint) for hint in event.get("hints", ()) if hint]
+            self._attach(self.bake.result, hints)
+
+    def _attach(self, result: BakedResult, hints: Sequence[str]) -> None:
+        """Notes the result in the scene. Nothing else here changes the scene; it is one undo
+        step."""
+        if self.current is None:
+            return
+        warnings = list(self.bake.warnings)
+        try:
+            self._attach_to(self.current, result)
+        except VerdigrisError as failure:
+            warnings.append(f"The result is written, but it is not noted in the scene: {failure}")
+        # one notice, as only the last one is visible
+        text = (f"Written: {result.bundle}", *warnings, *map(capitalise, hints))
+        self.notices.add(WARNING if warnings else INFO, "\n".join(text))
+
+    def _attach_to(self, material: HostMaterial, result: BakedResult) -> None:
+        try:
+            self.host.attach(material, result)
+        except VerdigrisError:
+            self._read_materials()
+            if self.current is None or self.current == material:
+                raise
+            # the material was renamed during the bake
+            self.materials_changed.emit()
+            self.host.attach(self.current, result)
+
+    def _handle_error(self, event: Mapping[str, Any]) -> None:
+        if self.pending:
+            # a refused action can be requested again
+            self.pending = ""
+            self.state_changed.emit()
+        if event.get("command") == "open" and self.current is not None:
+            problem = event.get("text", "")
+            self.report = {"name": self.current.name, "problem": problem, "parts": ()}
+            self.report_changed.emit()
+            self._after_open = None
+            self._is_outdated = True
+            self.pictures.clear()
+        if event.get("command") == "start" and self.state == PREPARING:
+            self._has_run = self.bake.progress.steps > 0
+            self._set_state(FAILED)
+        self.notices.add(ERROR, str(event.get("text", "")))
+
+    def _handle_showing(self, event: Mapping[str, Any]) -> None:
+        """The worker shows another shape than requested. An error has given the reason."""
+        if event.get("view") == self.view.number:
+            self.set_view(shape=str(event.get("shape")), mesh=str(event.get("mesh")))
+
+    def _handle_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
+        if header.get("event") == "importance":
+            self.weights.replace(np.array(pixels, np.float32))
+        elif not self._is_outdated:
+            self.pictures.handle(header, pixels)
+
+    def _handle_health(self, health: Health) -> None:
+        if health.state == GONE and self.is_busy:
+            self.pending = ""
+            self._set_state(FAILED)
+        self._set_health(health)
+
+    def _estimate(self) -> None:
+        """Estimates the size of the result from the choices. Drops measured figures."""
+        try:
+            found = estimate(self.choices.settings(self.trainer or "numpy"))
+        except VerdigrisError:
+            self.forecast = None
+        else:
+            self.forecast = found.as_json()
+        self.forecast_changed.emit()
+
+    # commands
+
+    def set_view(self, **values: Any) -> None:
+        """Changes some values of the view."""
+        changed = replace(self.view, **values)
+        if changed == self.view:
+            return
+        self.view = replace(changed, number=self.view.number + 1)
+        self.view_changed.emit()
+        self._send(self.view)
+
+    def set_focus(self, where: str) -> None:
+        """Sets the places that training samples: all, painted ones only, or mostly visible ones."""
+        if where == commands.PAINTED and self.weights.is_constant:
+            self.notices.add(WARNING, "All weights are equal. Paint a place with a higher weight.")
+        else:
+            self.focus = replace(self.focus, where=where)
+            if where == commands.PAINTED:
+                # the last strokes may not have been sent yet
+                self._send_weights()
+            self._send(self.focus)
+        self.focus_changed.emit()
+
+    def read_map(self, path: str) -> None:
+        self._send(commands.ReadMap(path))
+
+    def write_map(self, path: str) -> None:
+        values = self.weights.values.astype("<f4")
+        self._send(commands.WriteMap(path, values.shape[1], values.shape[0], values.tobytes()))
+
+    def _handle_paint(self) -> None:
+        self._weights_changed = True
+        if self.focus.where == commands.PAINTED and self.weights.is_constant:
+            self.set_focus(commands.EVERYWHERE)
+            self.notices.add(INFO, "All weights are equal again: every place is trained.")
+
+    def _send_weights(self) -> None:
+        if self._client is None:
+            return
+        self._weights_changed = False
+        self._weights_sent = time.monotonic()
+        if self.weights.is_constant:
+            self._send(commands.SetImportance())
+        else:
+            values = self.weights.values.astype("<f4")
+            height, width = values.shape
+            self._send(commands.SetImportance(width, height, values.tobytes()))
+
+    def _request(self, action: str, command: commands.Command) -> None:
+        if self.can(action):
+            self.pending = action
+            self._send(command)
+            self.state_changed.emit()
+
+    def _drop_client(self) -> None:
+        client, self._client = self._client, None
+        if client is None:
+            return
+        if self.health.state == SILENT:
+            client.kill()
+        else:
+            client.close()
