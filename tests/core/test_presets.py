@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core import api
-from verdigris.core.batch.scene.entry import Wish
+from verdigris.core.batch.scene.entry import BakeRequest
 from verdigris.core.settings import presets
 from verdigris.core.settings.presets import PRESETS, require_settings
 
@@ -32,14 +32,14 @@ def test_several_share_a_wide_decoder_where_a_narrow_one_has_no_room_for_them():
 
 
 def test_materials_of_a_scene_that_share_have_the_steps_of_each():
-    wish = Wish(preset="standard")
+    wish = BakeRequest(preset="standard")
     assert wish.settings_for("tensor").iterations == 62_000
     together = wish.settings_for("tensor", 4)
     assert (together.network, together.iterations) == ("3x64", 124_000)
-    numbered = Wish(preset="standard", settings={"iterations": 500, "network": "2x16"})
+    numbered = BakeRequest(preset="standard", settings={"iterations": 500, "network": "2x16"})
     together = numbered.settings_for("tensor", 3)
     assert (together.network, together.iterations) == ("2x16", 1_500)
-    assert Wish(preset="draft").settings_for("numpy", 3).iterations == 7_500
+    assert BakeRequest(preset="draft").settings_for("numpy", 3).iterations == 7_500
 
 
 @pytest.fixture
