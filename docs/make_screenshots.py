@@ -18,11 +18,11 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.ui.look import dark_palette
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.panel import Panel
-from verdigris.ui.weights import Brush
+from verdigris.ui.qt.colours import dark_palette
 
 REPOSITORY = Path(__file__).parents[1]
 # name, size, page, layout of the viewport

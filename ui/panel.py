@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, Q
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
-from verdigris.ui.keys import Keys
-from verdigris.ui.look import keep_readable
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.colours import keep_readable
+from verdigris.ui.qt.keys import Keys
 from verdigris.ui.widgets.banner import Banner
 from verdigris.ui.widgets.figures import Learning
 from verdigris.ui.widgets.help_button import HelpButton
@@ -22,15 +22,15 @@ from verdigris.ui.widgets.view_bar import ViewBar
 from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
 
 TICK_MS = 40
-# Narrower than this everything is in one column.
+# A narrower panel has one column.
 _WIDE_FROM = 760
 _SIDE_WIDTH = 400
-# Of one column, what the viewport gets.
+# The share of the viewport in the height of one column.
 _VIEW_SHARE = 0.42
 
 
 class Panel(QWidget):
-    """Picker, buttons, viewport, and pages beside or below it."""
+    """The material list, the buttons and the viewport, with pages beside or below it."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Panel(QWidget):
         QTimer.singleShot(0, self._begin)
 
     def _begin(self) -> None:
-        # who has made the panel may have opened something, or said why not
+        # the caller may have opened a document, or reported why it could not
         if self.model.current is None and not self.model.notices:
             self.model.refresh_materials()
 
@@ -98,8 +98,8 @@ class Panel(QWidget):
         self.splitter.addWidget(view_box)
         self.splitter.addWidget(self.side)
         self.splitter.setStretchFactor(0, 1)
-        # only what the artist has moved is worth keeping
-        self.splitter.splitterMoved.connect(lambda *_: self._keep_layout())
+        # only positions that the artist has chosen are stored
+        self.splitter.splitterMoved.connect(lambda *_: self._store_layout())
         for splitter in (self.splitter, self.side):
             splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
@@ -130,7 +130,7 @@ class Panel(QWidget):
         self._arrange(self.width() >= _WIDE_FROM)
 
     def _arrange(self, is_wide: bool) -> None:
-        """Beside each other where there is room, or else one below the other."""
+        """Arranges the panel in two columns, or in one."""
         if is_wide == self._is_wide:
             return
         self._is_wide = is_wide
@@ -139,20 +139,20 @@ class Panel(QWidget):
         page = self.tabs.currentWidget()
         if is_wide:
             self.side.insertWidget(0, self.learning)
-            # a page that is not in front is hidden
+            # it is hidden if another page was in front
             self.learning.show()
         else:
             self.tabs.insertTab(0, self.learning, "Learning")
         if page is not None:
             self.tabs.setCurrentWidget(page)
-        # when what is inside has its new size
+        # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
 
     def _divide(self) -> None:
-        """As the artist has left it, or so that every page has room."""
+        """Restores the sizes that the artist has chosen, or sets defaults."""
         orientation = self.splitter.orientation()
-        kept = self._memory.layout(self._layout_name())
-        if kept is None or not self.splitter.restoreState(kept):
+        stored = self._memory.layout(self._layout_name())
+        if stored is None or not self.splitter.restoreState(stored):
             is_wide = bool(self._is_wide)
             room = self.splitter.width() if is_wide else self.splitter.height()
             first = room - _SIDE_WIDTH if is_wide else round(_VIEW_SHARE * room)
@@ -162,15 +162,15 @@ class Panel(QWidget):
     def _layout_name(self) -> str:
         return "layout/wide" if self._is_wide else "layout/narrow"
 
-    def _keep_layout(self) -> None:
+    def _store_layout(self) -> None:
         if self._is_wide is not None:
-            self._memory.keep_layout(self._layout_name(), self.splitter.saveState())
+            self._memory.store_layout(self._layout_name(), self.splitter.saveState())
 
     def _restore(self) -> None:
         mode = self._memory.text("mode", WIPE)
         self.viewport.mode = mode if mode in MODES else WIPE
         shape = self._memory.text("shape", "sphere")
-        self.model.look(shape=shape if shape in ("sphere", "plane") else "sphere")
+        self.model.set_view(shape=shape if shape in ("sphere", "plane") else "sphere")
         page = self._memory.text("page", "Material")
         for index in range(self.tabs.count()):
             if self.tabs.tabText(index) == page:
@@ -180,20 +180,20 @@ class Panel(QWidget):
         if geometry is not None and self.parent() is None:
             self.restoreGeometry(geometry)
 
-    def _remember(self) -> None:
+    def _store(self) -> None:
         memory = self._memory
-        memory.keep_choices(self.model.choices)
-        memory.keep_text("mode", self.viewport.mode)
-        memory.keep_text("shape", self.model.view.shape)
-        memory.keep_text("page", self.tabs.tabText(self.tabs.currentIndex()))
-        memory.keep_text("more", "yes" if self.settings.more.isChecked() else "no")
-        memory.keep_layout("geometry", self.saveGeometry())
+        memory.store_choices(self.model.choices)
+        memory.store_text("mode", self.viewport.mode)
+        memory.store_text("shape", self.model.view.shape)
+        memory.store_text("page", self.tabs.tabText(self.tabs.currentIndex()))
+        memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
+        memory.store_layout("geometry", self.saveGeometry())
 
     def shutdown(self) -> None:
-        """Ends the worker and keeps the last choices; the host goes on."""
+        """Ends the worker and stores the choices."""
         if self._timer.isActive():
             self._timer.stop()
-            self._remember()
+            self._store()
         self.model.close()
 
     def closeEvent(self, event: object) -> None:  # noqa: N802
@@ -202,5 +202,5 @@ class Panel(QWidget):
 
 
 def open_panel(host: Host | None = None, parent: QWidget | None = None) -> Panel:
-    """The panel for a host, as a child of one of its windows; without a host, for plain files."""
+    """The panel of a host, as a child of one of its windows. Without a host, for plain files."""
     return Panel(PanelModel(host or FilesHost()), parent)

@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import PanelModel
-from verdigris.ui.notices import ERROR, WARNING
+from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import Panel
+from verdigris.ui.signals.notices import ERROR, WARNING
 
 _SIZE = (1280, 800)
 _DOCUMENTS = "MaterialX (*.mtlx)"
 
 
 class Window(QMainWindow):
-    """A menu over the panel."""
+    """A window with a menu and the panel."""
 
     def __init__(
         self, host: FilesHost, memory: Memory | None = None, parent: QWidget | None = None
@@ -47,17 +47,17 @@ class Window(QMainWindow):
             menu.addAction(entry)
 
     def open(self, path: Path) -> None:
-        """Another document, if it can be read; or else the one before stays."""
+        """Opens a document. If it cannot be read, the present one stays open."""
         model = self.panel.model
         if model.is_busy:
-            # its result would be noted beside the other document
-            what = f"{path.name}: finish or cancel the bake before you open this."
-            model.notices.tell(WARNING, what)
+            # the result would be noted in the other document
+            text = f"Finish or cancel the bake before you open {path.name}."
+            model.notices.add(WARNING, text)
             return
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
-            model.notices.tell(ERROR, str(failure))
+            model.notices.add(ERROR, str(failure))
             return
         model.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
@@ -84,26 +84,25 @@ class Window(QMainWindow):
 
 
 def _dropped_document(dropped: QMimeData) -> Path | None:
-    """The document among files that are dragged into the window, if there is just one."""
+    """The MaterialX document among dropped files. None unless there is exactly one."""
     paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
     documents = [path for path in paths if path.suffix.lower() == ".mtlx"]
     return documents[0] if len(documents) == 1 else None
 
 
 def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = ()) -> int:
-    """Shows the window until it is closed."""
+    """Shows the window and returns when it is closed."""
     if sys.platform == "linux" and not _has_display():
         raise VerdigrisError(
-            "there is no display to show the panel on (DISPLAY and WAYLAND_DISPLAY are not set): "
-            "use 'verdigris bake', or set QT_QPA_PLATFORM"
+            "the panel needs a display, and DISPLAY and WAYLAND_DISPLAY are not set: use "
+            "'verdigris bake', or set QT_QPA_PLATFORM"
         )
-    missing = _missing_for_x11() if sys.platform == "linux" else ""
+    missing = _missing_x11_library() if sys.platform == "linux" else ""
     if missing:
         raise VerdigrisError(
-            f"the panel cannot be shown, since Qt lacks a library ({missing}): install it; on "
-            "Debian and Ubuntu packages libxcb-cursor0, libxcb-icccm4, libxcb-image0, "
-            "libxcb-keysyms1, libxcb-render-util0, libxcb-xkb1 and libxkbcommon-x11-0 hold all "
-            "that a window needs"
+            f"Qt cannot open a window: the library {missing} is missing. Install it. On Debian "
+            "and Ubuntu, install libxcb-cursor0, libxcb-icccm4, libxcb-image0, libxcb-keysyms1, "
+            "libxcb-render-util0, libxcb-xkb1 and libxkbcommon-x11-0."
         )
     application = QApplication.instance() or QApplication(sys.argv[:1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -116,8 +115,8 @@ def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = 
     return int(application.exec())
 
 
-def _missing_for_x11() -> str:
-    """What Qt lacks to show a window by X11, of which it would end the process."""
+def _missing_x11_library() -> str:
+    """The library without which Qt would end the process when it opens an X11 window."""
     if not os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return ""
     if os.environ.get("QT_QPA_PLATFORM", "xcb") != "xcb":
@@ -125,7 +124,7 @@ def _missing_for_x11() -> str:
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     plugin = plugins / "platforms" / "libqxcb.so"
     try:
-        # a Qt that is built otherwise knows for itself
+        # a Qt without this plug-in reports the problem itself
         if plugin.is_file():
             ctypes.CDLL(str(plugin))
     except OSError as failure:

@@ -1,1 +1,1 @@
-"""What the plug-ins of all applications share."""
+"""Code that the plug-ins share."""

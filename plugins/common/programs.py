@@ -1,4 +1,4 @@
-"""Starts an application's own interpreter beside the session that is open."""
+"""Starts batches and self-tests in the application's own interpreter."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BATCH_FOLDER = "verdigris"
 
 
 def start_selftest(interpreter: Path, package: str, report: Path) -> None:
-    """Tests an application in a process of its own; the report will be in the file."""
+    """Starts the self-test of an application, which writes its report to a file."""
     _start(interpreter, f"{package}.selftest", [str(report)])
 
 
 def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | None) -> Path:
-    """Bakes a saved scene in the background; where its summary will be."""
+    """Starts a batch bake of a saved scene. Returns the file of its summary."""
     if scene is None:
-        raise HostError("the scene was never saved, and the batch reads the file: save it first")
+        raise HostError("the scene is not saved: save it first, as the batch reads the file")
     out = scene.parent / BATCH_FOLDER
     summary = out / f"{scene.stem}.json"
     arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
@@ -28,20 +28,22 @@ def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | Non
     return summary
 
 
-def require_interpreter(found: Path) -> Path:
-    """The application's interpreter, or an error that says what to do without it."""
-    if not found.is_file():
-        raise HostError(f"{found}: there is no such file: run {found.stem} by hand")
-    return found
+def require_interpreter(path: Path) -> Path:
+    """The interpreter, or an error if the file does not exist."""
+    if not path.is_file():
+        raise HostError(f"{path} does not exist: run {path.stem} by hand")
+    return path
 
 
-def report_file(package: str) -> Path:
-    """Where the report of a self-test goes when nobody chooses."""
+def default_report(package: str) -> Path:
+    """The file for the report of a self-test without a choice."""
     return Path.home() / f"verdigris_selftest_{package}.json"
 
 
-def telling(tell: Callable[[str], object]) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """For what a button does: what goes wrong is told where the artist looks."""
+def show_errors(
+    show: Callable[[str], object],
+) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """A decorator for actions of buttons. It shows their errors to the artist."""
 
     def wrap(action: Callable[[], None]) -> Callable[[], None]:
         @functools.wraps(action)
@@ -49,7 +51,7 @@ def telling(tell: Callable[[str], object]) -> Callable[[Callable[[], None]], Cal
             try:
                 action()
             except VerdigrisError as failure:
-                tell(str(failure))
+                show(str(failure))
 
         return run
 
@@ -60,4 +62,4 @@ def _start(interpreter: Path, module: str, arguments: Sequence[str]) -> None:
     try:
         subprocess.Popen([str(interpreter), "-m", f"verdigris.plugins.{module}", *arguments])
     except OSError as failure:
-        raise HostError(f"{interpreter}: cannot be started: {failure.strerror}") from None
+        raise HostError(f"{interpreter} cannot be started: {failure.strerror}") from None

@@ -1,4 +1,4 @@
-"""Which Verdigris this is."""
+"""The version of Verdigris."""
 
 from __future__ import annotations
 

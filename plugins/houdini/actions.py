@@ -1,28 +1,28 @@
-"""What the shelf's tools do."""
+"""The actions of the shelf tools."""
 
 from __future__ import annotations
 
 import hou
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.common.programs import report_file, start_batch, telling
+from verdigris.plugins.common.programs import default_report, show_errors, start_batch
 from verdigris.plugins.houdini.interpreter import hython
 
 PANEL = "verdigris"
 
 
-def _refuse(text: str) -> None:
+def _show_error(text: str) -> None:
     hou.ui.displayMessage(text, title="Verdigris")
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def bake() -> None:
-    """Opens the panel beside the network."""
+    """Opens the panel or brings it to the front."""
     interfaces = hou.pypanel.interfaces()
     if PANEL not in interfaces:
-        raise HostError("Houdini has not read Verdigris' panel: check the package's path")
+        raise HostError("Houdini has not loaded the panel: check the path in verdigris.json")
     ours = interfaces[PANEL]
-    # a tab with another panel in it is the artist's
+    # a tab with another panel stays as it is
     tab = next((each for each in hou.ui.paneTabs() if _shows(each, ours)), None)
     if tab is None:
         tab = hou.ui.curDesktop().createFloatingPaneTab(hou.paneTabType.PythonPanel)
@@ -34,34 +34,34 @@ def _shows(tab: hou.PaneTab, ours: hou.PythonPanelInterface) -> bool:
     return isinstance(tab, hou.PythonPanel) and tab.activeInterface() == ours
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def paint() -> None:
     """Starts the brush on the selected object."""
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
     chosen = [node for node in hou.selectedNodes() if isinstance(node, hou.ObjNode)]
     if not chosen:
-        raise HostError("no object is selected: select the object to paint on")
+        raise HostError("no object is selected: select an object to paint on")
     HoudiniHost().start_painting(chosen[0].path())
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def batch() -> None:
-    """Bakes the saved scene in a hython of its own."""
+    """Bakes the saved scene in a new hython."""
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
     summary = start_batch(hython, "houdini", HoudiniHost().scene_file())
-    hou.ui.setStatusMessage(f"Verdigris bakes the saved scene in the background; see {summary}")
+    hou.ui.setStatusMessage(f"Verdigris bakes the scene in the background. Summary: {summary}")
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def help_window() -> None:
-    """Says where the manual is, and offers the self-test."""
+    """Shows the path of the manual and offers the self-test."""
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
     chosen = hou.ui.displayMessage(
-        f"How it works is written in {HoudiniHost().manual}.\n"
-        "The self-test runs in a Houdini of its own and leaves this scene alone.",
+        f"The manual is {HoudiniHost().manual}.\n"
+        "The self-test runs in another Houdini and does not change this scene.",
         buttons=("Self-test", "Close"),
         default_choice=1,
         close_choice=1,
@@ -74,6 +74,6 @@ def help_window() -> None:
 def _start_selftest() -> None:
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
-    report = report_file("houdini")
+    report = default_report("houdini")
     HoudiniHost().start_selftest(report)
-    hou.ui.setStatusMessage(f"Verdigris tests this Houdini; the report will be {report}")
+    hou.ui.setStatusMessage(f"The self-test of Verdigris is running. Report: {report}")

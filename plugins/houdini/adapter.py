@@ -1,4 +1,4 @@
-"""Houdini as a host. Nothing in this package but this file and scene_*.py touches the scene."""
+"""The host for Houdini. Only this file and scene_*.py read or change the scene."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from verdigris.plugins.houdini.scene_geometry import (
     has_material,
     mesh_of_object,
 )
-from verdigris.plugins.houdini.scene_nodes import children, one_step, refuse_locked, require_node
+from verdigris.plugins.houdini.scene_nodes import children, refuse_locked, require_node, undo_step
 from verdigris.plugins.houdini.scene_results import (
     RESULT_DATA,
     RESULTS_DATA,
@@ -44,7 +44,7 @@ from verdigris.plugins.houdini.scene_stage import (
     mesh_of_stage,
     stage_nodes,
     stage_of,
-    what_is_missing,
+    stage_warnings,
 )
 
 STAGE, NETWORK = "USD stage", "/mat network"
@@ -71,23 +71,23 @@ class HoudiniHost:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return tuple(line for node in stage_nodes() for line in what_is_missing(node))
+        return tuple(line for node in stage_nodes() for line in stage_warnings(node))
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
-            raise HostError(f"{path}: there is no such scene")
+            raise HostError(f"{path} does not exist")
         try:
             hou.hipFile.load(path.as_posix(), suppress_save_prompt=True, ignore_load_warnings=True)
         except hou.OperationFailed as failure:
-            raise HostError(f"{path}: Houdini cannot open it: {failure}") from None
+            raise HostError(f"Houdini cannot open {path}: {failure}") from None
 
     def save_scene(self) -> None:
         if self.scene_file() is None:
-            raise HostError("the scene was never saved: save it under a name first")
+            raise HostError("the scene is not saved: save it first")
         try:
             hou.hipFile.save()
         except hou.OperationFailed as failure:
-            raise HostError(f"{self.scene_file()}: Houdini cannot save it: {failure}") from None
+            raise HostError(f"Houdini cannot save {self.scene_file()}: {failure}") from None
 
     # materials
 
@@ -120,12 +120,12 @@ class HoudiniHost:
 
     def identity(self, material: HostMaterial) -> str:
         node, _, path = material.key.partition(SEPARATOR)
-        # what is loaded has other numbers, also where it was loaded before
+        # the numbers change each time a scene is loaded
         return f"{require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         if material.source == STAGE:
-            node, path = _place(material)
+            node, path = _split_key(material)
             found = convert(stage_of(node), path)
         else:
             node = require_node(material.key)
@@ -135,14 +135,14 @@ class HoudiniHost:
         folders = dict.fromkeys((*([scene.parent] if scene else []), *found.folders))
         notes = found.notes
         if scene is None:
-            notes = (*notes, "the scene was never saved: $HIP stands for Houdini's own folder")
+            notes = (*notes, "the scene is not saved: $HIP is Houdini's working folder")
         return HostDocument(material.key, found.text, found.name, tuple(folders), notes)
 
     # meshes and weights
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         if material.source == STAGE:
-            node, path = _place(material)
+            node, path = _split_key(material)
             bound = bound_meshes(stage_of(node), path)
             return tuple(f"{node.path()}{SEPARATOR}{name}" for name in bound)
         node = require_node(material.key)
@@ -157,10 +157,10 @@ class HoudiniHost:
         node_path, _, prim_path = name.partition(SEPARATOR)
         node = require_node(node_path)
         if prim_path:
-            wanted = _place(material)[1] if material and material.source == STAGE else ""
-            return mesh_of_stage(node, prim_path, wanted, weight_set)
-        wanted = material.key if material and material.source == NETWORK else ""
-        return mesh_of_object(node, wanted, weight_set)
+            material_path = _split_key(material)[1] if material and material.source == STAGE else ""
+            return mesh_of_stage(node, prim_path, material_path, weight_set)
+        material_path = material.key if material and material.source == NETWORK else ""
+        return mesh_of_object(node, material_path, weight_set)
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         node_path, _, prim_path = mesh.partition(SEPARATOR)
@@ -171,7 +171,7 @@ class HoudiniHost:
             stage = stage_of(node)
             found = UsdGeom.Mesh(stage.GetPrimAtPath(prim_path))
             if not found:
-                raise HostError(f"{node.path()}: has no mesh {prim_path}: refresh the list")
+                raise HostError(f"{node.path()} has no mesh {prim_path}: refresh the list")
             return weight_names(found)
         geometry = geometry_of(node)
         return tuple(
@@ -184,19 +184,19 @@ class HoudiniHost:
         node_path, _, prim_path = mesh.partition(SEPARATOR)
         if prim_path:
             raise HostError(
-                f"{mesh}: is on a stage, which has no brush: paint the attribute {weight_set!r} on "
-                "the SOP that it is imported from, or paint in the panel"
+                f"{mesh} is on a stage, which has no brush: paint the attribute {weight_set!r} on "
+                "the SOP that it comes from, or paint in the panel"
             )
         if not hou.isUIAvailable():
-            raise HostError(f"{mesh}: this Houdini has no window to paint in: paint in the panel")
+            raise HostError(f"{mesh}: this Houdini has no window for the brush: paint in the panel")
         container = require_node(node_path)
         refuse_locked(container)
         shown = display_node(container)
-        there = shown.geometry().findPointAttrib(weight_set) is not None
-        with one_step("Verdigris weights"):
-            brush = shown if there and shown.type().name() == "attribpaint" else None
+        exists = shown.geometry().findPointAttrib(weight_set) is not None
+        with undo_step("Verdigris weights"):
+            brush = shown if exists and shown.type().name() == "attribpaint" else None
             if brush is None:
-                brush = add_brush(container, shown, weight_set, with_ones=not there)
+                brush = add_brush(container, shown, weight_set, with_ones=not exists)
             brush.setCurrent(True, clear_all_selected=True)
         viewer = hou.ui.paneTabOfType(hou.paneTabType.SceneViewer)
         if viewer is not None:
@@ -208,26 +208,26 @@ class HoudiniHost:
         if material.source == NETWORK:
             node = require_node(material.key)
             refuse_locked(node)
-            with one_step("Verdigris result"):
+            with undo_step("Verdigris result"):
                 node.setUserData(RESULT_DATA, result.bundle.as_posix())
                 if result.textures:
                     make_viewport_material(node, result.textures)
             return
-        node, path = _place(material)
+        node, path = _split_key(material)
         refuse_locked(node)
-        with one_step("Verdigris result"):
+        with undo_step("Verdigris result"):
             note_on_stage(node, path, result)
 
     def attached(self, material: HostMaterial) -> Path | None:
         if material.source == NETWORK:
             text = require_node(material.key).userData(RESULT_DATA)
         else:
-            node, path = _place(material)
+            node, path = _split_key(material)
             text = read_results(node.userData(RESULTS_DATA)).get(path)
         return Path(text) if text else None
 
 
-def _place(material: HostMaterial) -> tuple[hou.LopNode, str]:
-    """The LOP and the path of a material on its stage."""
+def _split_key(material: HostMaterial) -> tuple[hou.LopNode, str]:
+    """The LOP of a material and its path on the stage."""
     name, _, path = material.key.partition(SEPARATOR)
     return require_node(name), path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from verdigris.plugins.common.batch import main
+from verdigris.plugins.common.batch_bake import main
 
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import Host
@@ -14,7 +14,7 @@ PROGRAM = "hython -m verdigris.plugins.houdini.batch"
 
 
 def start() -> Host:
-    """Houdini without a window: hython has it at hand."""
+    """The host. Houdini is loaded already, as this runs in hython."""
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
     return HoudiniHost()

@@ -1,4 +1,4 @@
-"""Houdini's own interpreter."""
+"""The Python interpreter of Houdini."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from verdigris.plugins.common.programs import require_interpreter
 
 
 def hython() -> Path:
-    """That of the Houdini that runs."""
+    """The hython of the running Houdini."""
     name = "hython.exe" if sys.platform == "win32" else "hython"
     return require_interpreter(Path(os.environ.get("HFS", "")) / "bin" / name)

@@ -1,4 +1,4 @@
-"""The Python of the LOP that writes results onto USD materials."""
+"""The script of the LOP that writes results to USD materials."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verdigris.core.base.errors import HostError
 RESULT_NODE = "verdigris_result"
 USD_ATTRIBUTE = "verdigris:bundle"
 
-_SCRIPT = """# Made by Verdigris: notes baked results on their materials.
+_SCRIPT = """# Made by Verdigris: notes results on their materials.
 import hou
 from pxr import Sdf, UsdShade
 
@@ -28,7 +28,7 @@ NUMBER = ("r", TYPES.Float, TYPES.Float)
 
 
 def show_textures(stage, path, textures):
-    # for renderers that know no MaterialX, as viewports are
+    # for renderers without MaterialX, such as viewports
     material, top = UsdShade.Material(stage.GetPrimAtPath(path)), path + "/verdigris_viewport"
     surface = UsdShade.Shader.Define(stage, top)
     surface.CreateIdAttr("UsdPreviewSurface")
@@ -55,7 +55,7 @@ def show_textures(stage, path, textures):
         name, read, taken = KINDS.get(kind, NUMBER)
         surface.CreateInput(INPUTS[kind], taken).ConnectToSource(texture.CreateOutput(name, read))
     if "opacity" in textures:
-        # or holes would go on mirroring, as clear glass does
+        # without this, holes would reflect like clear glass
         surface.CreateInput("opacityMode", TYPES.Token).Set("presence")
     material.CreateSurfaceOutput().ConnectToSource(
         surface.CreateOutput("surface", TYPES.Token)
@@ -75,20 +75,20 @@ for path, textures in TEXTURES.items():
 
 
 def result_script(results: Mapping[str, str], textures: Mapping[str, Mapping[str, str]]) -> str:
-    """The script for bundles and flattened textures, each by material path."""
+    """The script for bundles and plain textures, by material path."""
     return _SCRIPT.format(
         results=_literal(results), textures=_literal(textures), attribute=USD_ATTRIBUTE
     )
 
 
 def read_results(data: str | None) -> dict[str, Any]:
-    """Results as they are noted on a node."""
+    """Reads the results from the user data of a node."""
     try:
         found = json.loads(data or "{}")
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise HostError("the results noted on the node are damaged: delete its user data")
+        raise HostError("the user data of Verdigris on this node is damaged: delete it")
     return found
 
 

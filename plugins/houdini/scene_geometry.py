@@ -1,4 +1,4 @@
-"""Polygons of Houdini's objects, with what is painted on them."""
+"""The polygons of Houdini objects, with their painted weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
 from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
-from verdigris.plugins.houdini.polygons import triangle_corners
+from verdigris.plugins.houdini.triangles import triangle_corners
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ _ASSIGNED = "shop_materialpath"
 
 
 def has_material(node: hou.Node, material: str) -> bool:
-    """Whether an object, or some of its polygons, have a material of /mat."""
+    """Whether an object or some of its polygons have a material of /mat."""
     if not isinstance(node, hou.ObjNode) or node.displayNode() is None:
         return False
     parm = node.parm(_ASSIGNED)
@@ -32,28 +32,27 @@ def has_material(node: hou.Node, material: str) -> bool:
 
 
 def display_node(container: Any) -> hou.SopNode:
-    """What an object shows."""
+    """The display node of an object."""
     shown = container.displayNode() if isinstance(container, hou.ObjNode) else None
     if shown is None:
-        raise HostError(f"{container.path()}: shows no geometry: set a display flag inside it")
+        raise HostError(f"{container.path()} shows no geometry: set a display flag inside it")
     return shown
 
 
 def geometry_of(container: Any) -> hou.Geometry:
-    """The geometry that an object shows."""
+    """The geometry of the display node of an object."""
     found = display_node(container).geometry()
     if found is None:
-        raise HostError(f"{container.path()}: does not cook: see the errors inside it")
+        raise HostError(f"{container.path()} does not cook: see the errors inside it")
     return found
 
 
 def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMesh:
-    """The polygons of an object; of one with several materials those of this one, if it is
-    named."""
+    """Reads the polygons of an object. If `material` is given, only polygons with it."""
     name, geometry = node.path(), geometry_of(node)
     polygons = geometry.prims()
     counts = np.array([prim.numVertices() for prim in polygons], np.int64)
-    # hou has no array of these: of all that is read here, only this asks vertex by vertex
+    # hou has no array of these: this is the only loop over vertices
     points = np.array(
         [vertex.point().number() for prim in polygons for vertex in prim.vertices()], np.int64
     )
@@ -68,17 +67,17 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
             if others:
                 notes = (f"{name}: {others} of {len(counts)} faces have another material",)
     if not len(corners):
-        raise HostError(f"{name}: has no polygons: convert it to polygons first")
+        raise HostError(f"{name} has no polygons: convert it to polygons")
     to_world = np.array(node.worldTransform().asTuple(), np.float64).reshape(4, 4)
     position = (position @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
     uv = _by_vertex(geometry, "uv", points)
     if uv is None:
-        raise HostError(f"{name}: has no attribute 'uv': add a UV Unwrap or UV Flatten first")
+        raise HostError(f"{name} has no attribute 'uv': add a UV Unwrap or a UV Flatten")
     normal = _by_vertex(geometry, "N", points)
     if normal is None:
         normals = smooth_normals(position[points[corners]], points[corners], len(position))
     else:
-        turned = normal[:, :3] @ _of_normals(to_world[:3, :3])
+        turned = normal[:, :3] @ _normal_matrix(to_world[:3, :3])
         turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-12)
         normals = turned.astype(np.float32)[corners]
     weights = _by_vertex(geometry, weight_set, points)
@@ -92,9 +91,9 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     )
 
 
-def _of_normals(turn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What turns normals where this turns rows of positions; also of an object that is flat, whose
-    transform has no inverse."""
+def _normal_matrix(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The matrix for normals that belongs to one for positions. It needs no inverse, so that flat
+    objects work, too."""
     cofactors = np.stack([np.cross(turn[i - 2], turn[i - 1]) for i in range(3)])
     return -cofactors if np.linalg.det(turn) < 0 else cofactors
 
@@ -107,7 +106,7 @@ def _of_points(geometry: hou.Geometry, name: str, size: int) -> NDArray[np.float
 def _by_vertex(
     geometry: hou.Geometry, name: str, points: NDArray[np.int64]
 ) -> NDArray[np.float32] | None:
-    """A float attribute's values for each vertex, whether vertices or points have it."""
+    """The values of a float attribute of vertices or points, by vertex."""
     attribute = geometry.findVertexAttrib(name)
     if attribute is not None and attribute.dataType() == hou.attribData.Float:
         data = geometry.vertexFloatAttribValuesAsString(name)
@@ -121,7 +120,7 @@ def _by_vertex(
 def add_brush(
     container: hou.Node, shown: hou.Node, weight_set: str, with_ones: bool
 ) -> hou.SopNode:
-    """An Attribute Paint behind what is shown, on an attribute that starts with ones."""
+    """Adds an Attribute Paint after the display node, and an Attribute Create for new weights."""
     source = shown
     if with_ones:
         source = container.createNode("attribcreate", "verdigris_weights")

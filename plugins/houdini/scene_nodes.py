@@ -1,4 +1,4 @@
-"""Nodes of Houdini's scene: what every part of the adapter asks of them."""
+"""Helpers for the nodes of a Houdini scene."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from verdigris.core.base.errors import HostError
 
 
 def children(path: str) -> tuple[hou.Node, ...]:
-    """The nodes of a network; none where there is no such network."""
+    """The nodes of a network. Empty if it does not exist."""
     node = hou.node(path)
     return node.children() if node is not None else ()
 
 
 def require_node(path: str) -> Any:
-    """The node, or an error that says what to do where it is gone."""
+    """The node, or an error if it does not exist."""
     node = hou.node(path)
     if node is None:
-        raise HostError(f"{path}: is not in the scene (any more): refresh the list")
+        raise HostError(f"{path} is not in the scene: refresh the list")
     return node
 
 
 def refuse_locked(node: hou.Node) -> None:
-    """Refuses, before anything is changed, to change what is locked."""
+    """Raises an error if a node is locked. Call it before the first change."""
     if node.isInsideLockedHDA():
         raise HostError(
-            f"{node.path()}: is inside a locked asset: allow editing of its contents, or work on a "
-            "copy"
+            f"{node.path()} is inside a locked asset: allow editing of its contents, or use a copy"
         )
 
 
 @contextmanager
-def one_step(label: str) -> Iterator[None]:
-    """What happens inside is undone at once, also where it fails half way."""
+def undo_step(label: str) -> Iterator[None]:
+    """Groups all changes inside into one undo step, and undoes them after an error."""
     try:
         with hou.undos.group(label):
             yield
     except (hou.OperationFailed, hou.PermissionError) as failure:
         if hou.undos.areEnabled() and hou.undos.undoLabels()[:1] == (label,):
             hou.undos.performUndo()
-        raise HostError(f"{label}: Houdini refused: {failure}") from None
+        raise HostError(f"{label}: Houdini reports: {failure}") from None

@@ -1,4 +1,4 @@
-"""Results in Houdini's scene: notes on nodes, and materials of flattened textures."""
+"""Results in a Houdini scene: notes on nodes, and materials of plain textures."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"
 _TEXTURES_DATA = "verdigris_textures"
 _VIEWPORT_SHADER = "principledshader::2.0"
-# Of the Principled Shader, by what a texture holds: switch, file, and what the texture multiplies,
-# which is 1 with it and 0 without. The opacity's colour is 1 from the start, and stays so.
+# Parameters of the Principled Shader by texture: switch, file, and the factors of the texture. The
+# factors are 1 with a texture and 0 without; that of opacity is always 1.
 _INPUTS = {
     BASE_COLOR: (
         "basecolor_useTexture",
@@ -45,7 +45,7 @@ _INPUTS = {
 
 
 def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
-    """Notes a result on a material's prim, by the node of results behind a LOP."""
+    """Notes a result on a USD material, with the result node after a LOP."""
     results = {**read_results(node.userData(RESULTS_DATA)), path: result.bundle.as_posix()}
     textures = read_results(node.userData(_TEXTURES_DATA))
     if result.textures:
@@ -60,8 +60,7 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
 
 
 def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> None:
-    """A Principled Shader with the flattened textures beside a material of /mat. One that is there
-    already only gets the new files, and loses those of what the material no longer has."""
+    """Makes a Principled Shader with the textures beside a material of /mat, or updates it."""
     network, name = material.parent(), f"{material.name()}{VIEWPORT_SUFFIX}"
     shader = hou.node(f"{network.path()}/{name}")
     if shader is None:
@@ -86,7 +85,7 @@ def _note(node: hou.Node, data: Mapping[str, object]) -> None:
 
 
 def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
-    """The node of results that already reads this one."""
+    """The result node that reads this node, if there is one."""
     for connection in node.outputConnections():
         reader = connection.outputNode()
         if reader is not None and reader.name().startswith(RESULT_NODE):
@@ -95,8 +94,7 @@ def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
 
 
 def _add_result(node: hou.LopNode) -> hou.LopNode:
-    """A Python Script LOP between a node and all that reads it. What the stage shows is left alone,
-    but for one that shows the node itself."""
+    """Inserts a Python Script LOP after a node, and moves the display flag if the node has it."""
     readers = [(each.outputNode(), each.inputIndex()) for each in node.outputConnections()]
     holder = node.parent().createNode("pythonscript", RESULT_NODE)
     holder.setInput(0, node)

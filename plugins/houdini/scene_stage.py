@@ -1,4 +1,4 @@
-"""Materials and meshes of the stages that Houdini's LOPs give."""
+"""The materials and meshes of USD stages in Houdini."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import list_materials
-from verdigris.plugins.houdini.polygons import triangle_faces
 from verdigris.plugins.houdini.result_script import RESULT_NODE
+from verdigris.plugins.houdini.triangles import triangle_faces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
 _TEMPORARY_PREFIX = "/materials/"
-_MOST_TOLD = 3
+_MAX_LISTED = 3
 
 
 def stage_nodes() -> list[hou.LopNode]:
-    """The selected LOPs, or else what the stage shows."""
+    """The selected LOPs, or the display node of /stage."""
     selected = [node for node in hou.selectedNodes() if isinstance(node, hou.LopNode)]
     if selected:
         return selected
     network = hou.node(STAGE_PATH)
     shown = network.displayNode() if network is not None and network.children() else None
-    return [_baked(shown)] if shown is not None else []
+    return [_before_result(shown)] if shown is not None else []
 
 
-def _baked(node: hou.LopNode) -> hou.LopNode:
-    """What a node of results is behind, or the node itself: its materials are called the same
-    before a bake, after it, and once that is undone."""
+def _before_result(node: hou.LopNode) -> hou.LopNode:
+    """The input of a result node, or the node itself. Keys of materials stay the same after a bake
+    and after its undo."""
     read = node.inputs() if node.name().startswith(RESULT_NODE) else ()
     return next((each for each in read if each is not None), node)
 
 
 def stage_of(node: hou.LopNode) -> Any:
-    """The stage that a LOP gives. Hold it: prims of a stage that nobody holds are gone."""
+    """The stage of a LOP. Keep a reference to it: its prims expire with it."""
     if not isinstance(node, hou.LopNode):
-        raise HostError(f"{node.path()}: is no LOP: select a node of a stage")
+        raise HostError(f"{node.path()} is not a LOP: select a node of a stage")
     try:
         stage = node.stage()
     except hou.OperationFailed as failure:
-        raise HostError(f"{node.path()}: does not cook: {failure}") from None
+        raise HostError(f"{node.path()} does not cook: {failure}") from None
     if stage is None:
-        raise HostError(f"{node.path()}: has no stage: see the errors on the node")
+        raise HostError(f"{node.path()} has no stage: see the errors on the node")
     return stage
 
 
-def what_is_missing(node: hou.LopNode) -> list[str]:
-    """A line for what a stage refers to and does not show."""
+def stage_warnings(node: hou.LopNode) -> list[str]:
+    """Warnings about payloads, references and materials that cannot be used."""
     stage, unloaded, broken = stage_of(node), [], []
     bare = [path for path in list_materials(stage) if not has_surface(stage, path)]
     for prim in stage.TraverseAll():
@@ -67,28 +67,28 @@ def what_is_missing(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: payloads that are not loaded: {_listed(unloaded)}: load "
-            "them in the Scene Graph Tree to see their materials"
+            f"{node.path()}: these payloads are not loaded: {_listed(unloaded)}. Load them in the "
+            "Scene Graph Tree to bake their materials."
         )
     if broken:
         found.append(
-            f"{node.path()}: references that lead nowhere: {_listed(broken)}: correct their paths"
+            f"{node.path()}: these references are broken: {_listed(broken)}. Correct their paths."
         )
     if bare:
         found.append(
-            f"{node.path()}: materials without a MaterialX surface: {_listed(bare)}: "
-            "connect a MaterialX shader to their surface output to bake them"
+            f"{node.path()}: these materials have no MaterialX surface: {_listed(bare)}. Connect a "
+            "MaterialX shader to their surface output to bake them."
         )
     return found
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_TOLD
-    return "; ".join(names[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_LISTED
+    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def has_surface(stage: Any, path: str) -> bool:
-    """Whether a material has a surface of MaterialX."""
+    """Whether a material has a MaterialX surface."""
     from pxr import UsdShade
 
     output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
@@ -96,16 +96,16 @@ def has_surface(stage: Any, path: str) -> bool:
 
 
 def library_path(node: hou.Node) -> str:
-    """Where `material_library` puts a material of /mat."""
+    """The path of a material of /mat on the stage of `material_library`."""
     return f"{_TEMPORARY_PREFIX}{node.name()}"
 
 
 @contextmanager
 def material_library(node: hou.Node) -> Iterator[Any]:
-    """A stage with a material of /mat on it, through a Material Library that is gone afterwards."""
+    """A stage with a material of /mat, from a temporary Material Library."""
     network = hou.node(STAGE_PATH)
     if network is None:
-        raise HostError(f"there is no {STAGE_PATH} network to translate {node.path()} in")
+        raise HostError(f"{node.path()} cannot be translated: there is no {STAGE_PATH} network")
     with hou.undos.disabler():
         library = network.createNode("materiallibrary", "verdigris_temporary")
         try:
@@ -120,7 +120,7 @@ def material_library(node: hou.Node) -> Iterator[Any]:
 
 
 def bound_meshes(stage: Any, material: str) -> list[str]:
-    """The meshes that have a material, or subsets of which have."""
+    """The meshes with a material, on the whole mesh or on a subset."""
     from pxr import Usd, UsdGeom
 
     return [
@@ -139,7 +139,7 @@ def _is_bound(prim: Any, material: str) -> bool:
 
 
 def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
-    """The faces that subsets give a material; None where the whole mesh has it, or none of it."""
+    """The faces of the subsets with a material. None if there is no such subset."""
     from pxr import UsdShade
 
     subsets = UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()
@@ -152,14 +152,13 @@ def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
 
 
 def mesh_of_stage(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:
-    """A mesh of a node's stage; of one with several materials the faces of this one, if it is
-    named."""
+    """Reads a mesh of a stage. If `material` is given, only the faces of its subsets."""
     from pxr import UsdGeom
 
     stage = stage_of(node)
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath(path))
     if not mesh:
-        raise HostError(f"{node.path()}: has no mesh {path}: refresh the list")
+        raise HostError(f"{node.path()} has no mesh {path}: refresh the list")
     read = usd_mesh(mesh, node.path())
     weights = find_weights(mesh, weight_set, node.path())
     name = f"{node.path()}{SEPARATOR}{path}"

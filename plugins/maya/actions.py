@@ -1,27 +1,27 @@
-"""What the shelf's buttons do."""
+"""The actions of the shelf buttons."""
 
 from __future__ import annotations
 
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.common.programs import report_file, start_batch, telling
+from verdigris.plugins.common.programs import default_report, show_errors, start_batch
 from verdigris.plugins.maya.interpreter import mayapy
 
 
-def _refuse(text: str) -> None:
+def _show_error(text: str) -> None:
     cmds.confirmDialog(title="Verdigris", message=text, button=["OK"])
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def bake() -> None:
     """Opens the panel."""
-    from verdigris.plugins.maya import panel
+    from verdigris.plugins.maya import docked_panel
 
-    panel.show()
+    docked_panel.show()
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def paint() -> None:
     """Starts the brush on the selected mesh."""
     from verdigris.plugins.maya.adapter import MayaHost
@@ -29,28 +29,28 @@ def paint() -> None:
 
     meshes = selected_meshes()
     if not meshes:
-        raise HostError("no mesh is selected: select the mesh to paint on")
+        raise HostError("no mesh is selected: select a mesh to paint on")
     MayaHost().start_painting(meshes[0])
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def batch() -> None:
-    """Bakes the saved scene in a mayapy of its own."""
+    """Bakes the saved scene in a new mayapy."""
     from verdigris.plugins.maya.adapter import MayaHost
 
     summary = start_batch(mayapy, "maya", MayaHost().scene_file())
-    _tell(f"Verdigris bakes the saved scene in the background; see {summary}")
+    _show_message(f"Verdigris bakes the scene in the background. Summary: {summary}")
 
 
-@telling(_refuse)
+@show_errors(_show_error)
 def help_window() -> None:
-    """Says where the manual is, and offers the self-test."""
+    """Shows the path of the manual and offers the self-test."""
     from verdigris.plugins.maya.adapter import MayaHost
 
     chosen = cmds.confirmDialog(
         title="Verdigris",
-        message=f"How it works is written in {MayaHost().manual}.\n"
-        "The self-test runs in a Maya of its own and leaves this scene alone.",
+        message=f"The manual is {MayaHost().manual}.\n"
+        "The self-test runs in another Maya and does not change this scene.",
         button=["Self-test", "Close"],
         defaultButton="Close",
         cancelButton="Close",
@@ -63,10 +63,10 @@ def help_window() -> None:
 def _start_selftest() -> None:
     from verdigris.plugins.maya.adapter import MayaHost
 
-    report = report_file("maya")
+    report = default_report("maya")
     MayaHost().start_selftest(report)
-    _tell(f"Verdigris tests this Maya; the report will be {report}")
+    _show_message(f"The self-test of Verdigris is running. Report: {report}")
 
 
-def _tell(text: str) -> None:
+def _show_message(text: str) -> None:
     cmds.inViewMessage(assistMessage=text, position="topCenter", fade=True)

@@ -1,4 +1,4 @@
-"""Maya as a host. Nothing in this package but this file and scene_*.py touches the scene."""
+"""The host for Maya. Only this file and scene_*.py read or change the scene."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
 from verdigris.plugins.maya.scene_nodes import (
     identity_of,
     note_text,
-    one_step,
     refuse_locked,
     selected_meshes,
+    undo_step,
 )
 from verdigris.plugins.maya.scene_results import find_result, place_of_result, result_text
 from verdigris.plugins.maya.scene_viewport import make_viewport_material
@@ -46,7 +46,7 @@ class MayaHost:
     """The scene that is open in this Maya."""
 
     can_paint = True
-    _read_with: tuple[str, ...] = ()
+    _open_warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,32 +63,33 @@ class MayaHost:
         return scene_file()
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return (*self._read_with, *unloaded_references(), *bare_materials())
+        return (*self._open_warnings, *unloaded_references(), *bare_materials())
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
-            raise HostError(f"{path}: there is no such scene")
-        self._read_with = ()
+            raise HostError(f"{path} does not exist")
+        self._open_warnings = ()
         try:
             cmds.file(newFile=True, force=True)
             cmds.file(str(path), open=True, force=True)
         except RuntimeError as failure:
-            # where a plug-in is not there, Maya says so and has opened the rest
+            # Maya also reports a missing plug-in as an error, after it has opened the rest
             opened = scene_file()
             if opened is None or opened.resolve() != path.resolve():
-                raise HostError(f"{path}: Maya cannot open it: {failure}") from None
-            self._read_with = (
-                f"{path}: Maya has opened it with errors: {str(failure).strip()}: what they name "
-                "may be missing from materials",
+                raise HostError(f"Maya cannot open {path}: {failure}") from None
+            errors = str(failure).strip().rstrip(".")
+            self._open_warnings = (
+                f"Maya opened {path} with errors: {errors}. Materials may lack the nodes that the "
+                "errors name.",
             )
 
     def save_scene(self) -> None:
         if scene_file() is None:
-            raise HostError("the scene was never saved: save it under a name first")
+            raise HostError("the scene is not saved: save it first")
         try:
             cmds.file(save=True)
         except RuntimeError as failure:
-            raise HostError(f"{scene_file()}: Maya cannot save it: {failure}") from None
+            raise HostError(f"Maya cannot save {scene_file()}: {failure}") from None
 
     # materials
 
@@ -142,16 +143,16 @@ class MayaHost:
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         if cmds.about(batch=True):
-            raise HostError(f"{mesh}: this Maya has no window to paint in: paint in the panel")
-        there = weight_set in self.weight_sets(mesh)
+            raise HostError(f"{mesh}: this Maya has no window for the brush: paint in the panel")
+        exists = weight_set in self.weight_sets(mesh)
         refuse_locked(mesh)
-        with one_step("Verdigris weights"):
-            if not there:
+        with undo_step("Verdigris weights"):
+            if not exists:
                 cmds.polyColorSet(
                     mesh, create=True, colorSet=weight_set, clamped=False, representation="RGB"
                 )
             cmds.polyColorSet(mesh, currentColorSet=True, colorSet=weight_set)
-            if not there:
+            if not exists:
                 one = (NORMAL_WEIGHT,) * 3
                 cmds.polyColorPerVertex(mesh, colorRGB=one, colorDisplayOption=True)
             cmds.select(mesh, replace=True)
@@ -164,7 +165,7 @@ class MayaHost:
         node, attribute = place_of_result(material)
         refuse_locked(node)
         text = result_text(material, result.bundle)
-        with one_step("Verdigris result"):
+        with undo_step("Verdigris result"):
             note_text(node, attribute, text)
             if result.textures:
                 make_viewport_material(material, result.textures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from verdigris.plugins.common.batch import main
+from verdigris.plugins.common.batch_bake import main
 
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import Host
@@ -14,7 +14,7 @@ PROGRAM = "mayapy -m verdigris.plugins.maya.batch"
 
 
 def start() -> Host:
-    """Maya without a window."""
+    """Starts Maya without a window."""
     import maya.standalone
 
     maya.standalone.initialize(name="python")

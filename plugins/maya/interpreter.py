@@ -1,4 +1,4 @@
-"""Maya's own interpreter."""
+"""The Python interpreter of Maya."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from verdigris.plugins.common.programs import require_interpreter
 
 
 def mayapy() -> Path:
-    """The one beside the Maya that runs."""
+    """The mayapy next to the running Maya."""
     name = "mayapy.exe" if sys.platform == "win32" else "mayapy"
     return require_interpreter(Path(sys.executable).with_name(name))

@@ -1,4 +1,4 @@
-"""Materials of Maya's scene, as MaterialX."""
+"""The materials of a Maya scene, as MaterialX."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _DEFAULT_ENGINES = ("initialShadingGroup", "initialParticleSE")
 
 
 def scene_file() -> Path | None:
-    """Where the scene is saved; None for one that never was."""
+    """The file of the scene. None if it is not saved."""
     path = cmds.file(query=True, sceneName=True)
     return Path(path) if path else None
 
 
 def unloaded_references() -> tuple[str, ...]:
-    """A line for each reference whose nodes are not in the scene now."""
+    """A warning for each reference that is not loaded."""
     return tuple(
-        f"{reference}: this reference is not loaded: load it in the Reference Editor to see its "
+        f"the reference {reference} is not loaded: load it in the Reference Editor to bake its "
         "materials"
         for reference in cmds.file(query=True, reference=True) or []
         if not cmds.referenceQuery(reference, isLoaded=True)
@@ -49,7 +49,7 @@ def unloaded_references() -> tuple[str, ...]:
 
 
 def bare_materials() -> tuple[str, ...]:
-    """A line for each stack with materials that nothing is connected to."""
+    """A warning for each stack with materials that have no surface shader."""
     found = []
     for stack in of_type(_STACK):
         names = [
@@ -59,27 +59,26 @@ def bare_materials() -> tuple[str, ...]:
         ]
         if names:
             found.append(
-                f"{stack}: {', '.join(names)}: without a surface: connect a surface shader to "
-                "bake it"
+                f"{stack}: {', '.join(names)} has no surface shader: connect one to bake it"
             )
     return tuple(found)
 
 
 def require_known(material: HostMaterial) -> None:
-    """Refuses what has never been a material of a scene of Maya."""
+    """Raises an error for a material of another host."""
     if material.source not in (RENDERED, STACKED, NATIVE):
-        raise HostError(f"{material.name}: is no material of this scene: refresh the list")
+        raise HostError(f"{material.name} is not a material of this scene: refresh the list")
 
 
 def node_of(material: HostMaterial) -> str:
-    """The node that a material is, or is in."""
+    """The node of a material, or the stack that contains it."""
     require_known(material)
     is_inside = material.source == STACKED
     return require_node(split_path(material.key)[0] if is_inside else material.key)
 
 
 def list_materials() -> tuple[HostMaterial, ...]:
-    """What is rendered, then what stacks hold besides, then shaders of Maya's own."""
+    """Rendered LookdevX materials, other materials of stacks, and Maya's own shaders."""
     shaders = of_type(_SURFACE_SHADER)
     found = [HostMaterial(node, node, RENDERED) for node in shaders]
     shown = {text_of(node, "ufePath") for node in shaders}
@@ -100,7 +99,7 @@ def list_materials() -> tuple[HostMaterial, ...]:
 
 
 def engines_of(material: HostMaterial) -> tuple[str, ...]:
-    """The shading groups through which a material is on meshes."""
+    """The shading groups that assign a material to meshes."""
     if material.source == NATIVE:
         return (require_node(material.key),)
     if material.source == STACKED:
@@ -110,69 +109,66 @@ def engines_of(material: HostMaterial) -> tuple[str, ...]:
 
 
 def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
-    """A material as MaterialX; `members` are the meshes that it is on."""
+    """Reads a material as MaterialX. `members` are the meshes that it is assigned to."""
     require_known(material)
     if material.source == RENDERED:
-        return _rendered(material)
+        return _read_rendered(material)
     if material.source == STACKED:
-        return _stacked(material.key, material.name)
-    return _exported(material, members)
+        return _read_stacked(material.key, material.name)
+    return _export_native(material, members)
 
 
-def _rendered(material: HostMaterial) -> HostDocument:
+def _read_rendered(material: HostMaterial) -> HostDocument:
     node = require_node(material.key)
-    wished = split_path(text_of(node, "ufePath"))[2] or material.name
+    preferred = split_path(text_of(node, "ufePath"))[2] or material.name
     text = text_of(node, "renderDocument")
     if text.strip():
-        return _handed_over(text, node, wished)
+        return _make_document(text, node, preferred)
     path = text_of(node, "ufePath")
     if not path:
-        raise HostError(
-            f"{node}: refers to no MaterialX document: assign a material of a LookdevX stack"
-        )
-    return _stacked(path, wished)
+        raise HostError(f"{node} has no MaterialX document: assign a material of a LookdevX stack")
+    return _read_stacked(path, preferred)
 
 
-def _stacked(path: str, wished: str) -> HostDocument:
+def _read_stacked(path: str, preferred: str) -> HostDocument:
     stack, document, _ = split_path(path)
     require_node(stack)
     listed = {each.name: each.text for each in read_stack(text_of(stack, "documents"), stack)}
     if document not in listed:
         raise HostError(
-            f"{stack}: has no document {document!r}; it has: {', '.join(listed) or 'none'}"
+            f"{stack} has no document {document!r}; it has: {', '.join(listed) or 'none'}"
         )
-    text = listed[document] or _exported_by_lookdevx(stack, document)
-    return _handed_over(text, f"{stack} {document}", wished)
+    text = listed[document] or _export_from_lookdevx(stack, document)
+    return _make_document(text, f"{stack} {document}", preferred)
 
 
-def _exported_by_lookdevx(stack: str, document: str) -> str:
-    """A document that is kept in a file of its own is only whole when LookdevX writes it."""
+def _export_from_lookdevx(stack: str, document: str) -> str:
+    """The text of a linked document. Only LookdevX can write it completely."""
     import ufe
 
     item = ufe.Hierarchy.createItem(ufe.PathString.path(document_path(stack, document)))
     operations = ufe.ContextOps.contextOps(item) if item is not None else None
     if operations is None:
-        raise HostError(f"{stack}: {document!r} is not loaded: load it in LookdevX first")
+        raise HostError(f"{stack}: the document {document!r} is not loaded: load it in LookdevX")
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
         file = Path(folder) / "document.mtlx"
         operations.doOp(["MxExportDocument", file.as_posix()])
         if not file.is_file():
             raise HostError(
                 f"{stack}: LookdevX did not export {document!r}: export it as .mtlx by hand "
-                "and bake that"
+                "and bake that file"
             )
         return file.read_text(encoding="utf-8")
 
 
-def _handed_over(text: str, name: str, wished: str) -> HostDocument:
-    material = require_material_name(text, name, wished)
+def _make_document(text: str, name: str, preferred: str) -> HostDocument:
+    material = require_material_name(text, name, preferred)
     search = dict.fromkeys((*_project_folders(), *named_folders(text, name)))
     definitions = folders_of_definitions()
     notes = unknown_nodes(text, name, definitions)
     if scene_file() is None:
         notes += (
-            "the scene was never saved: files with relative names are looked for in the "
-            "project's folders only",
+            "the scene is not saved: relative files are searched in the project's folders only",
         )
     text, files = with_definitions(text, name, definitions)
     search |= dict.fromkeys(file.parent for file in files)
@@ -188,23 +184,23 @@ def _project_folders() -> list[Path]:
     return folders
 
 
-def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
-    """A shader of Maya's own, as maya-usd's export translates it."""
+def _export_native(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
+    """A shader of Maya's own, translated by the export of maya-usd."""
     from verdigris.core.material.usd.usdshade import convert
 
     engine = require_node(material.key)
     if not members:
         raise HostError(
-            f"{material.name}: is on no mesh, and Maya only exports shaders that are: assign "
-            "it to a mesh"
+            f"{material.name} is not assigned to a mesh: assign it, as Maya exports assigned "
+            "shaders only"
         )
     load_plugin(_USD_PLUGIN)
     try:
         from pxr import Usd
     except ImportError as failure:
         raise HostError(
-            f"{material.name}: maya-usd is loaded, and its Python is not there ({failure}): repair "
-            "the installation of maya-usd"
+            f"{material.name}: the Python package of maya-usd is missing ({failure}): repair the "
+            "installation of maya-usd"
         ) from None
 
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
@@ -218,9 +214,9 @@ def _exported(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
                 mergeTransformAndShape=True,
             )
         except RuntimeError as failure:
-            raise HostError(f"{material.name}: maya-usd cannot export it: {failure}") from None
+            raise HostError(f"maya-usd cannot export {material.name}: {failure}") from None
         stage = Usd.Stage.Open(file.as_posix())
-        # the plug-in, loaded now, has told where its definitions are
+        # the loaded plug-in has set the folders of its definitions
         definitions = folders_of_definitions()
         found = convert(stage, engine.replace(":", "_"), signatures_in(definitions))
         del stage

@@ -1,4 +1,4 @@
-"""Meshes of Maya's scene, with what is painted on them."""
+"""The meshes of a Maya scene, with their painted weights."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from maya.api import OpenMaya as om
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMaterial, HostMesh
-from verdigris.plugins.maya.polygons import triangle_corners, uv_of_corners
 from verdigris.plugins.maya.scene_materials import engines_of
 from verdigris.plugins.maya.scene_nodes import require_node
+from verdigris.plugins.maya.triangles import triangle_corners, uv_of_corners
 
 
 def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
-    """The mesh and its path."""
+    """Opens a mesh. Returns it with its path."""
     require_node(name)
     names = om.MSelectionList()
     names.add(name)
@@ -23,7 +23,7 @@ def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
 
 
 def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> HostMesh:
-    """A mesh, or of one with several materials the faces of this one."""
+    """Reads a mesh. Of a mesh with several materials, only the faces with this one."""
     mesh, path = open_mesh(name)
     counts, vertices = (np.array(part, np.int64) for part in mesh.getVertices())
     triangles = (np.array(part, np.int64) for part in mesh.getTriangles())
@@ -44,7 +44,7 @@ def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> Host
         corners = corners[inside]
         notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
     if not len(corners):
-        raise HostError(f"{name}: none of its faces has this material")
+        raise HostError(f"{name} has no faces with this material")
     if om.MGlobal.isZAxisUp():
         turn = FROM_Z_UP[:3, :3].astype(np.float32)
         points, normals = points @ turn, normals @ turn
@@ -72,7 +72,7 @@ def _weights(mesh: om.MFnMesh, weight_set: str) -> np.ndarray | None:
 def _faces_of(
     mesh: om.MFnMesh, path: om.MDagPath, material: HostMaterial | None, count: int
 ) -> np.ndarray | None:
-    """Which faces have a material; None where that cannot be told."""
+    """A mask of the faces with a material. None if it is unknown."""
     engines = set(engines_of(material)) if material else set()
     shaders, by_face = mesh.getConnectedShaders(path.instanceNumber())
     if not engines or not len(shaders):

@@ -1,4 +1,4 @@
-"""Nodes of Maya's scene: what every part of the adapter asks of them."""
+"""Helpers for the nodes of a Maya scene."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from verdigris.core.base.errors import HostError
 
 
 def of_type(kind: str) -> list[str]:
-    """The nodes of a type; a type of a plug-in that is not loaded has none."""
+    """The nodes of a type. Empty if the plug-in of the type is not loaded."""
     if kind not in (cmds.ls(nodeTypes=True) or []):
         return []
     return list(cmds.ls(type=kind, long=True) or [])
 
 
 def require_node(node: str) -> str:
-    """The node, or an error that says what to do where it is gone."""
+    """The node, or an error if it does not exist."""
     if not cmds.objExists(node):
-        raise HostError(f"{node}: is not in the scene (any more): refresh the list")
+        raise HostError(f"{node} is not in the scene: refresh the list")
     return node
 
 
 def identity_of(node: str) -> str:
-    """What Maya tells nodes apart by, and writes into scenes."""
+    """The UUID of a node, which Maya stores in the scene."""
     return str(cmds.ls(node, uuid=True)[0])
 
 
 def text_of(node: str, attribute: str) -> str:
-    """A string attribute; nothing where the node has none so called."""
+    """The value of a string attribute. Empty if the node does not have it."""
     if not cmds.attributeQuery(attribute, node=node, exists=True):
         return ""
     return cmds.getAttr(f"{node}.{attribute}") or ""
 
 
 def note_text(node: str, attribute: str, text: str) -> None:
-    """Writes a string attribute, on a node that may not have it yet."""
+    """Sets a string attribute. Adds it if the node does not have it."""
     if not cmds.attributeQuery(attribute, node=node, exists=True):
         cmds.addAttr(node, longName=attribute, dataType="string")
     cmds.setAttr(f"{node}.{attribute}", text, type="string")
 
 
 def nodes_with(attribute: str) -> list[str]:
-    """The nodes of the root that have an attribute. What is referenced is in a namespace, and its
-    notes are of a scene of its own."""
+    """The nodes of the root namespace that have an attribute. Referenced nodes have notes of
+    another scene."""
     return list(cmds.ls(f":*.{attribute}", objectsOnly=True, long=True) or [])
 
 
 def surface_of(engine: str) -> str:
-    """The shader of a shading group; nothing where it has none."""
+    """The shader of a shading group. Empty if it has none."""
     found = cmds.listConnections(f"{engine}.surfaceShader", source=True, destination=False)
     return found[0] if found else ""
 
 
 def selected_meshes() -> list[str]:
-    """Of skinned and deformed ones that which is seen, and not what it was made of."""
+    """The selected meshes, without the intermediate meshes of deformers."""
     found = cmds.ls(selection=True, dagObjects=True, type="mesh", noIntermediate=True, long=True)
     return found or []
 
@@ -67,7 +67,7 @@ def parent_of(shape: str) -> str:
 
 
 def load_plugin(name: str) -> None:
-    """Loads a plug-in, unless it is."""
+    """Loads a plug-in unless it is loaded."""
     if cmds.pluginInfo(name, query=True, loaded=True):
         return
     try:
@@ -77,23 +77,23 @@ def load_plugin(name: str) -> None:
 
 
 def refuse_locked(node: str) -> None:
-    """Refuses, before anything is changed, to change what is locked."""
+    """Raises an error if a node is locked. Call it before the first change."""
     if any(cmds.lockNode(node, query=True, lock=True) or []):
-        raise HostError(f"{node}: is locked: unlock it (lockNode -lock off), or work on a copy")
+        raise HostError(f"{node} is locked: unlock it (lockNode -lock off), or use a copy")
 
 
 @contextmanager
-def one_step(label: str) -> Iterator[None]:
-    """What happens inside is undone at once, also where it fails half way."""
+def undo_step(label: str) -> Iterator[None]:
+    """Groups all changes inside into one undo step, and undoes them after an error."""
     cmds.undoInfo(openChunk=True, chunkName=label)
     failed = True
     try:
         yield
         failed = False
     except RuntimeError as failure:
-        raise HostError(f"{label}: Maya refused: {failure}") from None
+        raise HostError(f"{label}: Maya reports: {failure}") from None
     finally:
         cmds.undoInfo(closeChunk=True)
-        # an empty step is none: undoing then would take back what the artist did before
+        # without a change there is no step, and undo would revert an action of the artist
         if failed and cmds.undoInfo(query=True, undoName=True) == label:
             cmds.undo()

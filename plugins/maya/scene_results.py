@@ -1,4 +1,4 @@
-"""Results in Maya's scene: notes on nodes."""
+"""Notes of results in a Maya scene: paths of bundles in attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULTS_ATTRIBUTE = "verdigrisBundles"
 
 
 def place_of_result(material: HostMaterial) -> tuple[str, str]:
-    """The node and the attribute. A stack has many materials, so it has a list of them."""
+    """The node and the attribute of a result. A stack has one attribute for all its materials."""
     node = node_of(material)
     if material.source == STACKED:
         return node, RESULTS_ATTRIBUTE
@@ -25,7 +25,7 @@ def place_of_result(material: HostMaterial) -> tuple[str, str]:
 
 
 def find_result(material: HostMaterial) -> str:
-    """The path that is noted; nothing where none is."""
+    """The noted path. Empty if there is none."""
     node, attribute = place_of_result(material)
     if attribute == RESULTS_ATTRIBUTE:
         return str(_results(node).get(material.key, ""))
@@ -33,7 +33,7 @@ def find_result(material: HostMaterial) -> str:
 
 
 def result_text(material: HostMaterial, bundle: Path) -> str:
-    """What is to be written into the attribute of a material's place."""
+    """The value of that attribute with a new result."""
     node, attribute = place_of_result(material)
     if attribute == RESULTS_ATTRIBUTE:
         return json.dumps({**_results(node), material.key: bundle.as_posix()}, sort_keys=True)
@@ -46,7 +46,5 @@ def _results(stack: str) -> dict[str, str]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise HostError(
-            f"{stack}: its attribute {RESULTS_ATTRIBUTE!r} is damaged: delete the attribute"
-        )
+        raise HostError(f"{stack}: the attribute {RESULTS_ATTRIBUTE!r} is damaged: delete it")
     return found

@@ -1,4 +1,4 @@
-"""Materials of flattened textures in Maya's scene, for what cannot show the neural one."""
+"""Materials of plain textures in a Maya scene, for viewports and renderers."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ _INPUTS = {
     EMISSION: ("outColor", "emissionColor", "sRGB"),
     OPACITY: ("outColor", "opacity", "Raw"),
 }
-# What bump2d calls normals in tangent space.
+# The value of bumpInterp for normals in tangent space.
 _TANGENT_SPACE = 1
 
 
 def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
-    """A standardSurface with the flattened textures. One that was made for this material already
-    only gets the new files, and loses those of what the material no longer has."""
+    """Makes a standardSurface with the textures, or updates the one that was made before."""
     made = _Made(material)
     shader = made.find(_SHADER)
     is_made = not shader
     if is_made:
-        # whoever has deleted it may have left the rest
+        # the artist may have deleted the shader only
         name = _free_name(made.plain, VIEWPORT_SUFFIX)
         shader = cmds.shadingNode("standardSurface", asShader=True, name=name)
         made.note(shader, _SHADER)
@@ -57,7 +56,7 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
             name = _free_name(f"{_bare(shader)}_{kind}")
             file = cmds.shadingNode("file", asTexture=True, name=name)
             made.note(file, kind)
-            # or another file brings a color space along, by its name
+            # keeps the colour space when the file name changes
             cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
         cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
         if is_new and kind == NORMAL_MAP:
@@ -75,17 +74,17 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
 
 
 class _Made:
-    """The nodes that were made for a material. Each has a note of that: materials of two stacks or
-    namespaces may have one name, and who renames a node of these is not to get a second one."""
+    """The nodes that were made for a material. An attribute marks them, as names are not unique and
+    can change."""
 
     def __init__(self, material: HostMaterial) -> None:
-        # Maya would write _ for other letters
+        # Maya replaces other characters by _, too
         self.plain = re.sub(r"\W", "_", material.name.rpartition("|")[2], flags=re.ASCII)
         self._key = material.key
         self._nodes = {text_of(node, MADE_FOR): node for node in nodes_with(MADE_FOR)}
 
     def find(self, part: str) -> str:
-        """The node that is this part of it; nothing where there is none."""
+        """The node of a part. Empty if there is none."""
         return self._nodes.get(self._mark(part), "")
 
     def note(self, node: str, part: str) -> None:
@@ -97,12 +96,11 @@ class _Made:
 
 
 def _free_name(name: str, end: str = "") -> str:
-    """A name that no node has, numbered where it must be, in the root whichever namespace is the
-    current one."""
+    """An unused name in the root namespace."""
     number = 1
-    while cmds.objExists(wanted := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
+    while cmds.objExists(candidate := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
         number += 1
-    return wanted
+    return candidate
 
 
 def _bare(node: str) -> str:
@@ -129,6 +127,6 @@ def _connect_normal(made: _Made, file: str, shader: str) -> None:
 
 
 def _connect(source: str, target: str) -> None:
-    """Leaves alone what the artist has connected instead."""
+    """Connects two attributes, unless the artist has connected something else."""
     if not cmds.listConnections(target, source=True, destination=False):
         cmds.connectAttr(source, target)

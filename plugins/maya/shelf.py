@@ -1,4 +1,4 @@
-"""Verdigris' shelf: built when the plug-in is loaded into a Maya with a window."""
+"""The shelf of Verdigris in Maya."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOP_LEVEL = "$verdigrisShelves = $gShelfTopLevel"
 
 @dataclass(frozen=True)
 class Button:
-    """A button and what it runs."""
+    """A button of the shelf and its action."""
 
     label: str
     icon: str
@@ -28,14 +28,14 @@ class Button:
 
 BUTTONS = (
     Button("Bake", "bake.svg", "Open the panel and bake the selected material", "bake"),
-    Button("Paint Weights", "paint.svg", "Paint where the bake should be sharpest", "paint"),
+    Button("Paint Weights", "paint.svg", "Paint the places that matter most", "paint"),
     Button("Batch", "batch.svg", "Bake every material of the scene in the background", "batch"),
-    Button("Help", "help.svg", "Read how it works, or test this Maya", "help_window"),
+    Button("Help", "help.svg", "Find the manual, or test the plug-in in this Maya", "help_window"),
 )
 
 
 def build() -> None:
-    """Makes the shelf, or makes it anew."""
+    """Builds the shelf. Replaces an existing one."""
     remove()
     shelf = cmds.shelfLayout(SHELF, parent=mel.eval(_TOP_LEVEL))
     for button in BUTTONS:
@@ -50,6 +50,6 @@ def build() -> None:
 
 
 def remove() -> None:
-    """Takes the shelf away, if it is there."""
+    """Removes the shelf if it exists."""
     if cmds.shelfLayout(SHELF, exists=True):
         cmds.deleteUI(SHELF, layout=True)

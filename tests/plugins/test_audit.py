@@ -74,9 +74,16 @@ def missing(given, known):
         (
             "maya",
             {"maya", "ufe"},
-            {"actions.py", "batch.py", "panel.py", "scratch.py", "shelf.py", "verdigris_maya.py"},
+            {
+                "actions.py",
+                "batch.py",
+                "docked_panel.py",
+                "selftest.py",
+                "shelf.py",
+                "verdigris_maya.py",
+            },
         ),
-        ("houdini", {"hou"}, {"actions.py", "scratch.py"}),
+        ("houdini", {"hou"}, {"actions.py", "selftest.py"}),
     ],
 )
 def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, shells):

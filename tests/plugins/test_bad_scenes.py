@@ -11,8 +11,8 @@ import pytest
 from pxr import Usd
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.plugins.common import batch
-from verdigris.plugins.common.batch import Choices, bake_scene, choose
+from verdigris.plugins.common import batch_bake
+from verdigris.plugins.common.batch_bake import BatchOptions, bake_scene, choose
 
 from .houdini.test_houdini_host import GOLD, LIBRARY, PLATE
 from .maya.test_maya_host import SHAPE, open_scene
@@ -60,7 +60,7 @@ def add_stage(case, tmp_path, text=HOLLOW):
 
 def test_a_scene_without_materialx_says_where_to_make_some(empty):
     before = empty.scene.state()
-    with pytest.raises(VerdigrisError, match=r"no MaterialX material: assign one \(LookdevX"):
+    with pytest.raises(VerdigrisError, match=r"no MaterialX material: add one \(with LookdevX"):
         choose(empty.host, ())
     assert empty.scene.state() == before
 
@@ -71,14 +71,14 @@ def test_a_material_of_a_stack_without_a_surface_is_named(maya):
     packed = base64.b64encode(len(BARE).to_bytes(4, "big") + zlib.compress(BARE.encode()))
     stack["documents"] = json.dumps([{"name": "document1", "document": packed.decode()}])
     (said,) = host.scene_warnings()
-    assert said == f"{STACK}: hollow: without a surface: connect a surface shader to bake it"
+    assert said == f"{STACK}: hollow has no surface shader: connect one to bake it"
 
 
 def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
     add_stage(houdini, tmp_path)
     (said,) = houdini.host.scene_warnings()
-    assert "materials without a MaterialX surface: /materials/hollow: connect" in said
-    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*surface: /materials/hollow:"):
+    assert "materials have no MaterialX surface: /materials/hollow. Connect" in said
+    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*: /materials/hollow\."):
         choose(houdini.host, ())
 
 
@@ -87,7 +87,7 @@ def test_a_material_of_mat_without_a_surface_is_named(houdini, tmp_path):
     (tmp_path / "hollow.usda").write_text(HOLLOW)
     houdini.scene.stages["/mat/hollow"] = str(tmp_path / "hollow.usda")
     before = houdini.scene.state()
-    (outcome,) = bake_scene(houdini.host, Choices(hand_over=True, out=tmp_path))
+    (outcome,) = bake_scene(houdini.host, BatchOptions(hand_over=True, out=tmp_path))
     assert outcome.status == "failed" and "hollow" in outcome.error
     assert "surface" in outcome.error
     assert houdini.scene.state() == before
@@ -97,13 +97,9 @@ def test_a_reference_that_is_not_loaded_is_named_with_the_remedy(maya):
     host = open_scene(maya.scene, "stack.ma")
     maya.scene.references = {"/shots/chair.ma": True, "/shots/table.ma": False}
     (said, *_) = host.scene_warnings()
-    assert said.startswith(
-        "/shots/table.ma: this reference is not loaded: load it in the Reference"
-    )
+    assert said.startswith("the reference /shots/table.ma is not loaded: load it in the Reference")
     # a name that is not there may be in it
-    with pytest.raises(
-        VerdigrisError, match=r"no material 'oak'.*table\.ma: this reference is not"
-    ):
+    with pytest.raises(VerdigrisError, match=r"no material 'oak'.*table\.ma is not loaded"):
         choose(host, ("oak",))
 
 
@@ -113,7 +109,7 @@ def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(ho
     stage.GetRootLayer().Export(str(tmp_path / "shot.usda"))
     add_stage(houdini, tmp_path, (tmp_path / "shot.usda").read_text())
     (said,) = houdini.host.scene_warnings()
-    assert "references that lead nowhere: Could not open asset @/shots/table.usda@" in said
+    assert "references are broken: Could not open asset @/shots/table.usda@" in said
 
     there = Usd.Stage.CreateInMemory()
     there.SetDefaultPrim(there.DefinePrim("/chair"))
@@ -125,14 +121,14 @@ def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(ho
     module = importlib.import_module("verdigris.plugins.houdini.scene_stage")
     node = houdini.scene.hou.node(LIBRARY)
     type(node).stage = lambda self: held
-    assert "payloads that are not loaded: /chair: load them" in module.what_is_missing(node)[0]
+    assert "payloads are not loaded: /chair. Load them" in module.stage_warnings(node)[0]
 
 
 def test_a_locked_mesh_is_not_painted_on(maya):
     host = open_scene(maya.scene, "stack.ma")
     maya.scene.nodes[SHAPE]["locked"] = True
     before = maya.scene.state()
-    with pytest.raises(VerdigrisError, match="plateShape: is locked: unlock it"):
+    with pytest.raises(VerdigrisError, match="plateShape is locked: unlock it"):
         host.start_painting(SHAPE)
     assert maya.scene.state() == before and maya.scene.undo_stack == []
 
@@ -142,7 +138,7 @@ def test_an_object_inside_a_locked_asset_is_not_painted_on(houdini, tmp_path):
     houdini.scene.add(f"{PLATE}/shape", "null", display=True)
     houdini.scene.geometries[f"{PLATE}/shape"] = fake_houdini.plate()
     before = houdini.scene.state()
-    with pytest.raises(VerdigrisError, match="/obj/plate: is inside a locked asset: allow editing"):
+    with pytest.raises(VerdigrisError, match="/obj/plate is inside a locked asset: allow editing"):
         houdini.host.start_painting(PLATE)
     assert houdini.scene.state() == before
 
@@ -173,15 +169,15 @@ def test_a_batch_that_notes_results_saves_the_scene_or_says_why_not(empty, monke
         (tmp_path / "shot.hip").write_text("")
     material = empty.host.materials()[0]
     said = json.dumps({"event": "finished", "results": [str(tmp_path / "x.vdg")]})
-    done = batch.subprocess.CompletedProcess([], 0, said, "")
-    monkeypatch.setattr(batch, "_run", lambda command: done)
+    done = batch_bake.subprocess.CompletedProcess([], 0, said, "")
+    monkeypatch.setattr(batch_bake, "_run", lambda command: done)
     summary = tmp_path / "summary.json"
     arguments = [scene.path, "-m", material.name, "--attach", "--summary", str(summary)]
-    assert batch.main("batch", lambda: empty.host, arguments) == 0
+    assert batch_bake.main("batch", lambda: empty.host, arguments) == 0
     assert len(scene.saved) == 1 and "x.vdg" in str(scene.saved[0])
     scene.refuses = {"save"}
-    assert batch.main("batch", lambda: empty.host, arguments) == 1
-    assert "cannot save it: the disk is full" in json.loads(summary.read_text())["error"]
+    assert batch_bake.main("batch", lambda: empty.host, arguments) == 1
+    assert "the disk is full" in json.loads(summary.read_text())["error"]
     scene.path = ""
-    with pytest.raises(VerdigrisError, match="never saved: save it under a name"):
+    with pytest.raises(VerdigrisError, match="not saved: save it"):
         empty.host.save_scene()

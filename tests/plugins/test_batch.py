@@ -10,8 +10,8 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.plugins.common import batch_bake as batch
-from verdigris.plugins.common.batch_bake import Choices, bake_scene, main
+from verdigris.plugins.common import batch_bake
+from verdigris.plugins.common.batch_bake import BatchOptions, bake_scene, main
 
 from ..core.material.documents import document, material, standard_surface
 
@@ -74,7 +74,7 @@ def finished(path):
 
 def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp_path):
     run, commands = answer(stdout='{"event": "step"}\n' + finished("out/gold.vdg"))
-    choices = Choices(out=tmp_path, preset="draft", time_limit=2)
+    choices = BatchOptions(out=tmp_path, preset="draft", time_limit=2)
     outcomes = bake_scene(FilesHost(scene), choices, run)
     assert [(each.name, each.status) for each in outcomes] == [("gold", "baked"), ("lead", "baked")]
     command, text = commands[1]
@@ -100,33 +100,33 @@ def test_one_that_fails_keeps_no_other_from_its_bake_and_says_why(scene):
             return subprocess.CompletedProcess(command, 1, "", "a\nverdigris: no light\n")
         return subprocess.CompletedProcess(command, 0, finished("lead.vdg"), "")
 
-    gold, lead = bake_scene(FilesHost(scene), Choices(), run)
-    assert gold.status == "failed" and gold.error.endswith("ended with 1: no light")
+    gold, lead = bake_scene(FilesHost(scene), BatchOptions(), run)
+    assert gold.status == "failed" and gold.error.endswith("failed (exit code 1): no light")
     assert lead.status == "baked" and lead.bundle == "lead.vdg"
 
 
 def test_a_bake_that_ends_without_a_result_has_failed(scene):
     run, _ = answer(stdout="nonsense\n[]\n")
-    (gold,) = bake_scene(FilesHost(scene), Choices(materials=("gold",)), run)
+    (gold,) = bake_scene(FilesHost(scene), BatchOptions(materials=("gold",)), run)
     assert gold.status == "failed" and "without a result" in gold.error
 
 
 def test_results_are_noted_only_where_that_is_asked_for(scene, tmp_path):
     host = FilesHost(scene)
     run, _ = answer(stdout=finished(tmp_path / "x.vdg"))
-    bake_scene(host, Choices(), run)
+    bake_scene(host, BatchOptions(), run)
     assert host.attached(host.materials()[0]) is None
-    bake_scene(host, Choices(attach=True), run)
+    bake_scene(host, BatchOptions(attach=True), run)
     assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
 
 
 def test_a_name_that_is_not_there_is_an_error_that_lists_those_that_are(scene):
     with pytest.raises(HostError, match="no material 'zinc'; it has: gold, lead"):
-        bake_scene(FilesHost(scene), Choices(materials=("zinc",)))
+        bake_scene(FilesHost(scene), BatchOptions(materials=("zinc",)))
 
 
 def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
-    monkeypatch.setattr(batch, "require_worker_python", None)
+    monkeypatch.setattr(batch_bake, "require_worker_python", None)
     assert main("batch", FilesHost, [str(scene), "--list"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["host"], summary["listed"], summary["failed"]) == ("files", 2, 0)
@@ -155,7 +155,7 @@ def test_a_scene_without_materials_ends_with_1_and_the_remedy(tmp_path, capsys):
     empty = tmp_path / "empty.mtlx"
     empty.write_text(document())
     assert main("batch", FilesHost, [str(empty)]) == 1
-    assert "no MaterialX material: assign one" in json.loads(capsys.readouterr().out)["error"]
+    assert "no MaterialX material: add one" in json.loads(capsys.readouterr().out)["error"]
 
 
 def test_wrong_usage_ends_with_2(capsys):

@@ -1,4 +1,4 @@
-"""What is painted in a host's scene becomes a map, reaches a worker, and changes what it bakes."""
+"""Weights that are painted in a scene are read into a map, sent to a worker and used in a bake."""
 
 import hashlib
 import importlib
@@ -17,9 +17,10 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol.worker_events import DONE, FAILED
-from verdigris.plugins.common import batch
-from verdigris.ui.model import PanelModel
+from verdigris.plugins.common import batch_bake
+from verdigris.ui.model.panel_model import PanelModel
 
+from ..ui.fake_session import FakeClient
 from .houdini.test_houdini_host import GOLD, PLATE
 from .maya.test_maya_host import SHAPE, open_scene
 
@@ -29,7 +30,7 @@ SECONDS = 60
 
 
 class Painting:
-    """A scene with a plate: the quad has the left half of its texture, a triangle the right."""
+    """A scene with a plate: a quad covers the left half of the texture, a triangle the right."""
 
     def __init__(self, scene, host, mesh, paint):
         self.scene, self.host, self.mesh, self.paint = scene, host, mesh, paint
@@ -79,7 +80,7 @@ def painting(request):
 
 
 def bake(model):
-    """Drives the panel's model as its timer does, until the bake has ended."""
+    """Drives the model as the timer of the panel does, until the bake ends."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and model.state not in (DONE, FAILED):
         model.tick()
@@ -89,23 +90,31 @@ def bake(model):
     assert model.state == DONE, [notice.text for notice in model.notices]
 
 
-def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
-    painting, monkeypatch, tmp_path
-):
-    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+def open_painted(painting, make_client):
+    """A model with the weights of the scene, which are read on another thread."""
     painting.host.start_painting(painting.mesh)
     painting.paint(0.0, 4.0)
-    model = PanelModel(painting.host, WorkerClient)
+    model = PanelModel(painting.host, make_client)
+    model.refresh_materials()
+    end = time.monotonic() + SECONDS
+    while model.weights.is_constant and time.monotonic() < end:
+        model.tick()
+        time.sleep(0.01)
+    return model
+
+
+def test_weights_of_the_scene_are_read_into_the_panel(painting):
+    model = open_painted(painting, FakeClient)
+    assert model.weights.values[100, 440] == 4 and model.weights.values[100, 60] == 0
+
+
+def test_weights_of_the_scene_mask_a_bake(maya, monkeypatch, tmp_path):
+    painting = maya
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    model = open_painted(painting, WorkerClient)
     try:
-        model.look(size=16)
+        model.set_view(size=16)
         model.set_choices(folder=str(tmp_path), preset="draft", viewport_textures=True, **TINY)
-        model.refresh_materials()
-        # the map is made on a thread of its own
-        end = time.monotonic() + SECONDS
-        while model.weights.is_plain and time.monotonic() < end:
-            model.tick()
-            time.sleep(0.01)
-        assert model.weights.values[100, 440] == 4 and model.weights.values[100, 60] == 0
         sent = hashlib.sha256(model.weights.values.astype("<f4").tobytes()).hexdigest()
         bake(model)
     finally:
@@ -113,18 +122,18 @@ def test_weights_painted_in_the_scene_reach_a_worker_and_mask_what_it_learns(
     bundle = open_bundle(model.bake.result.bundle)
     assert painting.host.attached(model.current) == model.bake.result.bundle
     assert bundle.manifest.source["importance_sha256"] == sent
-    # the textures that were asked for are beside the bundle, and a material of them in the scene
+    # the textures are beside the bundle, and the scene has a material of them
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
         f"{model.bake.result.bundle.stem}_{kind}.png"
         for kind in ("base_color", "metalness", "normal", "roughness")
     ]
     assert painting.has_viewport_material()
     texels = np.moveaxis(bundle.latents().levels[0], 0, 2).reshape(SIZE, SIZE, 8)
-    # texels that no sample of the right half reaches hold what a texel of the rest holds
+    # masked texels are copies of trained ones
     masked, rest = texels[:, 1:7].reshape(-1, 8), np.delete(texels, np.s_[1:7], 1).reshape(-1, 8)
     known = {texel.tobytes() for texel in rest}
     assert all(texel.tobytes() in known for texel in masked)
-    # where samples came, training has made each texel its own
+    # trained texels differ from each other
     assert len(known) == len(rest)
 
 
@@ -136,17 +145,19 @@ def test_a_batch_hands_painted_weights_to_its_bakes_and_to_farms(painting, tmp_p
 
     def run(command):
         given.append(read_importance(Path(command[command.index("--importance") + 1])))
-        said = json.dumps({"event": "finished", "results": ["x.vdg"]})
-        return batch.subprocess.CompletedProcess(command, 0, said, "")
+        line = json.dumps({"event": "finished", "results": ["x.vdg"]})
+        return batch_bake.subprocess.CompletedProcess(command, 0, line, "")
 
-    choices = batch.Choices(materials=(name,), out=tmp_path)
-    (outcome,) = batch.bake_scene(painting.host, choices, run)
+    choices = batch_bake.BatchOptions(materials=(name,), out=tmp_path)
+    (outcome,) = batch_bake.bake_scene(painting.host, choices, run)
     (weights,) = given
     assert weights[100, 440] == 4 and weights[100, 60] == 0.5
     assert f"painted weights of {painting.mesh} (0.5 to 4) are used" in outcome.notes
-    (outcome,) = batch.bake_scene(painting.host, replace(choices, hand_over=True))
+    (outcome,) = batch_bake.bake_scene(painting.host, replace(choices, hand_over=True))
     np.testing.assert_array_equal(read_importance(Path(outcome.importance)), weights)
-    (outcome,) = batch.bake_scene(painting.host, replace(choices, hand_over=True, weight_set=""))
+    (outcome,) = batch_bake.bake_scene(
+        painting.host, replace(choices, hand_over=True, weight_set="")
+    )
     assert outcome.importance == ""
 
 

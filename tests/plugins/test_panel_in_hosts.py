@@ -29,7 +29,7 @@ def maya(monkeypatch):
 
 
 def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
-    from verdigris.plugins.common.panel import make_panel
+    from verdigris.plugins.common.panel_loader import make_panel
 
     panel = make_panel(open_scene(maya, "stack.ma"))
     qtbot.addWidget(panel)
@@ -41,14 +41,14 @@ def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
 
 def test_the_panel_opens_in_houdini_with_a_material_that_can_be_baked(request, monkeypatch, qtbot):
     host = request.getfixturevalue("in_houdini")
-    from verdigris.plugins.common.panel import make_panel
+    from verdigris.plugins.common.panel_loader import make_panel
 
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     panel = make_panel(host)
     qtbot.addWidget(panel)
     panel.show()
     model = panel.model
-    model.look(size=16)
+    model.set_view(size=16)
     model.refresh_materials()
     assert [each.name for each in model.materials] == ["gold", "nested", "cascade", "tiles"]
     qtbot.waitUntil(lambda: model.report is not None and not model.is_busy, timeout=60_000)
@@ -63,7 +63,7 @@ def test_the_help_of_the_panel_starts_a_selftest_and_says_where_its_report_will_
 ):
     from PySide6.QtWidgets import QFileDialog
 
-    from verdigris.plugins.common.panel import make_panel
+    from verdigris.plugins.common.panel_loader import make_panel
 
     host = open_scene(maya, "stack.ma")
     started = []
@@ -79,24 +79,24 @@ def test_the_help_of_the_panel_starts_a_selftest_and_says_where_its_report_will_
     ((program, dash, name, file),) = started
     assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
     assert file == f"{report}.json"
-    assert panel.model.notices[-1].text == f"The self-test runs; its report will be {file}"
+    assert panel.model.notices[-1].text.endswith(f"writes its report to {file}.")
     panel.shutdown()
 
 
 def test_the_help_says_so_where_the_applications_interpreter_is_not_there(maya, qtbot):
-    from verdigris.plugins.common.panel import make_panel
+    from verdigris.plugins.common.panel_loader import make_panel
 
     panel = make_panel(open_scene(maya, "stack.ma"))
     qtbot.addWidget(panel)
     panel.model.start_selftest("report.json")
-    assert "there is no such file: run mayapy by hand" in panel.model.notices[-1].text
+    assert "does not exist: run mayapy by hand" in panel.model.notices[-1].text
     panel.shutdown()
 
 
 def test_without_the_panels_packages_the_remedy_is_told(monkeypatch):
     from verdigris.core.base.errors import HostError
-    from verdigris.plugins.common.panel import make_panel
+    from verdigris.plugins.common.panel_loader import make_panel
 
     monkeypatch.setitem(sys.modules, "verdigris.ui.panel", None)
-    with pytest.raises(HostError, match=r"build the plug-in's tree again with packaging/stage\.py"):
+    with pytest.raises(HostError, match=r"stage the plug-in again with packaging/stage\.py"):
         make_panel(None)

@@ -1,4 +1,4 @@
-"""A panel without a screen, with a real worker."""
+"""Panels without a screen."""
 
 import os
 from pathlib import Path
@@ -17,11 +17,11 @@ LONG = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 1_000_0
 
 
 @pytest.fixture
-def bench():
-    """A model without a widget, whose host and worker the test speaks for."""
-    from .bench import Bench
+def session():
+    """A model with a fake host and a fake worker."""
+    from .fake_session import Session
 
-    return Bench()
+    return Session()
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def document(tmp_path):
 
 @pytest.fixture
 def make_panel(qtbot, tmp_path, monkeypatch):
-    """Panels whose memory is a file of the test, and whose workers do not outlive it."""
+    """Panels with real workers, which end with the test. `command` replaces the worker."""
     from PySide6.QtCore import QSettings
 
     from verdigris.core.hosts.file_host import FilesHost
     from verdigris.core.worker.client.client import WorkerClient
     from verdigris.ui.memory import Memory
-    from verdigris.ui.model import PanelModel
+    from verdigris.ui.model.panel_model import PanelModel
     from verdigris.ui.panel import Panel
 
     from ..core.worker.talk import BRISK_WORKER
@@ -60,7 +60,7 @@ def make_panel(qtbot, tmp_path, monkeypatch):
         panel.resize(*size)
         panel.show()
         panel.model.set_choices(**LONG)
-        panel.model.look(size=48)
+        panel.model.set_view(size=48)
         return panel
 
     yield make

@@ -1,4 +1,4 @@
-"""The panel runs in a host's Python, which has neither Slang nor MaterialX."""
+"""The panel runs in the Python of a host, without Slang and MaterialX."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ import verdigris.ui.panel
 import verdigris.core.worker.client.client
 print(sorted(name for name in sys.modules if name.startswith("verdigris.plugins")))
 """
-# What the worker's environment has and a host's may lack.
+# Packages of the worker that a host may lack.
 MISSING = ("slangpy", "MaterialX", "OpenImageIO", "flip_evaluator", "platformdirs", "rich", "typer")
 
 

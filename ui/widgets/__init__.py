@@ -1,1 +1,1 @@
-"""Widgets of the panel, one a file: they bind to the model and decide nothing."""
+"""The parts of the panel, one per file. They show the model and send it what the artist does."""

@@ -1,4 +1,4 @@
-"""Figures: how large the error is, what the result will weigh and cost, and whether to bake it."""
+"""The figures under the loss plot: errors, the size of the result, and its cost."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from verdigris.core.pictures.metrics import SampleMetrics
-from verdigris.ui.binding import follow
-from verdigris.ui.docs import field_docs
-from verdigris.ui.look import colours_for
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.widgets.field_docs import field_docs
 from verdigris.ui.widgets.loss_plot import LossPlot
-from verdigris.ui.widgets.told_text import Line
-from verdigris.ui.words import nanoseconds, size_of
+from verdigris.ui.widgets.wording import format_bytes, format_nanoseconds
 
 _DOCS = field_docs(SampleMetrics)
 
 
 class Figures(QWidget):
-    """A few lines under the plot."""
+    """Lines of text and the button for a forecast."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
         self.error = self._line(
-            "On samples that were not trained, less is better. " + _DOCS.get("log_mae", "")
+            "The error on held-out samples. Lower is better. " + _DOCS.get("log_mae", "")
         )
         self.others = self._line(
-            "SMAPE: the mean relative error, from 0 to 2. Wrong light: the share of the reflected "
-            "light that is too much or too little. Less of both is better.\n"
-            "Of the picture of a sphere: its likeness in dB, where more is better and 40 is hardly "
-            "told apart; and FLIP, the difference that is seen, from 0 to 1."
+            "SMAPE: the mean relative error, 0 to 2. Lower is better.\n"
+            "Light error: the error as a share of the reflected light. Lower is better.\n"
+            "Sphere: the PSNR of a rendered sphere in dB. Higher is better; from 55 dB on the "
+            "pictures look the same.\n"
+            "FLIP: the visible difference of the sphere, 0 to 1. Lower is better."
         )
-        self.size = self._line("What the game loads: the latent texture and the decoder")
-        self.verdict = self._line("Whether it is worth baking")
+        self.size = self._line("The size of the neural material: latent texture and decoder")
+        self.verdict = self._line("The cost of the material, and whether a bake pays")
         form = QFormLayout(self)
         form.setContentsMargins(4, 0, 4, 0)
         form.setVerticalSpacing(2)
@@ -41,17 +43,19 @@ class Figures(QWidget):
         form.addRow(self.others)
         form.addRow("Result", self.size)
         form.addRow(self.verdict)
-        self.ask = QPushButton("Should I &bake this?")
-        self.ask.setToolTip("Measures what the material costs on this device, baked and not")
-        self.ask.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.ask.clicked.connect(lambda _: model.ask_forecast())
-        form.addRow(self.ask)
+        self.measure = QPushButton("Should I &bake this?")
+        self.measure.setToolTip(
+            "Measures the time per sample of the graph and of a neural material on this device"
+        )
+        self.measure.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.measure.clicked.connect(lambda _: model.request_forecast())
+        form.addRow(self.measure)
         self._form = form
-        follow(self, model.bake.history_changed, self._show_errors)
-        follow(self, model.bake.errors_changed, self._show_errors)
-        follow(self, model.choices_changed, self._show_errors)
-        follow(self, model.forecast_changed, self._show_forecast)
-        follow(self, model.state_changed, self._enable)
+        bind(self, model.bake.history_changed, self._show_errors)
+        bind(self, model.bake.errors_changed, self._show_errors)
+        bind(self, model.choices_changed, self._show_errors)
+        bind(self, model.forecast_changed, self._show_forecast)
+        bind(self, model.state_changed, self._enable)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
@@ -63,8 +67,8 @@ class Figures(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Lines that break are higher than Qt's splitters expect."""
-        # what was shown or hidden just now counts
+        """Reserves the height of wrapped lines, which Qt's splitters ignore."""
+        # accounts for lines that were just shown or hidden
         self._form.invalidate()
         self.setMinimumHeight(self._form.heightForWidth(self.width()))
 
@@ -88,7 +92,7 @@ class Figures(QWidget):
         if errors.get("smape") is not None:
             parts.append(f"SMAPE {errors['smape']:.3f}")
         if errors.get("relative_l1") is not None:
-            parts.append(f"wrong light {100 * errors['relative_l1']:.1f}%")
+            parts.append(f"light error {100 * errors['relative_l1']:.1f}%")
         if errors.get("psnr") is not None:
             parts.append(f"sphere {errors['psnr']:.1f} dB")
         if errors.get("ldr_flip") is not None:
@@ -105,29 +109,29 @@ class Figures(QWidget):
             self._fit()
             return
         text = (
-            f"{size_of(forecast.get('texture_bytes', 0))} texture, "
-            f"{size_of(forecast.get('decoder_bytes', 0))} decoder"
+            f"{format_bytes(forecast.get('texture_bytes', 0))} texture, "
+            f"{format_bytes(forecast.get('decoder_bytes', 0))} decoder"
         )
         self.size.setText(text)
         lines = []
         if forecast.get("source_texture_bytes"):
-            lines.append(f"Its images have {size_of(forecast['source_texture_bytes'])}.")
+            lines.append(f"Source images: {format_bytes(forecast['source_texture_bytes'])}.")
         if forecast.get("nanoseconds") and forecast.get("source_nanoseconds"):
-            neural, graph = forecast["nanoseconds"], forecast["source_nanoseconds"]
-            lines.append(f"Baked {nanoseconds(neural)} a sample, its graph {nanoseconds(graph)}.")
+            neural = format_nanoseconds(forecast["nanoseconds"])
+            graph = format_nanoseconds(forecast["source_nanoseconds"])
+            lines.append(f"Time per sample: neural {neural}, graph {graph}.")
         if forecast.get("verdict"):
-            verdict = str(forecast["verdict"])
-            lines.append(verdict[:1].upper() + verdict[1:] + ".")
+            lines.append(capitalise(str(forecast["verdict"])) + ".")
         self.verdict.setText(" ".join(lines))
         self.verdict.setVisible(bool(lines))
         self._fit()
 
     def _enable(self) -> None:
-        self.ask.setEnabled(self._model.can_forecast)
+        self.measure.setEnabled(self._model.can_forecast)
 
 
 class Learning(QWidget):
-    """Plot over figures."""
+    """The plot above the figures."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()

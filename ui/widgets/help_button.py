@@ -1,4 +1,4 @@
-"""Where the manual is, and a self-test whose report an artist can send."""
+"""The help menu: the manual, and the self-test of the application."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
 
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
 
 _REPORT = "verdigris_selftest.json"
 
 
 class HelpButton(QToolButton):
-    """A menu of two entries."""
+    """A button with a menu."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__(text="?")
         self._model = model
-        self.setToolTip("The manual, and a test of this application")
+        self.setToolTip("Opens the manual, or tests the plug-in in this application")
         self.setAccessibleName("Help")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
@@ -25,7 +25,7 @@ class HelpButton(QToolButton):
         manual.setEnabled(model.host.manual.is_file())
         manual.triggered.connect(lambda _: self._open_manual())
         self.selftest = menu.addAction("Self-test…")
-        # plain files have no application to test
+        # for plain files there is no application to test
         self.selftest.setEnabled(model.host.can_paint)
         self.selftest.triggered.connect(lambda _: self._choose_report())
         self.setMenu(menu)
@@ -34,6 +34,8 @@ class HelpButton(QToolButton):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._model.host.manual)))
 
     def _choose_report(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Report", _REPORT, "JSON (*.json)")
+        path, _ = QFileDialog.getSaveFileName(
+            self, "Save the report of the self-test", _REPORT, "JSON (*.json)"
+        )
         if path:
             self._model.start_selftest(path if path.endswith(".json") else f"{path}.json")

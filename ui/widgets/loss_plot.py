@@ -1,4 +1,4 @@
-"""The loss while it falls: raw and smoothed, with the errors on held-out samples."""
+"""The plot of the loss, raw and smoothed, and of the errors on held-out samples."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from verdigris.ui.binding import follow
-from verdigris.ui.look import colours_for
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import colours_for
 
 _LABEL_HEIGHT = 22
 
 
 class DecadeAxis(pyqtgraph.AxisItem):
-    """Marks 1, 2 and 5 of each decade, and fewer where there is little room."""
+    """Labels 1, 2 and 5 of each decade, or fewer if there is little room."""
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
         first, last = int(np.floor(low)), int(np.ceil(high))
@@ -36,7 +36,7 @@ class DecadeAxis(pyqtgraph.AxisItem):
 
 
 class LossPlot(QWidget):
-    """On a log scale, because a loss that halves is the same progress everywhere."""
+    """A log scale: each halving of the loss is the same distance."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -47,11 +47,11 @@ class LossPlot(QWidget):
         self.plot.hideButtons()
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.setMinimumHeight(110)
-        # it takes no keys
+        # it handles no keys
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setToolTip(
-            "Loss by step: thin is raw, thick is smoothed. Dots are the error on samples that are "
-            "not trained; the dashed line is the error to stop at."
+            "Loss by step. Thin line: raw. Thick line: smoothed. Dots: error on held-out samples. "
+            "Dashed line: the error at which training stops."
         )
         self.raw = self.plot.plot()
         self.smooth = self.plot.plot()
@@ -61,17 +61,17 @@ class LossPlot(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.plot)
-        self._dress()
-        follow(self, model.bake.history_changed, self._show)
-        follow(self, model.choices_changed, self._show)
+        self._apply_palette()
+        bind(self, model.bake.history_changed, self._show)
+        bind(self, model.choices_changed, self._show)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
         if hasattr(self, "target"):
-            self._dress()
+            self._apply_palette()
 
-    def _dress(self) -> None:
-        """In the colours of the palette."""
+    def _apply_palette(self) -> None:
+        """Takes the colours from the palette."""
         colours, palette = colours_for(self), self.palette()
         self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
         text = palette.color(QPalette.ColorRole.Text)

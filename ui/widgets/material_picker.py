@@ -1,4 +1,4 @@
-"""Which material is baked, and what becomes of its parts."""
+"""The list of materials, and the report of the chosen one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.worker.client.client import GONE
-from verdigris.ui import words
-from verdigris.ui.binding import follow, quietly
-from verdigris.ui.look import colours_for
-from verdigris.ui.model import PanelModel
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
 _TIP = "The material to bake"
 
 
 class MaterialPicker(QWidget):
-    """The scene's materials in a list."""
+    """The materials of the scene."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -41,30 +41,30 @@ class MaterialPicker(QWidget):
         label = QLabel("&Material")
         label.setBuddy(self.combo)
         self.reload = QToolButton(text="⟳")
-        self.reload.setToolTip("Read the scene's materials again (F5)")
+        self.reload.setToolTip("Reads the materials of the scene again (F5)")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (label, self.combo, self.reload):
             row.addWidget(widget)
         self.combo.activated.connect(lambda index: model.choose(model.materials[index]))
         self.reload.clicked.connect(lambda _: model.refresh_materials())
-        follow(self, model.materials_changed, self._show)
-        follow(self, model.state_changed, self._enable)
+        bind(self, model.materials_changed, self._show)
+        bind(self, model.state_changed, self._enable)
 
     def _show(self) -> None:
         model = self._model
-        with quietly(self.combo):
+        with blocked_signals(self.combo):
             self.combo.clear()
             for number, material in enumerate(model.materials):
                 name = f"{material.name}  ({material.source})"
                 self.combo.addItem(name)
                 self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
-            # one that is baked, and gone from the scene, is none of the list
+            # a material in a bake may have been removed from the scene
             known = model.current in model.materials
-            gone = f"{model.current.name}  (not in the scene any more)" if model.current else ""
+            gone = f"{model.current.name}  (no longer in the scene)" if model.current else ""
             self.combo.setPlaceholderText("" if known else gone)
             self.combo.setCurrentIndex(model.materials.index(model.current) if known else -1)
-        # a long name is cut off in the list
+        # the list cuts off long names
         shown = self.combo.currentText()
         self.combo.setToolTip(f"{_TIP}:\n{shown}" if shown else _TIP)
 
@@ -73,17 +73,17 @@ class MaterialPicker(QWidget):
 
 
 class ReportView(QTextBrowser):
-    """What is kept, approximated and left out of the material."""
+    """The parts of a material: kept, approximated and left out."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.setToolTip("What a bake keeps of this material")
+        self.setToolTip("The parts of this material that a bake keeps, approximates or leaves out")
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
-        follow(self, model.report_changed, self._show)
-        follow(self, model.health_changed, self._show_waiting)
+        bind(self, model.report_changed, self._show)
+        bind(self, model.health_changed, self._show_waiting)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -98,9 +98,8 @@ class ReportView(QTextBrowser):
         report = self._model.report
         if report is None:
             is_gone = self._model.health.state == GONE
-            reads = "The material was not read." if is_gone else "Reading the material…"
-            waits = reads if self._model.current else "There is no material yet."
-            self.setHtml(f"<p>{waits}</p>")
+            text = "The material was not read." if is_gone else "Reading the material…"
+            self.setHtml(f"<p>{text if self._model.current else 'There is no material yet.'}</p>")
             return
         colours = colours_for(self)
         marks = {
@@ -115,19 +114,19 @@ class ReportView(QTextBrowser):
                 f"<p><b style='color:{colours.bad.name()}'>Cannot be baked.</b> {problem}</p>"
             )
         else:
-            lines.append(f"<p>{html.escape(words.verdict(report))}</p>")
-        for fate, title, parts in words.parts_by_fate(report):
+            lines.append(f"<p>{html.escape(describe_verdict(report))}</p>")
+        for fate, title, parts in parts_by_fate(report):
             mark, colour = marks[fate]
             lines.append(f"<p><b style='color:{colour.name()}'>{mark} {title}</b><br>")
             lines.append("<br>".join(html.escape(part) for part in parts) + "</p>")
-        images = words.textures(report)
+        images = describe_textures(report)
         if images:
             lines.append("<p><b>Images</b><br>" + "<br>".join(map(html.escape, images)) + "</p>")
         self.setHtml("".join(lines))
 
 
 class MaterialPage(QWidget):
-    """The report under its title."""
+    """The page with the report."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()

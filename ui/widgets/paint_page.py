@@ -1,4 +1,4 @@
-"""Brush, fill, undo and files of painted weights, around the texture view."""
+"""The page for painted weights: the texture, the brush and its tools."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.hosts.host import NORMAL_WEIGHT
 from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
-from verdigris.ui.binding import follow, quietly
-from verdigris.ui.docs import field_docs
-from verdigris.ui.keys import Keys
-from verdigris.ui.model import PanelModel
-from verdigris.ui.notices import WARNING
-from verdigris.ui.weights import LARGEST_WEIGHT, Brush
-from verdigris.ui.widgets.flow_layout import FlowLayout
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.paint.weight_map import LARGEST_WEIGHT, Brush
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.flow_layout import FlowLayout
+from verdigris.ui.qt.keys import Keys
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import WARNING
+from verdigris.ui.widgets.field_docs import field_docs
 from verdigris.ui.widgets.texture_view import ERRORS, WEIGHTS, TextureView
-from verdigris.ui.widgets.told_text import Line
 from verdigris.ui.widgets.viewport import Viewport
 
 _IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
 _DOCS = field_docs(Brush)
 _FOCUS = (
     ("Train everywhere", EVERYWHERE),
-    ("Train only what is painted", PAINTED),
-    ("Train most what is in view", IN_VIEW),
+    ("Train painted places only", PAINTED),
+    ("Train visible places more", IN_VIEW),
 )
 
 
 class PaintPage(QWidget):
-    """Paint what matters; see where the error is."""
+    """Paints weights, and shows the error by place."""
 
     def __init__(self, model: PanelModel, viewport: Viewport) -> None:
         super().__init__()
@@ -51,41 +51,41 @@ class PaintPage(QWidget):
         self.layer = QComboBox()
         self.layer.addItem("Painted weights", WEIGHTS)
         self.layer.addItem("Error by place", ERRORS)
-        self.layer.setToolTip("What is drawn over the texture")
+        self.layer.setToolTip("The layer over the texture")
         self.focus = QComboBox()
         for name, where in _FOCUS:
             self.focus.addItem(name, where)
-        self.focus.setToolTip("Where the training looks; it may change while it trains")
+        self.focus.setToolTip("The places that are trained. You can change this during a bake.")
         self.legend = Line()
-        self.in_view = self._button("Paint in view", "The brush paints on the viewport, too")
+        self.in_view = self._button("Paint in view", "The brush also paints in the viewport")
         self.in_view.setCheckable(True)
         self.erase = self._button("Erase", _DOCS.get("erases", ""))
         self.erase.setCheckable(True)
-        self.fill = self._button("Fill", "The brush's weight everywhere")
-        self.clear = self._button("Clear", "Every place matters the same")
-        self.invert = self._button("Invert", "What mattered most matters least")
-        self.undo = self._button("Undo", "Takes the last stroke back (Ctrl+Z)")
-        self.redo = self._button("Redo", "Does it again (Ctrl+Shift+Z)")
+        self.fill = self._button("Fill", "Sets the weight of the brush everywhere")
+        self.clear = self._button("Clear", "Sets the normal weight, 1, everywhere")
+        self.invert = self._button("Invert", "Swaps high and low weights")
+        self.undo = self._button("Undo", "Undoes the last stroke (Ctrl+Z)")
+        self.redo = self._button("Redo", "Repeats the undone stroke (Ctrl+Shift+Z)")
         application = model.host.name.split()[0] if model.host.name else "scene"
         self.scene_brush = self._button(
             f"Paint in {application}",
-            "Starts the application's own brush on the mesh that is shown, or on the material's "
-            "first",
+            "Starts the application's own brush on the mesh in the viewport, or on the first mesh "
+            "of the material",
         )
         self.take = self._button(
-            "Take weights", "Takes what is painted on the material's meshes; one step of undo"
+            "Take weights", "Reads the weights that are painted on the meshes of the material"
         )
-        self.load = self._button("Import…", "Weights from an image")
-        self.save = self._button("Export…", "Weights to an EXR file")
+        self.load = self._button("Import…", "Reads weights from an image")
+        self.save = self._button("Export…", "Writes weights to an EXR file")
         self.size = self._slider(1, 50, "radius")
         self.weight = self._slider(0, 10 * int(LARGEST_WEIGHT), "weight")
         self.strength = self._slider(1, 100, "strength")
         self._layout()
         self._bind()
-        follow(self, model.meshes.changed, self._offer_scene)
-        follow(self, model.weights.changed, self._show)
-        follow(self, model.focus_changed, self._show)
-        follow(self, model.pictures.error_map_changed, self._show_legend)
+        bind(self, model.meshes.changed, self._show_scene_tools)
+        bind(self, model.weights.changed, self._show)
+        bind(self, model.focus_changed, self._show)
+        bind(self, model.pictures.error_map_changed, self._show_legend)
 
     def _button(self, text: str, tip: str) -> QToolButton:
         button = QToolButton(text=text)
@@ -95,7 +95,7 @@ class PaintPage(QWidget):
     def _slider(self, low: int, high: int, field: str) -> QSlider:
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setRange(low, high)
-        # as high as its name, and in the middle of that
+        # aligned with its label
         slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         slider.setToolTip(_DOCS.get(field, ""))
         slider.setAccessibleName(field)
@@ -129,7 +129,7 @@ class PaintPage(QWidget):
         self._rows = (choices, tools)
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
-        """Rows that break are higher than Qt's layouts expect."""
+        """Reserves the height of wrapped rows, which Qt's layouts ignore."""
         super().resizeEvent(event)
         self._fit_rows()
 
@@ -146,8 +146,8 @@ class PaintPage(QWidget):
         self.weight.setValue(round(10 * brush.weight))
         self.strength.setValue(round(100 * brush.strength))
         for slider in (self.size, self.weight, self.strength):
-            slider.valueChanged.connect(lambda _: self._take_brush())
-        self.erase.toggled.connect(lambda _: self._take_brush())
+            slider.valueChanged.connect(lambda _: self._set_brush())
+        self.erase.toggled.connect(lambda _: self._set_brush())
         self.layer.activated.connect(self._choose_layer)
         self.focus.activated.connect(lambda index: model.set_focus(self.focus.itemData(index)))
         self.fill.clicked.connect(lambda _: weights.fill(self.texture.brush.weight))
@@ -165,10 +165,10 @@ class PaintPage(QWidget):
         keys = Keys(self)
         keys.add(QKeySequence.StandardKey.Undo, weights.undo)
         keys.add(QKeySequence.StandardKey.Redo, weights.redo)
-        self._take_brush()
+        self._set_brush()
 
-    def _offer_scene(self) -> None:
-        """What needs a mesh of the scene, or its brush, is there where these are."""
+    def _show_scene_tools(self) -> None:
+        """Shows the tools for the meshes and the brush of the application, if there are any."""
         has_meshes = bool(self._model.meshes.names)
         self.scene_brush.setVisible(self._model.host.can_paint)
         self.scene_brush.setEnabled(has_meshes)
@@ -176,7 +176,7 @@ class PaintPage(QWidget):
         self.take.setEnabled(has_meshes)
         self._fit_rows()
 
-    def _take_brush(self) -> None:
+    def _set_brush(self) -> None:
         self.texture.brush = replace(
             self.texture.brush,
             radius=self.size.value() / 100,
@@ -193,46 +193,46 @@ class PaintPage(QWidget):
 
     def _paint_in_view(self, paints: bool) -> None:
         self._viewport.paints = paints
-        self._model.look(wants_places=paints)
+        self._model.set_view(wants_places=paints)
 
     def _paint_on_view(self, x: float, y: float) -> None:
-        found = self._model.pictures.place_at(x, y)
+        found = self._model.pictures.uv_at(x, y)
         if found is not None:
             self._model.weights.begin_stroke()
             self._model.weights.dab(*found, self.texture.brush)
 
     def _import(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Image of weights", "", _IMAGES)
+        path, _ = QFileDialog.getOpenFileName(self, "Import", "", _IMAGES)
         if path:
             self._model.read_map(path)
 
     def _export(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Weights", "weights.exr", "OpenEXR (*.exr)")
+        path, _ = QFileDialog.getSaveFileName(self, "Export", "weights.exr", "OpenEXR (*.exr)")
         if not path:
             return
-        whole = path if path.lower().endswith(".exr") else f"{path}.exr"
-        if whole != path and Path(whole).exists():
-            # the dialog has asked about another name
-            what = f"{whole} is there already: choose that very name to replace it."
-            self._model.notices.tell(WARNING, what)
+        file = path if path.lower().endswith(".exr") else f"{path}.exr"
+        if file != path and Path(file).exists():
+            # the dialog has asked about the name without .exr
+            text = f"{file} exists already. Choose that name in the dialog to replace it."
+            self._model.notices.add(WARNING, text)
         else:
-            self._model.write_map(whole)
+            self._model.write_map(file)
 
     def _show(self) -> None:
         model, weights = self._model, self._model.weights
         self.undo.setEnabled(weights.can_undo)
         self.redo.setEnabled(weights.can_redo)
-        with quietly(self.focus):
+        with blocked_signals(self.focus):
             self.focus.setCurrentIndex(self.focus.findData(model.focus.where))
         self._show_legend()
 
     def _show_legend(self) -> None:
         if self.texture.shows == ERRORS:
             top = self.texture.largest_error
-            text = f"Bright: log error of {top:.3g} or more" if top else "Bright: large error"
+            text = f"Bright: a log error of {top:.3g} or more" if top else "Bright: a large error"
         else:
-            left_out = self._model.weights.left_out
-            text = "Green: trained more than the rest. Violet: less" + (
-                f"; {100 * left_out:.0f}% not at all." if left_out else "."
+            excluded = self._model.weights.excluded
+            text = "Green: trained more. Violet: trained less" + (
+                f"; {100 * excluded:.0f}% not trained." if excluded else "."
             )
         self.legend.setText(text)

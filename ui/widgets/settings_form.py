@@ -1,4 +1,4 @@
-"""A few settings, and the rest folded away. What is left alone is the preset's."""
+"""The page of settings: a few at the top, the rest folded. Defaults come from the preset."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from verdigris.core.network.spec import PRESETS as NETWORKS
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.limits import MOST_CANDIDATES
 from verdigris.core.settings.presets import PRESETS, default_preset
-from verdigris.ui.binding import follow, quietly
-from verdigris.ui.choices import Choices
-from verdigris.ui.docs import field_docs
-from verdigris.ui.model import PanelModel
-from verdigris.ui.widgets.number_boxes import RealBox, WholeBox
+from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.number_boxes import RealBox, WholeBox
+from verdigris.ui.widgets.field_docs import field_docs
 
-_DOCS = {**field_docs(BakeSettings), **field_docs(Choices)}
+_DOCS = {**field_docs(BakeSettings), **field_docs(BakeChoices)}
 _RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
 _PRESET_NAMES = tuple(PRESETS["numpy"])
 _LARGEST = {
@@ -40,7 +40,7 @@ _SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
 
 
 class SettingsForm(QScrollArea):
-    """Bound to the model's choices, field by field."""
+    """One control for each of the model's choices."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class SettingsForm(QScrollArea):
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setArrowType(Qt.ArrowType.RightArrow)
         self.more.setAutoRaise(True)
-        self.more.setToolTip("What the preset settles, and can be settled otherwise")
+        self.more.setToolTip("Settings that the preset defines, and that you can change")
         self.folded = QWidget()
         self.folded.setLayout(self._folded())
         self.folded.hide()
@@ -68,9 +68,9 @@ class SettingsForm(QScrollArea):
         column.addWidget(self.folded)
         column.addStretch(1)
         self.setWidget(inside)
-        follow(self, model.choices_changed, self._show)
-        follow(self, model.report_changed, self._show)
-        follow(self, model.state_changed, self._enable)
+        bind(self, model.choices_changed, self._show)
+        bind(self, model.report_changed, self._show)
+        bind(self, model.state_changed, self._enable)
 
     def _first(self) -> QFormLayout:
         form = _form()
@@ -90,7 +90,7 @@ class SettingsForm(QScrollArea):
         form.addRow("Batch", self._spin("batch"))
         form.addRow("Starts tried", self._spin("candidates"))
         form.addRow("Seed", self._spin("seed"))
-        self.resume = QCheckBox("Go on from a checkpoint")
+        self.resume = QCheckBox("Continue from a checkpoint")
         self.resume.setToolTip(_DOCS.get("resume", ""))
         self.resume.toggled.connect(lambda on: self._model.set_choices(resume=on))
         form.addRow(self.resume)
@@ -152,7 +152,7 @@ class SettingsForm(QScrollArea):
             lambda: self._model.set_choices(folder=self.folder.text().strip())
         )
         browse = QToolButton(text="…")
-        browse.setToolTip("Choose the folder")
+        browse.setToolTip("Chooses the folder")
         browse.clicked.connect(lambda _: self._browse())
         row = QHBoxLayout(box)
         row.setContentsMargins(0, 0, 0, 0)
@@ -184,17 +184,17 @@ class SettingsForm(QScrollArea):
             combo.setItemText(
                 0, f"{shown}  (default)" if name == "preset" else f"{shown}  (preset)"
             )
-            with quietly(combo):
+            with blocked_signals(combo):
                 combo.setCurrentIndex(max(0, combo.findData(getattr(choices, name))))
         for name, spin in self._spins.items():
             value = getattr(choices, name)
             spin.setSpecialValueText(f"{getattr(preset, name, 0):,}  (preset)")
-            with quietly(spin):
+            with blocked_signals(spin):
                 spin.setValue(spin.minimum() if value is None else value)
         for name, real in self._reals.items():
-            with quietly(real):
+            with blocked_signals(real):
                 real.setValue(getattr(choices, name))
-        with quietly(self.folder, self.resume, self.viewport):
+        with blocked_signals(self.folder, self.resume, self.viewport):
             self.folder.setText(choices.folder)
             self.folder.setPlaceholderText(str(model.result_folder()))
             self.resume.setChecked(choices.resume)
@@ -202,8 +202,7 @@ class SettingsForm(QScrollArea):
 
 
 def _square(size: object) -> str:
-    """Texels across and down; the sign before them keeps their order where reading goes from right
-    to left."""
+    """`64 x 64`, after a mark that keeps its direction in right-to-left layouts."""
     return f"\u200e{size} x {size}"
 
 

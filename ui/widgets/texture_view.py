@@ -1,4 +1,4 @@
-"""The texture from above: the material, the painted weights over it, or the error by place."""
+"""The texture as a square: the material with the painted weights, or the error by place."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from verdigris.core.hosts.host import NORMAL_WEIGHT
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
-from verdigris.ui.binding import follow
-from verdigris.ui.images import image_of
-from verdigris.ui.model import PanelModel
-from verdigris.ui.weights import LARGEST_WEIGHT, Brush
-from verdigris.ui.widgets.strokes import along
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.paint.weight_map import LARGEST_WEIGHT, Brush
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.drawing import image_of, points_between
 
 WEIGHTS, ERRORS = "weights", "errors"
-# Painted over the material: green where more matters, violet where less does.
+# Green for weights above 1, violet for weights below.
 _MORE, _LESS = (40, 220, 130), (170, 60, 220)
-_MOST_OPAQUE = 170
-# Of a larger map about as many a side are drawn, with every touch of the brush.
+_MAX_ALPHA = 170
+# Larger maps are drawn with about this many texels per side, to keep the brush fast.
 _OVERLAY_TEXELS = 256
-_SMALLEST_ERROR = 1e-6
+_MIN_ERROR = 1e-6
 
 
 class TextureView(QWidget):
-    """A square of uv, v upwards; the brush paints on it."""
+    """The unit square of uv, with v upwards. The brush paints on it."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
         self.brush = Brush()
         self.shows = WEIGHTS
-        self._ground: QImage | None = None
-        self._over: QImage | None = None
+        self._material: QImage | None = None
+        self._overlay: QImage | None = None
         self._errors: QImage | None = None
         self.largest_error = 0.0
         self._pointer: QPointF | None = None
-        self._is_down = False
+        self._is_painting = False
         self._cursor = (0.5, 0.5)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -46,11 +45,11 @@ class TextureView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Texture")
         self.setToolTip(
-            "Paint what matters: drag, or move with the arrows and press Space. Ctrl+Z undoes."
+            "Drag to paint, or move the brush with the arrow keys and press Space. Ctrl+Z undoes."
         )
-        follow(self, model.pictures.changed, self._take_ground)
-        follow(self, model.weights.changed, self._take_weights)
-        follow(self, model.pictures.error_map_changed, self._take_errors)
+        bind(self, model.pictures.changed, self._show_material)
+        bind(self, model.weights.changed, self._show_weights)
+        bind(self, model.pictures.error_map_changed, self._show_errors)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(260, 260)
@@ -59,12 +58,12 @@ class TextureView(QWidget):
         self.shows = layer
         self.update()
 
-    def _take_ground(self) -> None:
-        shown = self._model.pictures.parts.get("texture")
-        self._ground = image_of(shown.pixels) if shown is not None else None
+    def _show_material(self) -> None:
+        picture = self._model.pictures.parts.get("texture")
+        self._material = image_of(picture.pixels) if picture is not None else None
         self.update()
 
-    def _take_weights(self) -> None:
+    def _show_weights(self) -> None:
         weights = self._model.weights.values[::-1]
         rows, columns = (max(1, size // _OVERLAY_TEXELS) for size in weights.shape)
         weights = weights[::rows, ::columns]
@@ -72,15 +71,15 @@ class TextureView(QWidget):
         less = np.clip((NORMAL_WEIGHT - weights) / NORMAL_WEIGHT, 0, 1)
         pixels = np.zeros((*weights.shape, 4), np.uint8)
         pixels[..., :3] = np.where((more >= less)[..., None], _MORE, _LESS)
-        pixels[..., 3] = _MOST_OPAQUE * np.sqrt(np.maximum(more, less))
-        self._over = image_of(pixels)
+        pixels[..., 3] = _MAX_ALPHA * np.sqrt(np.maximum(more, less))
+        self._overlay = image_of(pixels)
         self.update()
 
-    def _take_errors(self) -> None:
+    def _show_errors(self) -> None:
         errors = self._model.pictures.error_map
         self._errors, self.largest_error = None, 0.0
         if errors is not None and errors.ndim == 2:
-            self.largest_error = max(float(np.percentile(errors, 99)), _SMALLEST_ERROR)
+            self.largest_error = max(float(np.percentile(errors, 99)), _MIN_ERROR)
             colours = srgb_from_linear(heat_colours(errors[::-1], self.largest_error))
             self._errors = image_of((colours * 255 + 0.5).astype(np.uint8))
         self.update()
@@ -100,10 +99,10 @@ class TextureView(QWidget):
         if self.shows == ERRORS:
             self._draw_errors(painter, square)
         else:
-            if self._ground is not None:
-                painter.drawImage(square, self._ground)
-            if self._over is not None:
-                painter.drawImage(square, self._over)
+            if self._material is not None:
+                painter.drawImage(square, self._material)
+            if self._overlay is not None:
+                painter.drawImage(square, self._overlay)
             self._draw_brush(painter, square)
         if self.hasFocus():
             painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 1))
@@ -117,7 +116,7 @@ class TextureView(QWidget):
             return
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(square, flags, "The error by place\ncomes with the training")
+        painter.drawText(square, flags, "The error by place\nappears during training")
 
     def _draw_brush(self, painter: QPainter, square: QRectF) -> None:
         place = self._pointer
@@ -147,22 +146,22 @@ class TextureView(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.setFocus()
         if event.button() == Qt.MouseButton.LeftButton and self.shows == WEIGHTS:
-            self._is_down = True
+            self._is_painting = True
             self._pointer = event.position()
             self._model.weights.begin_stroke()
             self._dab_at(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         before, self._pointer = self._pointer, event.position()
-        if self._is_down:
+        if self._is_painting:
             spacing = max(1.0, self.brush.radius * self._square().width() / 2)
-            for place in along(before or self._pointer, self._pointer, spacing):
+            for place in points_between(before or self._pointer, self._pointer, spacing):
                 self._dab_at(place)
         self.update()
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802
-        if self._is_down:
-            self._is_down = False
+        if self._is_painting:
+            self._is_painting = False
             self._model.weights.end_stroke()
 
     def leaveEvent(self, _event: object) -> None:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Reference, neural material and heat map: wiped over each other, side by side, or one alone."""
+"""The viewport: reference, neural material and difference, wiped, side by side, or one alone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from verdigris.core.worker.protocol.commands import PIXELATED_FROM
-from verdigris.ui.binding import follow
-from verdigris.ui.images import image_of
-from verdigris.ui.look import is_dark
-from verdigris.ui.model import PanelModel
-from verdigris.ui.widgets.strokes import along
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import is_dark
+from verdigris.ui.qt.drawing import image_of, points_between
 
 WIPE, SIDE_BY_SIDE = "wipe", "side by side"
 PARTS = ("reference", "neural", "heat")
@@ -21,22 +20,23 @@ MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 _GAP = 4
 _GRIP = 10.0
-# Between the side of a picture and what is written on it.
+# Pixels between the edge of a picture and its label.
 _LABEL_MARGIN = 10
-# Pixels between touches of the brush, at most.
+# The largest distance between two dabs, in pixels.
 _BRUSH_STEP = 6.0
-_DEGREES_A_PIXEL = 0.5
+_DEGREES_PER_PIXEL = 0.5
 _KEY_DEGREES = 10.0
 _ZOOM_STEP = 1.25
-_LARGEST_ZOOM = 256.0
-_SMALLEST, _LARGEST, _LARGEST_ON_GPU = 96, 192, 512
+_MAX_ZOOM = 256.0
+_MIN_SIZE, _MAX_SIZE, _MAX_SIZE_ON_GPU = 96, 192, 512
 
 
 class Viewport(QWidget):
-    """Drag to turn, right drag or Shift for the light, wheel to zoom, middle drag to move."""
+    """Drag turns the shape, right drag or Shift turns the light, the wheel zooms, middle drag
+    moves."""
 
     painted = Signal(float, float)
-    """A brush touches the picture there, 0 to 1 to the right and downwards."""
+    """The brush touches the picture at this point, 0 to 1 to the right and downwards."""
     stroke_ended = Signal()
     mode_changed = Signal()
 
@@ -50,20 +50,20 @@ class Viewport(QWidget):
         self.mode = WIPE
         self.wipe = 0.5
         self.paints = False
-        self._most = _LARGEST
+        self._max_size = _MAX_SIZE
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(200, 160)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Viewport")
         self.setToolTip(
-            "Drag to turn (arrows), right drag to turn the light (Shift with arrows), wheel to "
-            "zoom (+ and -) down to single texels, middle drag to move. Double click or Home to "
-            "see all. The line in the middle wipes (comma and full stop)."
+            "Drag: turn the shape (arrow keys). Right drag: turn the light (Shift + arrow keys). "
+            "Wheel: zoom, down to single texels (+ and -). Middle drag: move. Double click: see "
+            "all (Home). Drag the line in the middle to wipe (comma and full stop)."
         )
-        follow(self, model.pictures.changed, self._take)
-        follow(self, model.view_changed, self.update)
-        follow(self, model.report_changed, self._learn_device)
+        bind(self, model.pictures.changed, self._show_pictures)
+        bind(self, model.view_changed, self.update)
+        bind(self, model.report_changed, self._check_device)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(640, 420)
@@ -76,17 +76,17 @@ class Viewport(QWidget):
 
     # pictures
 
-    def _take(self) -> None:
+    def _show_pictures(self) -> None:
         self._images = {
-            part: (id(shown), image_of(shown.pixels))
-            if self._images.get(part, (0,))[0] != id(shown)
+            part: (id(picture), image_of(picture.pixels))
+            if self._images.get(part, (0,))[0] != id(picture)
             else self._images[part]
-            for part, shown in self._model.pictures.parts.items()
+            for part, picture in self._model.pictures.parts.items()
         }
         self.update()
 
     def _cells(self) -> list[tuple[str, QRectF]]:
-        """Which part is drawn where."""
+        """The parts to draw and their places."""
         area = QRectF(self.rect())
         if self.mode != SIDE_BY_SIDE:
             side = min(area.width(), area.height())
@@ -129,13 +129,13 @@ class Viewport(QWidget):
             return
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(cell, flags, f"{NAMES[part]}\n{self.excuse(part)}")
+        painter.drawText(cell, flags, f"{NAMES[part]}\n{self.placeholder(part)}")
 
-    def excuse(self, part: str) -> str:
-        """Why there is no picture of a part."""
+    def placeholder(self, part: str) -> str:
+        """The text in place of a missing picture."""
         if self._model.is_refused:
             return "cannot be drawn"
-        return "is not there yet" if part == "reference" else "comes with the training"
+        return "not drawn yet" if part == "reference" else "appears during training"
 
     def _draw_wiped(self, painter: QPainter, cell: QRectF) -> None:
         if "neural" not in self._images:
@@ -153,7 +153,7 @@ class Viewport(QWidget):
         self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
         names = (NAMES["reference"], NAMES["neural"])
         widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
-        # the names would cover each other
+        # the labels would overlap
         is_narrow = sum(widths) > cell.width()
         low = Qt.AlignmentFlag.AlignBottom if is_narrow else Qt.AlignmentFlag.AlignTop
         self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
@@ -167,16 +167,16 @@ class Viewport(QWidget):
         height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
     ) -> None:
         text = NAMES[part]
-        shown = self._model.pictures.parts.get(part)
-        if part == "heat" and shown is not None:
-            text += f", bright = {100 * shown.top:g}% or more"
-        # pictures lie alike whichever way is read, and so do their labels; one may be narrower than
+        picture = self._model.pictures.parts.get(part)
+        if part == "heat" and picture is not None:
+            text += f", bright = {100 * picture.top:g}% or more"
+        # pictures and labels do not follow the reading direction; a picture may be narrower than
         # its label
         sides = side | Qt.AlignmentFlag.AlignAbsolute | height
         self._write(painter, text, cell, sides | Qt.TextFlag.TextWordWrap)
 
     def _draw_texel(self, painter: QPainter) -> None:
-        """Tells of the texel under the pointer, or else of the one in the middle."""
+        """Labels the texel under the pointer, or the one in the middle."""
         text = self.texel_text()
         if text:
             sides = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
@@ -185,7 +185,7 @@ class Viewport(QWidget):
             self._write(painter, text, QRectF(self.rect()), sides | wraps)
 
     def texel_text(self) -> str:
-        """What is said of the texel that is pointed at; nothing where none is large enough."""
+        """The position and the colours of that texel. Empty unless texels are drawn as squares."""
         cells = [cell for _, cell in self._cells()]
         pointer = self._pointer
         cell = next((each for each in cells if pointer and each.contains(pointer)), None)
@@ -217,23 +217,23 @@ class Viewport(QWidget):
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         painter.drawText(room, flags, text)
 
-    # what the hand does
+    # mouse and keyboard
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Asks for as many pixels as there is room for, within what the device can draw."""
+        """Requests pictures of the size of the viewport, limited by the speed of the device."""
         side = self._cells()[0][1].width() * self.devicePixelRatioF()
-        wanted = int(min(self._most, max(_SMALLEST, side))) // 16 * 16
-        self._model.look(size=wanted)
+        size = int(min(self._max_size, max(_MIN_SIZE, side))) // 16 * 16
+        self._model.set_view(size=size)
 
-    def _learn_device(self) -> None:
-        """A graphics card draws larger pictures; whether one does is known with a report."""
-        most = _LARGEST_ON_GPU if self._model.trainer == "tensor" else _LARGEST
-        if most != self._most:
-            self._most = most
+    def _check_device(self) -> None:
+        """Allows larger pictures on a graphics card, which is known when a material is open."""
+        largest = _MAX_SIZE_ON_GPU if self._model.trainer == "tensor" else _MAX_SIZE
+        if largest != self._max_size:
+            self._max_size = largest
             self._fit()
         self.update()
 
@@ -279,17 +279,17 @@ class Viewport(QWidget):
             self.wipe = min(1.0, max(0.0, (place.x() - cell.left()) / cell.width()))
             self.update()
         elif self._drag == "paint":
-            for touched in along(place - step, place, _BRUSH_STEP):
+            for touched in points_between(place - step, place, _BRUSH_STEP):
                 self._touch(touched)
         elif self._drag == "turn":
-            self._turn(step.x() * _DEGREES_A_PIXEL, step.y() * _DEGREES_A_PIXEL)
+            self._turn(step.x() * _DEGREES_PER_PIXEL, step.y() * _DEGREES_PER_PIXEL)
         elif self._drag == "light":
-            self._turn_light(step.x() * _DEGREES_A_PIXEL, step.y() * _DEGREES_A_PIXEL)
+            self._turn_light(step.x() * _DEGREES_PER_PIXEL, step.y() * _DEGREES_PER_PIXEL)
         elif self._drag == "move":
             side = self._cell_at(place).width()
             view = self._model.view
             scale = 2 / side / view.zoom
-            self._model.look(x=view.x - step.x() * scale, y=view.y + step.y() * scale)
+            self._model.set_view(x=view.x - step.x() * scale, y=view.y + step.y() * scale)
 
     def leaveEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().leaveEvent(event)
@@ -337,7 +337,7 @@ class Viewport(QWidget):
             super().keyPressEvent(event)
 
     def see_all(self) -> None:
-        self._model.look(turn=0.0, pitch=0.0, zoom=1.0, x=0.0, y=0.0)
+        self._model.set_view(turn=0.0, pitch=0.0, zoom=1.0, x=0.0, y=0.0)
 
     def _touch(self, place: QPointF) -> None:
         cell = self._cell_at(place)
@@ -348,7 +348,7 @@ class Viewport(QWidget):
     def _turn(self, across: float, down: float) -> None:
         view = self._model.view
         pitch = min(90.0, max(-90.0, view.pitch + down))
-        self._model.look(turn=(view.turn + across + 180) % 360 - 180, pitch=pitch)
+        self._model.set_view(turn=(view.turn + across + 180) % 360 - 180, pitch=pitch)
 
     def _turn_light(self, across: float, down: float) -> None:
         x, y, z = self._model.view.light
@@ -358,12 +358,12 @@ class Viewport(QWidget):
         turn = math.atan2(x, z) + math.radians(across)
         level = math.cos(height)
         light = (level * math.sin(turn), math.sin(height), level * math.cos(turn))
-        self._model.look(light=light)
+        self._model.set_view(light=light)
 
     def _zoom(self, factor: float, place: QPointF | None = None) -> None:
-        """Keeps what is under the pointer where it is."""
+        """Zooms around the pointer."""
         view = self._model.view
-        zoom = min(_LARGEST_ZOOM, max(1.0, view.zoom * factor))
+        zoom = min(_MAX_ZOOM, max(1.0, view.zoom * factor))
         x, y = view.x, view.y
         if place is not None:
             cell = self._cell_at(place)
@@ -372,4 +372,4 @@ class Viewport(QWidget):
             x += away_x * (1 / view.zoom - 1 / zoom)
             y += away_y * (1 / view.zoom - 1 / zoom)
         limit = 1 - 1 / zoom
-        self._model.look(zoom=zoom, x=min(limit, max(-limit, x)), y=min(limit, max(-limit, y)))
+        self._model.set_view(zoom=zoom, x=min(limit, max(-limit, x)), y=min(limit, max(-limit, y)))

@@ -1,4 +1,4 @@
-"""Maya loads this file: it registers the command and builds the shelf, and nothing else."""
+"""The plug-in that Maya loads: it registers the command and builds the shelf."""
 
 from maya import cmds
 from maya.api import OpenMaya as om
@@ -8,16 +8,16 @@ VENDOR = "Verdigris"
 
 
 def maya_useNewAPI():  # noqa: N802 - Maya looks for this name
-    """Tells Maya that this plug-in speaks the second version of its API."""
+    """Marks this plug-in as one of Maya's Python API 2.0."""
 
 
 class OpenPanel(om.MPxCommand):
     """The command `verdigris` opens the panel."""
 
     def doIt(self, _arguments):  # noqa: N802 - Maya calls this name
-        from verdigris.plugins.maya import panel
+        from verdigris.plugins.maya import docked_panel
 
-        panel.show()
+        docked_panel.show()
 
 
 def make_command():
@@ -37,7 +37,7 @@ def initializePlugin(plugin):  # noqa: N802 - Maya calls this name
 def uninitializePlugin(plugin):  # noqa: N802 - Maya calls this name
     om.MFnPlugin(plugin).deregisterCommand(COMMAND)
     if not cmds.about(batch=True):
-        from verdigris.plugins.maya import panel, shelf
+        from verdigris.plugins.maya import docked_panel, shelf
 
-        panel.close()
+        docked_panel.close()
         shelf.remove()

@@ -138,7 +138,7 @@ def test_a_karma_node_is_refused_by_name(host, houdini):
 
 def test_a_stage_that_does_not_cook_is_named(host, houdini):
     houdini.stages[LIBRARY] = "broken"
-    with pytest.raises(HostError, match="/stage/materials: does not cook: Error: cook failed"):
+    with pytest.raises(HostError, match="/stage/materials does not cook: Error: cook failed"):
         host.materials()
 
 
@@ -153,7 +153,7 @@ def test_selected_lops_come_instead_of_what_is_shown(host, houdini, tmp_path):
 
 def test_an_unsaved_scene_says_so(host):
     assert host.scene_file() is None
-    assert "never saved" in host.document(by_name(host, "nested")).notes[-1]
+    assert "not saved" in host.document(by_name(host, "nested")).notes[-1]
 
 
 def test_faces_of_a_subset_are_meshes_of_its_material(host):
@@ -207,7 +207,7 @@ def test_painting_on_a_stage_or_without_a_window_is_refused_with_the_remedy(harn
     with pytest.raises(HostError, match="paint the attribute 'verdigris_weights' on the SOP"):
         harness.host.start_painting(f"{LIBRARY}:/plate")
     harness.houdini.window = False
-    with pytest.raises(HostError, match="no window to paint in"):
+    with pytest.raises(HostError, match="no window for the brush"):
         harness.host.start_painting(PLATE)
 
 
@@ -313,7 +313,7 @@ def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, t
 def test_a_node_inside_a_locked_asset_is_refused_and_nothing_changes(harness, tmp_path):
     harness.houdini.nodes["/mat/gold"]["locked"] = True
     before = harness.snapshot()
-    with pytest.raises(HostError, match="/mat/gold: is inside a locked asset"):
+    with pytest.raises(HostError, match="/mat/gold is inside a locked asset"):
         harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg"))
     assert harness.snapshot() == before
 
@@ -323,7 +323,7 @@ def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_pa
     harness.houdini.undo_stack.append(("the artist's own step", None))
     before = harness.snapshot()
     harness.houdini.refuses = {call}
-    with pytest.raises(HostError, match="Houdini refused"):
+    with pytest.raises(HostError, match="Houdini reports"):
         harness.host.attach(by_name(harness.host, "nested"), BakedResult(tmp_path / "a.vdg"))
     assert harness.snapshot() == before
     assert [name for name, _ in harness.houdini.undo_stack] == ["the artist's own step"]
@@ -331,9 +331,9 @@ def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_pa
 
 def test_a_scene_that_is_no_scene_is_refused(host, tmp_path):
     (tmp_path / "bad.hip").write_text("broken")
-    with pytest.raises(HostError, match=r"bad\.hip: Houdini cannot open it: not a hip file"):
+    with pytest.raises(HostError, match=r"Houdini cannot open .*bad\.hip: not a hip file"):
         host.open_scene(tmp_path / "bad.hip")
-    with pytest.raises(HostError, match="there is no such scene"):
+    with pytest.raises(HostError, match="does not exist"):
         host.open_scene(tmp_path / "none.hip")
 
 

@@ -38,12 +38,12 @@ def test_the_bake_tool_brings_the_panel_to_the_front_or_says_why_not(houdini):
     assert houdini.panels == ["Verdigris", "front"]
     houdini.interfaces.clear()
     module("actions").bake()
-    assert "has not read Verdigris' panel" in houdini.dialogs[0]
+    assert "has not loaded the panel" in houdini.dialogs[0]
 
 
 def test_painting_without_an_object_tells_the_artist_to_select_one(houdini):
     module("actions").paint()
-    assert houdini.dialogs == ["no object is selected: select the object to paint on"]
+    assert houdini.dialogs == ["no object is selected: select an object to paint on"]
 
 
 def test_the_batch_tool_bakes_the_saved_scene_in_a_hython_of_its_own(
@@ -81,7 +81,7 @@ def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path)
     interpreter = module("interpreter")
     monkeypatch.setattr(interpreter.sys, "platform", "linux")
     monkeypatch.setenv("HFS", str(tmp_path))
-    with pytest.raises(HostError, match="there is no such file: run hython by hand"):
+    with pytest.raises(HostError, match="does not exist: run hython by hand"):
         interpreter.hython()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hython").write_text("")
@@ -89,13 +89,13 @@ def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path)
 
 
 def test_the_selftest_walks_every_call_and_writes_a_report(houdini, tmp_path):
-    common = importlib.import_module("verdigris.plugins.common.selftest")
+    common = importlib.import_module("verdigris.plugins.common.host_test")
     selftest, gold = module("selftest"), tmp_path / "gold.usda"
     gold.write_text(GOLD)
     houdini.stages["/mat/scratch"] = str(gold)
     houdini.geometries["/obj/scratch/grid"] = fake_houdini.plate()
     houdini.window = False
-    report = common.walk(module("batch").start, selftest.make_scratch)
+    report = common.run_selftest(module("batch").start, selftest.make_scene)
     code = common.finish(report, tmp_path / "report.json")
     found = json.loads((tmp_path / "report.json").read_text())
     outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}

@@ -100,7 +100,7 @@ def test_a_document_that_is_a_link_is_written_by_lookdevx(maya):
     stack = maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]
     text = host.document(by_name(host, "Plain")).text
     stack["documents"] = json.dumps([{"name": "document1", "document": ""}])
-    with pytest.raises(HostError, match="'document1' is not loaded: load it in LookdevX first"):
+    with pytest.raises(HostError, match="'document1' is not loaded: load it in LookdevX"):
         host.document(by_name(host, "Standard_Surface1"))
     maya.lookdevx_writes["document1"] = ""
     with pytest.raises(HostError, match=r"did not export 'document1': export it as \.mtlx"):
@@ -127,7 +127,7 @@ def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
 def test_a_shader_of_mayas_own_that_is_on_no_mesh_is_refused_with_the_remedy(maya):
     host = open_scene(maya, "stack.ma")
     add_native(maya, [])
-    with pytest.raises(HostError, match=r"is on no mesh.* assign it to a mesh"):
+    with pytest.raises(HostError, match="is not assigned to a mesh: assign it"):
         host.document(by_name(host, "standardSurface2"))
 
 
@@ -143,7 +143,7 @@ def test_a_maya_usd_without_its_python_is_named(maya, monkeypatch):
     host = open_scene(maya, "stack.ma")
     add_native(maya, [SHAPE])
     monkeypatch.setitem(sys.modules, "pxr", None)
-    with pytest.raises(HostError, match="standardSurface2: maya-usd is loaded, and its Python is"):
+    with pytest.raises(HostError, match="the Python package of maya-usd is missing"):
         host.document(by_name(host, "standardSurface2"))
 
 
@@ -165,7 +165,7 @@ def test_an_unsaved_scene_says_where_its_textures_are_looked_for(maya, tmp_path)
     maya.path, maya.project = "", tmp_path.as_posix()
     found = host.document(by_name(host, "Plate"))
     assert host.scene_file() is None
-    assert "never saved" in found.notes[0]
+    assert "not saved" in found.notes[0]
     assert found.search == (tmp_path, tmp_path / "sourceimages")
 
 
@@ -246,7 +246,7 @@ def test_a_mesh_without_uvs_is_refused_with_the_remedy(maya, counts, message):
 def test_a_locked_node_is_refused_and_nothing_changes(harness, tmp_path):
     harness.maya.nodes["Standard_Surface1"]["locked"] = True
     before = harness.snapshot()
-    with pytest.raises(HostError, match="Standard_Surface1: is locked: unlock it"):
+    with pytest.raises(HostError, match="Standard_Surface1 is locked: unlock it"):
         harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg"))
     assert harness.snapshot() == before and harness.maya.undo_stack == []
 
@@ -257,7 +257,7 @@ def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_pa
     before = harness.snapshot()
     harness.maya.refuses = {command}
     result = BakedResult(tmp_path / "a.vdg", {"base_color": tmp_path / "c.png"})
-    with pytest.raises(HostError, match="Maya refused"):
+    with pytest.raises(HostError, match="Maya reports"):
         harness.host.attach(harness.first, result)
     assert harness.snapshot() == before
     assert [name for name, _ in harness.maya.undo_stack] == ["the artist's own step"]
@@ -408,18 +408,18 @@ def test_painting_twice_keeps_what_was_painted_and_starts_the_brush(harness):
 
 def test_without_a_window_painting_is_refused_with_the_remedy(harness):
     harness.maya.batch = True
-    with pytest.raises(HostError, match="no window to paint in: paint in the panel"):
+    with pytest.raises(HostError, match="no window for the brush: paint in the panel"):
         harness.host.start_painting(SHAPE)
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("{", "not a list that this version knows"),
-        ('[{"document": "AAAA"}]', "not a list that this version knows"),
-        ('[{"name": "a", "document": "!!"}]', "document 'a': is damaged"),
-        ('[{"name": "a", "document": "AAAAAXicAwAAAAAB"}]', "0 bytes where 1 are announced"),
-        ('[{"name": "a", "document": "f////wAA"}]', "would be 2047 MB; at most 64"),
+        ("{", "list of documents cannot be read"),
+        ('[{"document": "AAAA"}]', "list of documents cannot be read"),
+        ('[{"name": "a", "document": "!!"}]', "document 'a' is damaged"),
+        ('[{"name": "a", "document": "AAAAAXicAwAAAAAB"}]', "0 bytes instead of 1"),
+        ('[{"name": "a", "document": "f////wAA"}]', "has 2047 MB; the limit is 64 MB"),
     ],
 )
 def test_a_damaged_stack_is_refused_with_the_remedy(maya, value, message):
@@ -432,7 +432,7 @@ def test_a_damaged_stack_is_refused_with_the_remedy(maya, value, message):
 def test_a_stack_that_is_gone_is_named(maya):
     host = open_scene(maya, "stack.ma")
     gone = HostMaterial("|gone|goneShape,%document1%gold", "gold", "LookdevX document")
-    with pytest.raises(HostError, match=r"\|gone\|goneShape: is not in the scene"):
+    with pytest.raises(HostError, match=r"\|gone\|goneShape is not in the scene"):
         host.document(gone)
 
 

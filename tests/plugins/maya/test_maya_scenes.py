@@ -125,7 +125,7 @@ def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told
     harness.host.open_scene(path)
     assert [each.name for each in harness.host.materials()][:2] == ["Standard_Surface1", "Plate"]
     warning = harness.host.scene_warnings()[0]
-    assert warning.startswith(f"{path}: Maya has opened it with errors: Errors have occurred")
+    assert warning.startswith(f"Maya opened {path} with errors: Errors have occurred")
     harness.maya.refuses.clear()
     harness.host.open_scene(path)
     assert not any("with errors" in each for each in harness.host.scene_warnings())
@@ -133,5 +133,5 @@ def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told
 
 def test_a_scene_that_cannot_be_read_is_refused_also_where_it_was_open_before(harness):
     harness.maya.refuses.add("open")
-    with pytest.raises(HostError, match=r"stack\.ma: Maya cannot open it: Cannot read the file"):
+    with pytest.raises(HostError, match=r"Maya cannot open .*stack\.ma: Cannot read the file"):
         harness.host.open_scene(DATA / "stack.ma")

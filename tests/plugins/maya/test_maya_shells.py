@@ -61,7 +61,7 @@ def test_every_button_has_an_icon_and_runs_an_action_that_exists(maya):
 
 
 def test_the_panel_is_docked_once_and_comes_back_with_the_workspace(maya):
-    panel = module("panel")
+    panel = module("docked_panel")
     panel.show()
     control = maya.controls["verdigrisPanel"]
     assert control["dock"] == ("right", True)
@@ -75,7 +75,7 @@ def test_the_panel_is_docked_once_and_comes_back_with_the_workspace(maya):
 
 def test_painting_without_a_mesh_tells_the_artist_to_select_one(maya):
     module("actions").paint()
-    assert maya.dialogs == ["no mesh is selected: select the mesh to paint on"]
+    assert maya.dialogs == ["no mesh is selected: select a mesh to paint on"]
 
 
 def test_the_batch_button_wants_a_saved_scene(maya):
@@ -111,9 +111,9 @@ def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatc
 
 def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsys):
     selftest = module("selftest")
-    common = importlib.import_module("verdigris.plugins.common.selftest")
+    common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.project = str(tmp_path)
-    report = common.walk(module("batch").start, selftest.make_scratch)
+    report = common.run_selftest(module("batch").start, selftest.make_scene)
     file = tmp_path / "report.json"
     code = common.finish(report, file)
     found = json.loads(file.read_text())
@@ -127,9 +127,9 @@ def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsy
 
 
 def test_a_step_that_breaks_is_in_the_report_and_does_not_end_it(maya, tmp_path):
-    common = importlib.import_module("verdigris.plugins.common.selftest")
+    common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.refuses = {"connectAttr"}
-    report = common.walk(module("batch").start, module("selftest").make_scratch)
+    report = common.run_selftest(module("batch").start, module("selftest").make_scene)
     assert common.finish(report, tmp_path / "report.json") == 1
     broken = [step for step in report.steps if step.outcome == "failed"]
     assert broken[0].name == "make the scratch scene"

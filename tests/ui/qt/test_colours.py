@@ -1,0 +1,92 @@
+"""Contrast in palettes like those of the applications."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtGui import QColor, QPalette
+
+from verdigris.ui.qt.colours import colours_for, contrast, dark_palette
+
+ROLE, GROUP = QPalette.ColorRole, QPalette.ColorGroup
+SURFACES = {ROLE.Text: ROLE.Base, ROLE.WindowText: ROLE.Window, ROLE.ButtonText: ROLE.Button}
+
+
+def palette_of(window, base, button, text, faded):
+    palette = QPalette(QColor(button), QColor(window))
+    for role, colour in (
+        *((ROLE.Base, base), (ROLE.Text, text), (ROLE.WindowText, text)),
+        *((ROLE.ButtonText, text), (ROLE.PlaceholderText, faded)),
+    ):
+        palette.setColor(role, QColor(colour))
+    for role in SURFACES:
+        palette.setColor(GROUP.Disabled, role, QColor(faded))
+    return palette
+
+
+PALETTES = {
+    "like Maya": ("#444444", "#2b2b2b", "#5d5d5d", "#bbbbbb", "#707070"),
+    "like Houdini": ("#3a3a3a", "#222222", "#4c4c4c", "#cccccc", "#4f4f4f"),
+    "light": ("#efefef", "#ffffff", "#efefef", "#000000", "#e0e0e0"),
+}
+
+
+@pytest.fixture
+def wear(qapp):
+    """Changes the palette of the application."""
+
+    def change(palette):
+        qapp.setPalette(palette)
+        qapp.processEvents()
+
+    before = qapp.palette()
+    yield change
+    change(before)
+
+
+@pytest.fixture
+def quiet(make_panel, document):
+    return make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
+
+
+def test_contrast_is_the_wcag_ratio():
+    assert contrast(QColor("black"), QColor("white")) == pytest.approx(21)
+    # the lightest grey that WCAG accepts on white
+    assert contrast(QColor("#767676"), QColor("white")) == pytest.approx(4.54, abs=0.005)
+    assert contrast(QColor("#777777"), QColor("white")) < 4.5
+
+
+@pytest.mark.parametrize("colours", PALETTES.values(), ids=PALETTES)
+def test_disabled_controls_stay_readable(colours, wear, quiet):
+    wear(palette_of(*colours))
+    for child in (quiet, quiet.status.transport.start, quiet.settings.folder):
+        palette = child.palette()
+        for role, surface in SURFACES.items():
+            ground = palette.color(surface)
+            faded = contrast(palette.color(GROUP.Disabled, role), ground)
+            assert 2.8 <= faded < contrast(palette.color(GROUP.Active, role), ground)
+    # hints in empty fields
+    palette = quiet.settings.folder.palette()
+    for group in (GROUP.Active, GROUP.Disabled):
+        hint = palette.color(group, ROLE.PlaceholderText)
+        assert contrast(hint, palette.color(ROLE.Base)) >= 2.8
+
+
+def test_text_of_low_contrast_is_not_faded(wear, quiet):
+    wear(palette_of("#444444", "#444444", "#444444", "#666666", "#444444"))
+    assert quiet.palette().color(GROUP.Disabled, ROLE.WindowText) == QColor("#666666")
+
+
+def test_messages_follow_a_change_of_palette(wear, quiet):
+    model, text = quiet.model, quiet.banner.text
+    wear(palette_of(*PALETTES["light"]))
+    model.notices.add("warning", "The material is constant.")
+    model.set_choices(target_error=0.5)
+    model.bake.handle({"event": "errors", "step": 1, "log_mae": 0.1, "smape": 0.1})
+    wear(dark_palette())
+    ground = quiet.palette().color(ROLE.Window)
+    assert contrast(QColor(text.styleSheet().split()[1].rstrip(";")), ground) > 4.5
+    assert colours_for(quiet).middling.name() in text.styleSheet()
+    assert colours_for(quiet).good.name() in quiet.learning.figures.error.styleSheet()

@@ -1,0 +1,1 @@
+"""The state of the panel and its connection to the worker, without Qt."""

@@ -1,0 +1,77 @@
+"""The settings of a bake that the panel offers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.worker.protocol.commands import Start
+
+_BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
+
+
+@dataclass(frozen=True)
+class BakeChoices:
+    """The artist's choices. None keeps the value of the preset."""
+
+    preset: str = ""
+    """draft for a first look, standard for use, final for shipping. The default depends on the
+    device."""
+
+    resolution: int | None = None
+    network: str | None = None
+    activation: str | None = None
+    iterations: int | None = None
+    batch: int | None = None
+    candidates: int | None = None
+    seed: int | None = None
+
+    target_error: float = 0.0
+    """Training stops when the error on held-out samples falls below this value. 0 turns this
+    off."""
+
+    time_limit: float = 0.0
+    """The training time in seconds. The schedule is fitted into it. 0 sets no limit."""
+
+    folder: str = ""
+    """The folder of the result. The default is the folder 'neural' next to the scene."""
+
+    viewport_textures: bool = False
+    """Also fits plain textures, for viewports that cannot show a neural material. In Maya and
+    Houdini, a material with these textures is added to the scene."""
+
+    resume: bool = False
+    """Continues from the last checkpoint in the folder, if there is one of the same bake."""
+
+    def changes(self) -> dict[str, Any]:
+        """The fields of BakeSettings that differ from the preset."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name in _BAKE_FIELDS and value is not None
+        }
+
+    def settings(self, trainer: str) -> BakeSettings:
+        """The settings of a bake with this trainer."""
+        preset = require_settings(self.preset or default_preset(trainer), trainer)
+        return preset.changed(self.changes())
+
+    def start(self, folder: str, name: str = "") -> Start:
+        """The command that starts a bake, with the folder and the name of the result."""
+        return Start(
+            folder=folder,
+            name=name,
+            preset=self.preset,
+            changes=self.changes(),
+            resume=self.resume,
+            time_limit=self.time_limit,
+            target_error=self.target_error,
+            viewport_textures=self.viewport_textures,
+        )
+
+    def with_values(self, values: dict[str, Any]) -> BakeChoices:
+        """The choices with some fields changed. Unknown names are ignored."""
+        known = {field.name for field in fields(self)}
+        return replace(self, **{name: value for name, value in values.items() if name in known})

@@ -1,0 +1,123 @@
+"""The state of the panel, and the actions that are possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
+from verdigris.ui.model import states
+from verdigris.ui.model.bake_log import BakeLog
+from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.scene_meshes import SceneMeshes
+from verdigris.ui.model.worker_pictures import Pictures
+from verdigris.ui.paint.scene_paint import ScenePaint
+from verdigris.ui.paint.weight_map import WeightMap
+from verdigris.ui.paint.weight_owners import WeightOwners
+from verdigris.ui.signals.notices import Notices
+from verdigris.ui.signals.signal import Signal
+
+
+class PanelState:
+    """Everything that widgets show. A signal says which part has changed."""
+
+    def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
+        self.host = host
+        self._make_client = make_client
+        self._client: WorkerClient | None = None
+        self._after_open: Callable[[], None] | None = None
+        self._document: HostDocument | None = None
+        self._weights_sent = 0.0
+        self._weights_changed = False
+        self._has_run = False
+        self._is_outdated = False
+        """The worker has not opened the chosen material yet."""
+        self.state = IDLE
+        self.doing = ""
+        """What the worker does at the moment, if it is not baking."""
+        self.pending = ""
+        """The action that was sent to the worker and is not answered yet."""
+        self.health = Health(WELL)
+        self.materials: tuple[HostMaterial, ...] = ()
+        self.current: HostMaterial | None = None
+        self.report: Mapping[str, Any] | None = None
+        self.trainer = ""
+        self.device = ""
+        self.choices = BakeChoices()
+        self.bake = BakeLog()
+        self.forecast: Mapping[str, Any] | None = None
+        self.view = commands.View()
+        self.focus = commands.Focus()
+        self.pictures = Pictures()
+        self.weights = WeightMap()
+        self.notices = Notices()
+        self.meshes = SceneMeshes(host, self.notices)
+        self._paint = ScenePaint(host, self.weights, self.notices)
+        self._owners = WeightOwners(host, self.weights, self.notices)
+
+        self.state_changed = Signal()
+        self.health_changed = Signal()
+        self.materials_changed = Signal()
+        self.report_changed = Signal()
+        self.choices_changed = Signal()
+        self.forecast_changed = Signal()
+        self.view_changed = Signal()
+        self.focus_changed = Signal()
+
+    def can(self, action: str) -> bool:
+        """Whether an action is possible now."""
+        if self.pending or not states.allows(self.state, action):
+            return False
+        if action == states.START:
+            is_ready = self.report is not None and not self.is_refused
+            return is_ready and self.health.state != GONE
+        if action == states.FINISH and not self.has_trained:
+            return False
+        return self.health.state != GONE
+
+    @property
+    def has_trained(self) -> bool:
+        """Whether a step is done. The worker keeps no result without one."""
+        return self.bake.progress.step > 0
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the material cannot be baked. The report has the reason."""
+        return self.report is not None and bool(self.report.get("problem"))
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in states.BUSY
+
+    @property
+    def can_recover(self) -> bool:
+        """Whether the worker is lost and can be replaced."""
+        is_lost = self.health.state in (GONE, SILENT) or (self.state == FAILED and self._has_run)
+        return is_lost and self.current is not None
+
+    @property
+    def can_forecast(self) -> bool:
+        return self.can(states.START) and not self.doing
+
+    def _read_materials(self) -> None:
+        """Lists the materials of the scene. The chosen material may have a new name."""
+        self.materials = self.host.materials()
+        if self.current is not None and self.current not in self.materials:
+            self.current = self._owners.find_renamed(self.current, self.materials) or self.current
+
+    def _send(self, command: commands.Command) -> None:
+        if self._client is not None:
+            self._client.send(command)
+
+    def _set_health(self, health: Health) -> None:
+        if health != self.health:
+            self.health = health
+            self.health_changed.emit()
+            self.state_changed.emit()
+
+    def _set_state(self, state: str, doing: str = "") -> None:
+        self.state, self.doing = state, doing
+        self.state_changed.emit()

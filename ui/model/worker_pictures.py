@@ -1,0 +1,110 @@
+"""The pictures that the worker sends, and the texels in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verdigris.ui.signals.signal import Signal
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The pixels and facts of a picture."""
+
+    pixels: Any
+    view: int
+    """The number of the view that it shows."""
+    step: int
+    sharp: float
+    """Its size as a share of the requested size."""
+    top: float
+    """The error that has the brightest colour in the difference."""
+
+
+@dataclass(frozen=True)
+class Texel:
+    """A texel under the pointer, where texels are drawn as squares."""
+
+    uv: tuple[float, float]
+    """The uv under the pointer."""
+    column: int
+    row: int
+    """Counted from v = 0."""
+    across: int
+    """Texels per side of the texture."""
+    colours: Mapping[str, tuple[int, int, int]]
+    """Colours by picture: `reference`, and `neural` if there is one."""
+
+
+class Pictures:
+    """The latest `reference`, `neural`, `heat` and `texture` pictures, and the map of errors."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, Picture] = {}
+        self.error_map: Any = None
+        self.changed = Signal()
+        self.error_map_changed = Signal()
+        self._places: Any = None
+        self._places_view = self._texels = 0
+
+    def clear(self) -> None:
+        """Drops all pictures, for another material."""
+        self.parts.clear()
+        self._places = None
+        self.changed.emit()
+        self.clear_errors()
+
+    def clear_errors(self) -> None:
+        """Drops the map of errors, for another bake."""
+        self.error_map = None
+        self.error_map_changed.emit()
+
+    def handle(self, event: Mapping[str, Any], pixels: Any) -> None:
+        """Handles an event that carries an array."""
+        kind = event.get("event")
+        if kind == "picture" and pixels.ndim == 3:
+            self.parts[str(event.get("part"))] = Picture(
+                pixels,
+                int(event.get("view", 0)),
+                int(event.get("step", 0)),
+                float(event.get("sharp", 1.0)),
+                float(event.get("top", 0.0)),
+            )
+            self.changed.emit()
+        elif kind == "places":
+            self._places = pixels
+            self._places_view = int(event.get("view", 0))
+            self._texels = int(event.get("texels", 0))
+            self.changed.emit()
+        elif kind == "errormap":
+            self.error_map = pixels
+            self.error_map_changed.emit()
+
+    def uv_at(self, x: float, y: float) -> tuple[float, float] | None:
+        """The uv of the surface at a point of the picture, 0 to 1 to the right and downwards."""
+        places = self._places
+        if places is None or places.ndim != 3 or not (0 <= x < 1 and 0 <= y < 1):
+            return None
+        height, width = places.shape[:2]
+        u, v = places[int(y * height), int(x * width)]
+        return (float(u), float(v)) if np.isfinite(u) and np.isfinite(v) else None
+
+    def texel_at(self, x: float, y: float, view: int) -> Texel | None:
+        """The texel at a point of this view. None unless texels are drawn as squares."""
+        uv = self.uv_at(x, y)
+        if uv is None or not self._texels or self._places_view != view:
+            return None
+        column, row = (math.floor(each * self._texels) % self._texels for each in uv)
+        colours = {}
+        for part in ("reference", "neural"):
+            picture = self.parts.get(part)
+            if picture is not None and picture.view == view:
+                height, width = picture.pixels.shape[:2]
+                red, green, blue = picture.pixels[int(y * height), int(x * width)]
+                colours[part] = (int(red), int(green), int(blue))
+        return Texel(uv, column, row, self._texels, colours)

@@ -1,0 +1,1 @@
+"""Painted weights: the map, its owners, and the paint of the scene. Without Qt."""

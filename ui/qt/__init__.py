@@ -1,0 +1,1 @@
+"""General Qt parts: binding, keys, colours, layouts and small widgets."""

@@ -1,0 +1,134 @@
+"""The colours that the panel adds to a light or a dark palette of its host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QWidget
+
+_DARK_BELOW = 128
+# Disabled text keeps this contrast if the palette itself has it.
+_MIN_CONTRAST = 2.8
+# In percent of the background.
+_MAX_FADE = 60
+_BACKGROUND_OF = {
+    QPalette.ColorRole.Text: QPalette.ColorRole.Base,
+    QPalette.ColorRole.WindowText: QPalette.ColorRole.Window,
+    QPalette.ColorRole.ButtonText: QPalette.ColorRole.Button,
+}
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Colours that are readable on the window's background and differ from each other."""
+
+    good: QColor
+    middling: QColor
+    bad: QColor
+    raw: QColor
+    """The raw loss."""
+    smooth: QColor
+    """The smoothed loss."""
+    error: QColor
+    target: QColor
+
+
+def is_dark(widget: QWidget) -> bool:
+    return widget.palette().color(QPalette.ColorRole.Window).lightness() < _DARK_BELOW
+
+
+def colours_for(widget: QWidget) -> Colours:
+    """The colours for the present palette of a widget."""
+    if is_dark(widget):
+        return Colours(
+            QColor("#7fd6a4"),
+            QColor("#e8c268"),
+            QColor("#ff8f80"),
+            QColor(110, 150, 200, 160),
+            QColor("#6fb1ff"),
+            QColor("#e8c268"),
+            QColor("#7fd6a4"),
+        )
+    return Colours(
+        QColor("#11734a"),
+        QColor("#8a5a00"),
+        QColor("#b3261e"),
+        QColor(60, 100, 170, 90),
+        QColor("#1455b0"),
+        QColor("#8a5a00"),
+        QColor("#11734a"),
+    )
+
+
+def keep_readable(widget: QWidget) -> None:
+    """Raises the contrast of disabled text and of hints in empty fields, which some palettes fade
+    too much: settings are disabled during a bake but still read. Call it again when the palette
+    changes."""
+    present, palette = widget.palette(), QPalette()
+    for role, ground in _BACKGROUND_OF.items():
+        faded = _faded(present.color(role), present.color(ground))
+        palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
+    hint = _faded(present.color(QPalette.ColorRole.Text), present.color(QPalette.ColorRole.Base))
+    palette.setColor(QPalette.ColorRole.PlaceholderText, hint)
+    if palette.resolve(present) != present:
+        widget.setPalette(palette)
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """The WCAG 2 contrast ratio of two colours, 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
+    shares = (colour.redF(), colour.greenF(), colour.blueF())
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _faded(text: QColor, ground: QColor) -> QColor:
+    """The text colour, faded as far as the contrast allows."""
+    for percent in range(_MAX_FADE, 0, -5):
+        mixed = [
+            round((percent * under + (100 - percent) * over) / 100)
+            for over, under in zip(text.getRgb()[:3], ground.getRgb()[:3], strict=True)
+        ]
+        if contrast(QColor(*mixed), ground) >= _MIN_CONTRAST:
+            return QColor(*mixed)
+    return text
+
+
+def dark_palette() -> QPalette:
+    """A dark palette, for screenshots and tests."""
+    palette = QPalette()
+    window, base, text = QColor("#2b2d30"), QColor("#1f2123"), QColor("#dfe1e5")
+    dim, accent = QColor("#7d8187"), QColor("#3d7fd0")
+    role = QPalette.ColorRole
+    for each, colour in (
+        (role.Window, window),
+        (role.WindowText, text),
+        (role.Base, base),
+        (role.AlternateBase, window),
+        (role.ToolTipBase, base),
+        (role.ToolTipText, text),
+        (role.Text, text),
+        (role.Button, QColor("#3a3d41")),
+        (role.ButtonText, text),
+        (role.BrightText, QColor("#ff8f80")),
+        (role.Link, QColor("#6fb1ff")),
+        (role.Highlight, accent),
+        (role.HighlightedText, QColor("#ffffff")),
+        (role.PlaceholderText, dim),
+        (role.Mid, QColor("#45484d")),
+        (role.Light, QColor("#4a4d52")),
+        (role.Midlight, QColor("#404347")),
+        (role.Dark, QColor("#1a1b1d")),
+        (role.Shadow, QColor("#101112")),
+    ):
+        palette.setColor(each, colour)
+    for each in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, each, dim)
+    return palette

@@ -1,0 +1,64 @@
+"""Messages for the artist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from verdigris.ui.signals.signal import Signal
+
+INFO, WARNING, ERROR = "info", "warning", "error"
+# A notice that repeats one of the last three replaces it.
+_REPEAT_WINDOW = 3
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One message."""
+
+    severity: str
+    text: str
+
+
+def capitalise(text: str) -> str:
+    """Makes the first letter a capital and leaves the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+class Notices(Sequence[Notice]):
+    """All messages, the newest last."""
+
+    def __init__(self) -> None:
+        self.changed = Signal()
+        self._notices: list[Notice] = []
+
+    @overload
+    def __getitem__(self, index: int) -> Notice: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Notice]: ...
+
+    def __getitem__(self, index: int | slice) -> Notice | list[Notice]:
+        return self._notices[index]
+
+    def __len__(self) -> int:
+        return len(self._notices)
+
+    def add(self, severity: str, text: str) -> None:
+        """Adds a message. A recent repetition is moved to the end instead."""
+        notice = Notice(severity, text)
+        if notice in self._notices[-_REPEAT_WINDOW:]:
+            # deletes the last occurrence: an older one keeps its place
+            del self._notices[len(self._notices) - 1 - self._notices[::-1].index(notice)]
+        self._notices.append(notice)
+        self.changed.emit()
+
+    def add_notes(self, notes: Sequence[str]) -> None:
+        """Adds each note as information."""
+        for note in notes:
+            self.add(INFO, capitalise(note))
+
+    def clear(self) -> None:
+        self._notices.clear()
+        self.changed.emit()

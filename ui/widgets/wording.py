@@ -1,0 +1,77 @@
+"""Formats times, sizes and reports for the artist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from verdigris.ui.signals.notices import capitalise
+
+_FATES = {
+    "kept": "Kept",
+    "approximated": "Approximated",
+    "dropped": "Left out",
+}
+
+
+def format_duration(seconds: float | None) -> str:
+    """`40 s`, `3 min 20 s` or `2 h 5 min`."""
+    if seconds is None or not seconds < 1e8:
+        return "unknown"
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def format_bytes(count: float) -> str:
+    """`999 bytes`, `4.3 KB` or `698 KB`."""
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            digits = 0 if unit == "bytes" or count >= 10 else 1
+            return f"{count:.{digits}f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def format_nanoseconds(value: float) -> str:
+    return f"{value:.2g} ns" if value < 100 else f"{value:,.0f} ns"
+
+
+def part_name(name: str) -> str:
+    """`oren_nayar_diffuse_bsdf` -> `oren nayar diffuse`."""
+    return name.removesuffix("_bsdf").removesuffix("_edf").replace("_", " ")
+
+
+def parts_by_fate(report: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]:
+    """The parts of a material: kept, approximated or left out, the heading, one line per part."""
+    found = []
+    for fate, heading in _FATES.items():
+        lines = [
+            part_name(str(part["name"])) + (f": {part['how']}" if part.get("how") else "")
+            for part in report.get("parts", ())
+            if part["fate"] == fate
+        ]
+        if lines:
+            found.append((fate, heading, lines))
+    return found
+
+
+def describe_verdict(report: Mapping[str, Any]) -> str:
+    """The verdict of a report as a sentence."""
+    text = str(report.get("verdict", ""))
+    if text == "not evaluated":
+        return "Choose this material to evaluate it."
+    return capitalise(text) + ("" if text.endswith(".") else ".")
+
+
+def describe_textures(report: Mapping[str, Any]) -> list[str]:
+    """One line for each image of a material."""
+    lines = []
+    for each in report.get("textures", ()):
+        name = str(each["file"]).replace("\\", "/").rsplit("/", 1)[-1]
+        tiles = f", {each['tiles']} tiles" if each["tiles"] > 1 else ""
+        lines.append(each["problem"] or f"{name}, {each['width']} x {each['height']}{tiles}")
+    return lines
