@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.files.arithmetic import PORTABLE, let_pass
-from verdigris.core.importance.fill import masked_of
+from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
+from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
 from verdigris.core.material.report.report import describe_teacher
-from verdigris.core.material.teacher.probe import NEARLY_NOTHING, mean_albedo, probe, told_excess
+from verdigris.core.material.teacher.probe import NEARLY_NOTHING, mean_albedo, probe, describe_excess
 from verdigris.core.material.teacher.unlit_maps import view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.progress.events import Warning
@@ -39,18 +39,18 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
     albedo = max(mean_albedo(teacher))
     if albedo < NEARLY_NOTHING:
         found = probe(teacher)
-        beside = " but for its emission" if max(found.emission) > 0 else f".{found.beside_black}"
+        beside = " but for its emission" if max(found.emission) > 0 else f".{found.black_hint}"
         yield Warning(
             f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
             f"to learn, and the result is black{beside}"
         )
-    elif excess := told_excess(albedo):
+    elif excess := describe_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
 
 
 def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
     """A warning if a map leaves out most of the surface, as a black and white mask does."""
-    masked = masked_of(importance)
+    masked = find_masked(importance)
     if masked is not None and masked.mean() > _MOST_LEFT_OUT:
         # of a map something is left, however little
         percent = min(100 * masked.mean(), 99.9)
@@ -124,7 +124,7 @@ def coarse_halves(arithmetic: Arithmetic, bounds: Bounds, name: str) -> Iterator
         yield Warning(
             f"{name}: is decoded in plain code, which takes longer than cooperative vectors on "
             f"cards that have them: their half floats would be off by {error:.2g}%, and "
-            f"{100 * let_pass(bounds):.2g}% is let pass"
+            f"{100 * advised_error_limit(bounds):.2g}% is let pass"
         )
 
 

@@ -66,7 +66,7 @@ _LOBES: dict[str, Lobe] = {
 }
 
 
-def largest_gain(node: mx.Node) -> tuple[str, float] | None:
+def largest_energy_gain(node: mx.Node) -> tuple[str, float] | None:
     """The lobe of this node that gains energy, and how much it would return of white light. Of an
     input that is connected, all values from zero to one are possible."""
     lobe = _LOBES.get(node.getCategory())

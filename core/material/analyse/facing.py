@@ -19,7 +19,7 @@ _AS_DIRECTIONS = ("normal", "tangent", "bitangent")
 _CLOSURES = ("BSDF", "EDF", "surfaceshader")
 
 
-def directions_made_masks(nodes: Sequence[mx.Node]) -> list[mx.Node]:
+def directions_used_as_masks(nodes: Sequence[mx.Node]) -> list[mx.Node]:
     """Those of a material's nodes that read a direction which is used as something else."""
     found = [node for node in nodes if node.getCategory() in _DIRECTIONS]
     if not found:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_OF_A_KIND = 8
 
 
-def passed_over(document: Document, material: Material, nodes: Sequence[mx.Node]) -> list[Part]:
+def ignored_parts(document: Document, material: Material, nodes: Sequence[mx.Node]) -> list[Part]:
     """What is said of a material that consists of these nodes, and counts for nothing."""
     return [
         *_first(_attributes(nodes)),

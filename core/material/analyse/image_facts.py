@@ -106,7 +106,7 @@ def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
     ]
 
 
-def without_files(nodes: Sequence[mx.Node]) -> list[Part]:
+def images_without_file(nodes: Sequence[mx.Node]) -> list[Part]:
     """Images that are named nowhere: exporters lose names, and leave nodes without."""
     how = "it names no file, and gives its default everywhere: name one, or take the node out"
     return [
@@ -133,7 +133,7 @@ def _names_a_file(node: mx.Node, name: str) -> bool:
     return is_connected(given) or bool(given.getResolvedValueString())
 
 
-def no_numbers(texels: Mapping[Path, int]) -> list[Part]:
+def non_finite(texels: Mapping[Path, int]) -> list[Part]:
     """By file, how many texels hold what is no number."""
     return [
         Part(f"image {path.name}", APPROXIMATED, f"no numbers in {count} of its texels: read as 0")

@@ -35,7 +35,9 @@ _TAKES_NORMALS = "Nworld"
 _HAVE_NUMBERS = ("surfaceshader", "BSDF")
 
 
-def decoded_numbers(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> list[Part]:
+def numbers_decoded_as_colours(
+    nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]
+) -> list[Part]:
     """Of a material that consists of these nodes and images."""
     spaces = {facts.node: facts.colour_space for facts in textures}
     found: dict[str, Part] = {}

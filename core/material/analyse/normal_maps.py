@@ -19,7 +19,7 @@ _PREVIEW_SURFACE = "UsdPreviewSurface"
 _WITHOUT_SIGN = ("uint8", "uint16")
 
 
-def raw_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> list[Part]:
+def undecoded_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> list[Part]:
     """Of a material that consists of these nodes and images."""
     raw = {facts.node for facts in textures if facts.kind in _WITHOUT_SIGN and not facts.problem}
     found: dict[str, Part] = {}

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.adjusted_lobes import input_text, largest_gain, written_numbers
-from verdigris.core.material.analyse.facing import directions_made_masks
+from verdigris.core.material.analyse.adjusted_lobes import (
+    input_text,
+    largest_energy_gain,
+    written_numbers,
+)
+from verdigris.core.material.analyse.facing import directions_used_as_masks
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
     DROPPED,
@@ -22,11 +26,6 @@ from verdigris.core.material.analyse.features import (
     Part,
 )
 from verdigris.core.material.analyse.smooth_lobes import widened_highlights
-from verdigris.core.material.graph.coordinates import (
-    name_as_written,
-    reads_texture_coordinates,
-    stands_for_texture_coordinates,
-)
 from verdigris.core.material.graph.library import known_colour_spaces
 from verdigris.core.material.graph.traversal import (
     is_connected,
@@ -35,7 +34,13 @@ from verdigris.core.material.graph.traversal import (
     nodes_behind,
     own_graph,
 )
-from verdigris.core.material.normalise.geometry_properties import UNIFORM_VALUE, VALUE
+from verdigris.core.material.normalise.geometry_properties import (
+    UNIFORM_VALUE,
+    VALUE,
+    is_unnamed_coordinate_set,
+    property_name,
+    reads_texture_coordinates,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -72,7 +77,7 @@ def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
 def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
     """Of a material that consists of these nodes, what is kept before what is not."""
     parts: dict[str, Part] = {}
-    masks = {node.getNamePath() for node in directions_made_masks(nodes)}
+    masks = {node.getNamePath() for node in directions_used_as_masks(nodes)}
     for node in nodes:
         for feature in SURFACE_FEATURES.get(node.getCategory(), ()):
             if is_on(node, feature):
@@ -121,8 +126,8 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
 
 def _property(reader: mx.Node) -> list[Part]:
     """Of the geometry, that a node reads."""
-    name = name_as_written(reader)
-    if stands_for_texture_coordinates(reader):
+    name = property_name(reader)
+    if is_unnamed_coordinate_set(reader):
         return [_further_coordinates(repr(name))]
     if reads_texture_coordinates(reader):
         return []
@@ -174,7 +179,7 @@ def _differs(node: mx.Node, name: str, value: float) -> bool:
 
 def _gains(node: mx.Node) -> list[Part]:
     """Lobes whose published form returns more light than it receives."""
-    found = largest_gain(node)
+    found = largest_energy_gain(node)
     if found is None:
         return []
     name, gain = found

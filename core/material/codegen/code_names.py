@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.graph_inputs import (
-    graphs_that_implement,
+from verdigris.core.material.graph.traversal import (
+    implementing_graphs,
     own_graphs,
     own_implementations,
 )
-from verdigris.core.material.normalise.names import follow, free_name
+from verdigris.core.material.normalise.names import free_name, update_references
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _PREFIX = "own_"
 
 
-def with_names_that_code_can_have(
+def rename_definitions_for_code(
     root: mx.Document, document: mx.Document, library: mx.Document
 ) -> mx.Document:
     """What code is generated of, in which no such name means something else: a copy of the
     document, unless it is one, or defines nothing."""
-    if not _definitions(root) and not graphs_that_implement(root):
+    if not _definitions(root) and not implementing_graphs(root):
         return root
     if root is document:
         root = document.copy()
@@ -51,10 +51,10 @@ def _rename_ports(root: mx.Document) -> None:
 def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
     renamed = {}
     # the same document must become the same code in every process
-    for name in sorted(graphs_that_implement(root)):
+    for name in sorted(implementing_graphs(root)):
         renamed[name] = free_name(_PREFIX + name, root, library)
         root.getNodeGraph(name).setName(renamed[name])
-    follow(root, renamed)
+    update_references(root, renamed)
 
 
 def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.text import locale_told
-from verdigris.core.material.codegen.code_names import with_names_that_code_can_have
+from verdigris.core.material.codegen.code_names import rename_definitions_for_code
 from verdigris.core.material.codegen.code_repairs import (
     declare_for_unlit_surfaces,
     divide_inverses_by_determinants,
@@ -24,9 +24,9 @@ from verdigris.core.material.codegen.code_repairs import (
 )
 from verdigris.core.material.codegen.image_graphs import (
     counterpart,
-    with_files_where_they_are_sampled,
+    inline_image_files,
 )
-from verdigris.core.material.codegen.node_names import with_node_names_that_code_can_have
+from verdigris.core.material.codegen.node_names import rename_nodes_for_code
 from verdigris.core.material.codegen.unused_functions import drop_uncalled_functions
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
@@ -89,21 +89,17 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
     generator, context = _generator()
     try:
         nodes = list(document.nodes_of(material))
-        root = with_files_where_they_are_sampled(
-            document.root, nodes, standard_library(), generator.getTarget()
-        )
-        root = with_names_that_code_can_have(root, document.root, standard_library())
+        root = inline_image_files(document.root, nodes, standard_library(), generator.getTarget())
+        root = rename_definitions_for_code(root, document.root, standard_library())
         element = counterpart(material.element, root)
-        root, element = with_node_names_that_code_can_have(
-            root, element, document.root, standard_library()
-        )
+        root, element = rename_nodes_for_code(root, element, document.root, standard_library())
         shader = generator.generate("material", element, context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(
             f"{document.name}: MaterialX cannot generate material {material.name!r}: {failure}"
         ) from None
     stage = shader.getStage("pixel")
-    code = _mended_code(shader, document, material)
+    code = _repaired_code(shader, document, material)
     takes_slopes = "mx_heighttonormal" in code
     textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
@@ -128,7 +124,7 @@ def _lanes(takes_slopes: bool) -> int:
     return _LANES_FOR_SLOPES if takes_slopes else 1
 
 
-def _mended_code(shader: Gen.Shader, document: Document, material: Material) -> str:
+def _repaired_code(shader: Gen.Shader, document: Document, material: Material) -> str:
     """What the generator has written and the material calls, with every repair to it."""
     try:
         code = lift_private_uniforms(shader.getSourceCode("pixel"))

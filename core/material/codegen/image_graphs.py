@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.graph_inputs import graphs_that_implement
+from verdigris.core.material.graph.traversal import implementing_graphs
 from verdigris.core.material.normalise.names import free_name, rename_nodes
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 
-def with_files_where_they_are_sampled(
+def inline_image_files(
     root: mx.Document, nodes: Iterable[mx.Node], library: mx.Document, target: str
 ) -> mx.Document:
     """The document for these of its nodes: a copy, if one of them reads a file in a graph."""
@@ -55,7 +55,7 @@ def _has_graph(node: mx.Node, target: str) -> bool:
 
 def _is_in_definition(node: mx.Node) -> bool:
     """Whether a node stands in a graph that implements others."""
-    return node.getParent().getName() in graphs_that_implement(node.getDocument())
+    return node.getParent().getName() in implementing_graphs(node.getDocument())
 
 
 def _named_files(node: mx.Node) -> dict[str, mx.Input]:

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.codegen.image_graphs import counterpart
-from verdigris.core.material.normalise.graph_inputs import graphs_that_implement, own_graphs
-from verdigris.core.material.normalise.names import numbered, rename_nodes
+from verdigris.core.material.graph.traversal import implementing_graphs, own_graphs
+from verdigris.core.material.normalise.names import rename_nodes, with_free_number
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NOT_FOR_CODE = re.compile(r"\W|^(?=\d)")
 
 
-def with_node_names_that_code_can_have(
+def rename_nodes_for_code(
     root: mx.Document, element: mx.TypedElement, document: mx.Document, library: mx.Document
 ) -> tuple[mx.Document, mx.TypedElement]:
     """What code is generated of, and one of its elements: a copy of the document, if it is none yet
@@ -41,7 +41,7 @@ def _to_rename(root: mx.Document) -> list[dict[str, str]]:
     """For the document and each of its graphs, what nodes are called by what they should be. In
     their order: the same document must become the same code in every process."""
     # graphs of definitions become functions of their own
-    implementing = graphs_that_implement(root)
+    implementing = implementing_graphs(root)
     graphs = own_graphs(root)
     known = {node.getName() for graph in graphs for node in graph.getNodes()}
     known.update(child.getName() for child in root.getChildren())
@@ -53,7 +53,7 @@ def _to_rename(root: mx.Document) -> list[dict[str, str]]:
         others: dict[str, str] = {}
         for name in names:
             if name in twins or _NOT_FOR_CODE.search(name):
-                others[name] = numbered(_NOT_FOR_CODE.sub("_", name), known.__contains__)
+                others[name] = with_free_number(_NOT_FOR_CODE.sub("_", name), known.__contains__)
                 known.add(others[name])
         renamed.append(others)
         taken.update(() if scope.getName() in implementing else names)

@@ -33,38 +33,38 @@ class Image:
 
     info: ImageInfo
     levels: tuple[NDArray[Any], ...]
-    no_numbers: Mapping[Path, int] = field(default_factory=dict)
+    non_finite: Mapping[Path, int] = field(default_factory=dict)
     """How many texels of which tile were not numbers, or infinite; they are 0 in the levels."""
 
 
 def read_image(info: ImageInfo, asker: str) -> Image:
     """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
     kind = FORMATS[info.kind][0]
-    no_numbers: dict[Path, int] = {}
+    non_finite: dict[Path, int] = {}
     if not info.is_udim:
-        texels = _read_numbers(info.tiles[0].path, kind, asker, no_numbers)
-        return Image(info, build_levels(texels), no_numbers)
+        texels = _read_numbers(info.tiles[0].path, kind, asker, non_finite)
+        return Image(info, build_levels(texels), non_finite)
     shape = (info.height * info.rows, info.width * info.columns, 4)
     atlas = np.zeros(shape, kind)
     for tile in info.tiles:
-        texels = _read_numbers(tile.path, kind, asker, no_numbers)
+        texels = _read_numbers(tile.path, kind, asker, non_finite)
         if texels.shape[:2] != (info.height, info.width):
             texels = _resized(texels, info.width, info.height)
         top = (tile.row - info.first_row) * info.height
         left = (tile.column - info.first_column) * info.width
         atlas[top : top + info.height, left : left + info.width] = texels
-    return Image(info, build_levels(atlas), no_numbers)
+    return Image(info, build_levels(atlas), non_finite)
 
 
 def _read_numbers(
-    path: Path, kind: type[np.generic], asker: str, no_numbers: dict[Path, int]
+    path: Path, kind: type[np.generic], asker: str, non_finite: dict[Path, int]
 ) -> NDArray[Any]:
     """The texels of a tile. One that is no number would spread with each coarser level."""
     texels = _read_tile(path, kind, asker)
     if issubclass(kind, np.floating):
         are_numbers = np.isfinite(texels)
         if not are_numbers.all():
-            no_numbers[path] = int((~are_numbers.all(-1)).sum())
+            non_finite[path] = int((~are_numbers.all(-1)).sum())
             texels[~are_numbers] = 0
     return texels
 

@@ -1,4 +1,4 @@
-"""Colour spaces by MaterialX's names."""
+"""Names of colour spaces in MaterialX, USD, OpenColorIO and applications."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# By MaterialX's name of a colour space, those that USD, OpenColorIO configurations and applications
-# have for it.
-_NAMES_ELSEWHERE = {
+# MaterialX's name -> names in USD, OpenColorIO configurations and applications
+_OTHER_NAMES = {
     "srgb_texture": (
         "srgb",
         "srgb_tx",
@@ -80,17 +79,17 @@ _NAMES_ELSEWHERE = {
     # Blender calls it Non-Color
     "none": ("raw", "data", "identity", "unknown", "non-color", "utility - raw"),
 }
-_COLOUR_SPACES = {other: name for name, others in _NAMES_ELSEWHERE.items() for other in others}
+_COLOUR_SPACES = {other: name for name, others in _OTHER_NAMES.items() for other in others}
 
 
 def name_in_materialx(name: str) -> str:
-    """MaterialX's name of a colour space; a name that nobody knows stays, to be reported."""
+    """MaterialX's name of a colour space; an unknown name stays, so that it is reported."""
     plain = name.strip().lower().removesuffix("_scene")
     return _COLOUR_SPACES.get(plain, plain)
 
 
-def give_colour_spaces_their_names(root: mx.Document) -> None:
-    """Puts the names that MaterialX transforms in the place of those that applications write."""
+def rename_colour_spaces(root: mx.Document) -> None:
+    """Replaces names of colour spaces that applications write by MaterialX's."""
     from verdigris.core.material.graph.library import known_colour_spaces
 
     for element in (root, *root.traverseTree()):

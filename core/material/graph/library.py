@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library_graphs import mend_graphs
+from verdigris.core.material.graph.library_graphs import repair_library_graphs
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def standard_library() -> mx.Document:
         implementation.setFile((OVERRIDE_FOLDER / "nodes" / f"{stem}.slang").as_posix())
     # Outside of this group, MaterialX 1.39.5 writes the name of its file where the image goes.
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
-    mend_graphs(library)
+    repair_library_graphs(library)
     _place_where_nothing_is_connected(library)
     return library
 

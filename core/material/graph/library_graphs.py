@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MOST_OF_SWITCH = 10
 
 
-def mend_graphs(library: mx.Document) -> None:
+def repair_library_graphs(library: mx.Document) -> None:
     """Puts right every graph of the nodes below, one for each type."""
     for category, mend in _MENDED.items():
         for definition in library.getMatchingNodeDefs(category):

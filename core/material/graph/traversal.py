@@ -1,4 +1,5 @@
-"""Walks a material's graph against the flow, into the graphs of nodes that the document defines."""
+"""Walks the graph of a material upstream, also into graphs of nodes that the document defines, and
+finds what a document defines itself."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.Node]:
     """Every node that feeds an element, each once, the element itself first if it is a node.
 
-    Iterative, so that a chain of thousands of nodes is no deeper than one.
+    Iterative: chains of thousands of nodes exceed the recursion limit.
     """
     import MaterialX as mx
 
@@ -29,7 +30,7 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
         path = node.getNamePath()
         if path in on_path:
             ring = [*list(on_path)[list(on_path).index(path) :], path]
-            raise DocumentError(f"{document_name}: the graph goes round: {' -> '.join(ring)}")
+            raise DocumentError(f"{document_name}: the graph has a cycle: {' -> '.join(ring)}")
         if path in done:
             return False
         on_path[path] = None
@@ -51,9 +52,9 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
             yield following
 
 
-def count_written_out(nodes: Sequence[mx.Node]) -> int:
-    """How many nodes these are, the nodes behind an element, where every use of a definition of the
-    document counts as what its graph holds. What compilers take has no bound but this."""
+def count_expanded(nodes: Sequence[mx.Node]) -> int:
+    """The number of nodes behind an element, with each use of a definition expanded. It is the only
+    bound on the size of the generated code."""
     users: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
         graph = own_graph(node)
@@ -71,10 +72,10 @@ def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
 
 
 def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
-    """What names the images that a node reads: its own inputs, those of the graph that it stands
-    in, or the defaults of its definition, where the document defines it."""
+    """The inputs that name the images of a node: its own, those of its graph, or the defaults of
+    its definition, where the document defines it."""
     for port in node.getActiveInputs():
-        # in a definition's graph, the nodes that use the definition name it
+        # in the graph of a definition, the users of the definition name the file
         if port.getType() == "filename" and not _is_left_to_users(port):
             yield port.getInterfaceInput() or port
     definition = node.getNodeDef()
@@ -85,19 +86,18 @@ def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
 
 
 def is_connected(port: mx.Input) -> bool:
-    """Whether its value comes from elsewhere: from a node, or from those that use the definition
-    in whose graph it stands."""
+    """Whether the value comes from a node, or from the users of the definition around it."""
     return bool(port.getConnectedNode() or port.getConnectedOutput()) or _is_left_to_users(port)
 
 
 def is_fed(node: mx.Node, name: str) -> bool:
-    """Whether a node has an input of that name which is connected."""
+    """Whether the input of that name is connected."""
     port = node.getActiveInput(name)
     return port is not None and is_connected(port)
 
 
 def definition_of(port: mx.Input) -> mx.NodeDef | None:
-    """The definition whose graph a node's input stands in."""
+    """The definition whose graph contains the node of an input."""
     import MaterialX as mx
 
     graph = port.getParent().getParent()
@@ -117,7 +117,7 @@ def _inputs_of(node: mx.Node) -> Iterator[mx.Node]:
 
 
 def own_graph(node: mx.Node) -> mx.NodeGraph | None:
-    """The graph by which the document itself implements a node that it defines."""
+    """The graph of a node that the document itself defines."""
     import MaterialX as mx
 
     found = node.getImplementation(TARGET)
@@ -126,13 +126,13 @@ def own_graph(node: mx.Node) -> mx.NodeGraph | None:
 
 
 def is_of_document(element: mx.Element, node: mx.Node) -> bool:
-    """Whether the document has an element itself, and not the library."""
-    # by identity: documents that are compared are compared in full
+    """Whether an element belongs to the document, not to the library."""
+    # by identity: `==` compares whole documents
     return element.getParent() is node.getDocument()
 
 
 def source_of(port: mx.PortElement) -> mx.Node | None:
-    """The node behind a port, through the inputs of the node graph that it stands in."""
+    """The node that feeds a port, through the inputs of the graph around it."""
     import MaterialX as mx
 
     seen: set[str] = set()
@@ -148,3 +148,27 @@ def source_of(port: mx.PortElement) -> mx.Node | None:
             continue
         return port.getConnectedNode()
     return None
+
+
+def own_graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
+    """The graphs of a document or graph, without those of the library."""
+    import MaterialX as mx
+
+    return [child for child in outer.getChildren() if isinstance(child, mx.NodeGraph)]
+
+
+def own_implementations(root: mx.Document) -> list[mx.Implementation]:
+    """The implementations of a document, without those of the library."""
+    import MaterialX as mx
+
+    return [child for child in root.getChildren() if isinstance(child, mx.Implementation)]
+
+
+def implementing_graphs(root: mx.Document) -> frozenset[str]:
+    """The names of graphs that implement a node definition."""
+    named = {each.getNodeGraph() for each in own_implementations(root)}
+    return frozenset(
+        graph.getName()
+        for graph in own_graphs(root)
+        if graph.getNodeDefString() or graph.getName() in named
+    )

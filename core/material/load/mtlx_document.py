@@ -1,8 +1,8 @@
-"""A MaterialX document: loaded under rules, resolved in full, with its surface materials found."""
+"""Loads a MaterialX document (.mtlx), and finds the surface materials in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.files.paths import SearchPath
-from verdigris.core.material.graph.colour_spaces import give_colour_spaces_their_names
 from verdigris.core.material.graph.library import TARGET, standard_library
-from verdigris.core.material.graph.traversal import count_written_out, upstream_nodes
-from verdigris.core.material.load.left_out import materials_left_out
+from verdigris.core.material.graph.traversal import (
+    count_expanded,
+    implementing_graphs,
+    own_graphs,
+    upstream_nodes,
+)
 from verdigris.core.material.load.mtlx_text import (
     Override,
     Twin,
@@ -23,31 +26,9 @@ from verdigris.core.material.load.mtlx_text import (
     read_text,
 )
 from verdigris.core.material.load.node_checks import find_fault
-from verdigris.core.material.normalise.disabled_nodes import pass_disabled_nodes_by
-from verdigris.core.material.normalise.dropped_nodes import (
-    empty_dropped_nodes,
-    give_backs_what_is_in_front,
-)
-from verdigris.core.material.normalise.file_names import name_files_beside
-from verdigris.core.material.normalise.geometry_properties import read_properties_directly
-from verdigris.core.material.normalise.graph_inputs import (
-    give_values_where_they_are_read,
-    graphs_that_implement,
-    own_graphs,
-    prefer_graphs_to_code,
-    prefer_interfaces_to_values,
-)
-from verdigris.core.material.normalise.named_files import name_files_where_they_are_read
-from verdigris.core.material.normalise.names import (
-    find_definitions_by_plain_names,
-    follow_into_namespace,
-    rename_what_the_library_hides,
-)
-from verdigris.core.material.normalise.nested_graphs import take_compounds_apart
-from verdigris.core.material.normalise.node_inputs import leave_black_outside
-from verdigris.core.material.normalise.own_definitions import define_surfaces_of_materials
-from verdigris.core.material.normalise.units import give_lengths_as_nodes_take_them
-from verdigris.core.material.normalise.upgrades import name_channels_by_type
+from verdigris.core.material.normalise.file_names import prefer_files_beside_document
+from verdigris.core.material.normalise.names import add_namespace_to_references
+from verdigris.core.material.normalise.passes import normalise
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -110,7 +91,7 @@ class Document:
     @cached_property
     def left_out(self) -> dict[str, str]:
         """What is called or assigned as a material and is none, and why."""
-        found = materials_left_out(self.root, {each.element.getName() for each in self.materials})
+        found = _find_unbakeable(self.root, {each.element.getName() for each in self.materials})
         return {self.former_names.get(name, name): reason for name, reason in found.items()}
 
     def _short_name(self, element: mx.TypedElement, among: Sequence[mx.TypedElement]) -> str:
@@ -135,7 +116,7 @@ class Document:
                 return material
         return None
 
-    def refuse_left_out(self, name: str) -> None:
+    def refuse_unbakeable(self, name: str) -> None:
         """Raises DocumentError if the document speaks of such a material, saying why it is none."""
         if name in self.left_out:
             raise DocumentError(f"{self.name}: material {name!r}: {self.left_out[name]}")
@@ -150,7 +131,7 @@ class Document:
         if name is not None:
             found = self.find_material(name)
             if found is None:
-                self.refuse_left_out(name)
+                self.refuse_unbakeable(name)
                 raise DocumentError(f"{self.name}: has no material {name!r}; it has: {listed}")
             return found
         if len(self.materials) > 1:
@@ -194,7 +175,7 @@ class Document:
             if fault:
                 raise DocumentError(f"{self.name}: {fault}")
             nodes.append(node)
-        count = count_written_out(nodes)
+        count = count_expanded(nodes)
         if count > MOST_NODES:
             raise DocumentError(
                 f"{self.name}: material {material.name!r} comes to {count:,} nodes, each use of a "
@@ -229,6 +210,24 @@ def parse_document(
     return _parse(text, name, None, SearchPath.of(search_paths, allow_outside, has_options))
 
 
+def select_materials(
+    documents: Sequence[Document], names: Sequence[str]
+) -> list[tuple[Document, Material]]:
+    """Of each document those that are named, in their order there, or else its only one."""
+    for name in names:
+        if not any(document.find_material(name) for document in documents):
+            for document in documents:
+                document.refuse_unbakeable(name)
+            listed = ", ".join(each.name for document in documents for each in document.materials)
+            where = ", ".join(document.name for document in documents)
+            raise DocumentError(f"{where}: has no material {name!r}; there are: {listed}")
+    chosen = []
+    for document in documents:
+        named = [each for each in document.materials if {each.name, each.path} & set(names)]
+        chosen += [(document, each) for each in named or [document.require_material()]]
+    return chosen
+
+
 def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
     import MaterialX as mx
 
@@ -245,29 +244,13 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         for inner_path, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
-            name_files_beside(inner, inner_path.parent, search, folder)
-            follow_into_namespace(inner)
+            prefer_files_beside_document(inner, inner_path.parent, search, folder)
+            add_namespace_to_references(inner)
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
-        find_definitions_by_plain_names(root)
-        former_names = rename_what_the_library_hides(root, standard_library())
         root.setDataLibrary(standard_library())
         _looks_by_material(root)  # refuses looks that inherit each other
-        _hand_down_inputs(root)
-        prefer_graphs_to_code(root)
-        define_surfaces_of_materials(root, standard_library())
-        empty_dropped_nodes(root)
-        pass_disabled_nodes_by(root)
-        leave_black_outside(root)
-        give_backs_what_is_in_front(root)
-        name_channels_by_type(root)
-        prefer_interfaces_to_values(root)
-        read_properties_directly(root)
-        give_colour_spaces_their_names(root)
-        take_compounds_apart(root)
-        give_values_where_they_are_read(root)
-        name_files_where_they_are_read(root)
-        give_lengths_as_nodes_take_them(root)
+        former_names = normalise(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
     except DocumentError as failure:
@@ -279,16 +262,26 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             f"{newest[0]}.{newest[1]}"
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
-    told = tuple(facts.twins), tuple(facts.overrides)
-    return Document(name, root, search, tuple(files), *told, former_names)
+    ignored = tuple(facts.twins), tuple(facts.overrides)
+    return Document(name, root, search, tuple(files), *ignored, former_names)
 
 
-def _hand_down_inputs(root: mx.Document) -> None:
-    """Gives nodes what they inherit, of which the generator knows the values of nodes alone."""
-    for node in root.getNodes():
-        for port in node.getActiveInputs() if node.hasInheritString() else ():
-            if node.getInput(port.getName()) is None:
-                node.addInput(port.getName(), port.getType()).copyContentFrom(port)
+def _find_unbakeable(root: mx.Document, taken: Set[str]) -> dict[str, str]:
+    """By name, why each is none; `taken` are those that can be baked."""
+    bare = {node.getName(): node for node in root.getMaterialNodes() if node.getName() not in taken}
+    found = {name: _what_it_lacks(node) for name, node in bare.items()}
+    for look in root.getLooks():
+        for assignment in look.getMaterialAssigns():
+            name = assignment.getMaterial()
+            if name and name not in taken and name not in bare and root.getDescendant(name) is None:
+                found[name] = f"look {look.getName()!r} assigns it, and it is not there"
+    return found
+
+
+def _what_it_lacks(node: mx.Node) -> str:
+    if node.getCategory() == "volumematerial":
+        return "it is a volume, and surfaces are baked"
+    return "nothing is connected to its surfaceshader"
 
 
 def _has_surface(node: mx.Node) -> bool:
@@ -304,7 +297,7 @@ def _has_surface(node: mx.Node) -> bool:
 
 def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
     """The document's node graphs that implement no node."""
-    implementing = graphs_that_implement(root)
+    implementing = implementing_graphs(root)
     return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 
 

@@ -1,5 +1,5 @@
-"""Nodes with the input `disable`, which MaterialX's specification gives to all that say what they
-hand on instead. MaterialX has no code for it, and knows none of its definitions to have it."""
+"""The input `disable` of nodes. MaterialX's specification has it for each node that names what it
+returns instead; MaterialX itself has neither code nor definitions for it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 DISABLE = "disable"
 
 
-def pass_disabled_nodes_by(root: mx.Document) -> None:
-    """Puts in the place of each disabled node what it hands on, as the specification proposes.
+def bypass_disabled_nodes(root: mx.Document) -> None:
+    """Replaces each disabled node by what it returns instead.
 
-    One that names nothing to hand on keeps the input, and so do those that something else may
-    disable: the checks refuse them by name.
+    A node that names nothing to return keeps the input, as does one whose input is connected: the
+    checks refuse them by name.
     """
     import MaterialX as mx
 
@@ -29,7 +29,7 @@ def pass_disabled_nodes_by(root: mx.Document) -> None:
         if is_connected(given) or given.getValue() is None:
             continue
         node.removeInput(DISABLE)
-        if given.getValue() and not _hand_on(node):
+        if given.getValue() and not _replace(node):
             node.addInput(DISABLE, "boolean").setValueString("true")
 
 
@@ -38,8 +38,8 @@ def _is_defined(node: mx.Node) -> bool:
     return definition is not None and definition.getActiveInput(DISABLE) is not None
 
 
-def _hand_on(node: mx.Node) -> bool:
-    """Whether the definition says what instead of the node: an input, or else a value."""
+def _replace(node: mx.Node) -> bool:
+    """Whether the definition names an input or a value that replaces the node."""
     definition = node.getNodeDef()
     outputs = definition.getActiveOutputs() if definition is not None else []
     if len(outputs) != 1:
@@ -50,28 +50,28 @@ def _hand_on(node: mx.Node) -> bool:
     if defined is not None and defined.getType() != node.getType():
         return False
     if given is not None:
-        _become(node, "dot")
+        _make(node, "dot")
         node.addInput("in", node.getType()).copyContentFrom(given)
     elif default:
-        _give(node, default)
+        _make_constant(node, default)
     elif defined is not None and defined.getDefaultGeomPropString():
         place = node.getDocument().getGeomPropDef(defined.getDefaultGeomPropString())
-        _become(node, place.getGeomProp())
+        _make(node, place.getGeomProp())
         if place.getSpace():
             node.addInput("space", "string").setValueString(place.getSpace())
     elif defined is not None and defined.hasValueString():
-        _give(node, defined.getValueString())
+        _make_constant(node, defined.getValueString())
     else:
         return False
     return True
 
 
-def _give(node: mx.Node, value: str) -> None:
-    _become(node, "constant")
+def _make_constant(node: mx.Node, value: str) -> None:
+    _make(node, "constant")
     node.addInput("value", node.getType()).setValueString(value)
 
 
-def _become(node: mx.Node, category: str) -> None:
+def _make(node: mx.Node, category: str) -> None:
     for port in node.getInputs():
         node.removeInput(port.getName())
     node.removeAttribute("nodedef")

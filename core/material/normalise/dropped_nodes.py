@@ -1,9 +1,8 @@
-"""What nothing is baked of: in its place something is put that does nothing, or is there anyway.
+"""Nodes that a bake drops: displacement, volumes and the back of a surface.
 
-Displacement: a surface keeps its shape. The images behind it, often the largest of a material, need
-not be there, and nothing else behind it be known. What scatters within a volume: of most of its
-nodes MaterialX has no code, not even where they lie below a surface. And the back of a surface: its
-graph would be compiled as well, and may fail.
+They are emptied before anything resolves their inputs. Images of a displacement, often the largest
+of a material, need not exist; MaterialX has no code for most volume nodes; and the graph of the
+back would be compiled too, and might fail.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# By type, the category of a node that does nothing without inputs: the one volume that there is
-# code of, and the displacement that reports know.
+# By type, a category that does nothing without inputs: the only volume that has code, and the
+# displacement that reports look for.
 _EMPTY = {"VDF": "anisotropic_vdf", "displacementshader": "displacement"}
 # By category, the inputs for the two sides of a surface.
 _SIDES = {
@@ -23,8 +22,8 @@ _SIDES = {
 }
 
 
-def empty_dropped_nodes(root: mx.Document) -> None:
-    """Puts one that does nothing in the place of every volume and every displacement."""
+def empty_volumes_and_displacements(root: mx.Document) -> None:
+    """Replaces each volume and each displacement by one without inputs, which does nothing."""
     import MaterialX as mx
 
     for node in list(root.traverseTree()):
@@ -35,9 +34,11 @@ def empty_dropped_nodes(root: mx.Document) -> None:
                 node.removeChild(port.getName())
 
 
-def give_backs_what_is_in_front(root: mx.Document) -> None:
-    """Connects the back of each surface to what its front is connected to: reports still tell that
-    it had one, and no code comes of it. One without a front has no back."""
+def use_front_shader_for_back(root: mx.Document) -> None:
+    """Connects the back of each surface to the shader of its front.
+
+    Reports still list the back, and it needs no code. A surface without a front loses its back.
+    """
     import MaterialX as mx
 
     left: list[tuple[str, str]] = []
@@ -56,8 +57,7 @@ def give_backs_what_is_in_front(root: mx.Document) -> None:
 
 
 def _remove_unless_read(root: mx.Document, graph: str, name: str) -> None:
-    """Removes the output of a graph that nothing is connected to: a surface there would count as a
-    material of its own."""
+    """Removes an output that nothing reads any more: a surface there would count as a material."""
     import MaterialX as mx
 
     inner = root.getNodeGraph(graph) if graph else None

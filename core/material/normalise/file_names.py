@@ -1,5 +1,4 @@
-"""Files that included documents name: those that lie beside such a document are meant, though
-there are others of that name."""
+"""File names: those of included documents, and those that one node passes to another."""
 
 from __future__ import annotations
 
@@ -9,27 +8,34 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import TextureError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.material.files.image_headers import Tile, find_tiles
+from verdigris.core.material.graph.traversal import source_of
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
     from verdigris.core.material.files.paths import SearchPath
 
+# category of a node that passes a file name on -> its input
+_PASSED_ON = {"constant": "value", "dot": "in"}
 
-def name_files_beside(
+
+def prefer_files_beside_document(
     included: mx.Document, folder: Path, search: SearchPath, outer: Path | None
 ) -> None:
-    """Names files of an included document by their folders, where the search of the document in
-    the folder `outer` that includes it would find others."""
+    """Prefers files beside an included document over others of the same name.
+
+    Writes the folder into a file name where the search of the including document, which lies in the
+    folder `outer`, would find another file.
+    """
     import MaterialX as mx
 
     beside = search.with_folder(folder)
     for port in included.traverseTree():
         if isinstance(port, mx.Input) and port.getType() == "filename" and port.hasValueString():
             file = port.getResolvedValueString()
-            meant = _find_tiles(file, beside)
-            if meant and meant != _find_tiles(file, search):
-                port.setValueString(_seen_from(outer, folder, file))
+            preferred = _find_tiles(file, beside)
+            if preferred and preferred != _find_tiles(file, search):
+                port.setValueString(_name_from(outer, folder, file))
                 port.setFilePrefix("")
 
 
@@ -40,10 +46,45 @@ def _find_tiles(file: str, search: SearchPath) -> tuple[Tile, ...]:
         return ()
 
 
-def _seen_from(outer: Path | None, folder: Path, file: str) -> str:
-    """The name of a file that is `file` seen from a folder; relative where it can be, for what is
-    moved with its folder to stay the same."""
+def _name_from(outer: Path | None, folder: Path, file: str) -> str:
+    """The name, from the folder `outer`, of a file in `folder`: relative where possible, so that a
+    moved folder keeps its digest."""
     whole, start = resolved(folder), resolved(outer) if outer else None
     if start and whole.is_relative_to(start):
         whole = whole.relative_to(start)
     return (whole / file.replace("\\", "/")).as_posix()
+
+
+def inline_file_names(root: mx.Document) -> None:
+    """Copies file names, with their colour space, from constants to the inputs that read them."""
+    import MaterialX as mx
+
+    for port in root.traverseTree():
+        if isinstance(port, mx.Input) and port.getType() == "filename":
+            named = _find_constant(port)
+            if named is not None:
+                _copy_file_name(named, port)
+
+
+def _find_constant(port: mx.Input) -> mx.Input | None:
+    """The input of the constant whose value another input reads."""
+    seen: set[str] = set()
+    named = None
+    node = source_of(port)
+    while node is not None and node.getNamePath() not in seen:
+        seen.add(node.getNamePath())
+        named = node.getInput(_PASSED_ON.get(node.getCategory(), ""))
+        if named is None or node.getType() != "filename":
+            return None
+        node = source_of(named)
+    given = named and (named.getInterfaceInput() or named)
+    return given if given and given.hasValueString() else None
+
+
+def _copy_file_name(named: mx.Input, port: mx.Input) -> None:
+    for attribute in ("nodename", "nodegraph", "output", "interfacename"):
+        port.removeAttribute(attribute)
+    port.setValueString(named.getValueString())
+    port.setFilePrefix(named.getActiveFilePrefix())
+    if named.hasColorSpace():
+        port.setColorSpace(named.getColorSpace())

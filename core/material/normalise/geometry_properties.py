@@ -1,16 +1,11 @@
-"""Nodes that read a property of the geometry, which a flat sample has not: they give their default,
-and what reads texture coordinates gives those."""
+"""Nodes that read a property of the geometry. A flat sample has no properties: those nodes return
+their default, or the texture coordinates of the sample."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.coordinates import (
-    AS_WRITTEN,
-    reads_texture_coordinates,
-    stands_for_texture_coordinates,
-)
 from verdigris.core.material.graph.library import TARGET
 from verdigris.core.material.graph.traversal import definition_of
 from verdigris.core.material.normalise.nested_graphs import copy_source
@@ -19,36 +14,68 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
 READER, VALUE, UNIFORM_VALUE = "UsdPrimvarReader", "geompropvalue", "geompropvalueuniform"
-# Of these the generator makes names in the code, and no values.
+# The generator writes these as names, not as values.
 _UNIFORM = ("string", "filename")
-# input of a reader -> that of the node that stands for it
+# input of a reader -> input of the node that replaces it
 PORTS = {"varname": "geomprop", "fallback": "default"}
 GEOMPROP, DEFAULT = PORTS.values()
+# Names of the texture coordinates of a mesh. USD and Houdini: st, uv. Maya: map1. Blender: UVMap.
+# glTF: TEXCOORD_0.
+TEXTURE_COORDINATES = frozenset(
+    {"st", "st0", "uv", "UV", "uv0", "UV0", "map1", "UVMap", "TEXCOORD_0", "Texture_uv"}
+)
+# Attribute of a loaded node: the name of its property as the document has it.
+PROPERTY_ATTRIBUTE = "property"
 
 
-def read_properties_directly(root: mx.Document) -> None:
-    """Makes a reader's default what it gives. Readers keep their category, by which reports know
-    them."""
+def replace_geometry_readers(root: mx.Document) -> None:
+    """Makes nodes that read a property return their default. They keep their category, by which
+    reports find them."""
     import MaterialX as mx
 
     kinds = (READER, VALUE, UNIFORM_VALUE)
     nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
     for node in [node for node in nodes if node.getCategory() in kinds]:
         if node.getCategory() == READER:
-            _call_as_materialx_does(node)
-        node.setAttribute(AS_WRITTEN, _name_as_written(node))
-        is_place = reads_texture_coordinates(node) or stands_for_texture_coordinates(node)
+            _replace_usd_reader(node)
+        node.setAttribute(PROPERTY_ATTRIBUTE, _written_name(node))
+        is_place = reads_texture_coordinates(node) or is_unnamed_coordinate_set(node)
         if node.getType() in _UNIFORM:
-            _hand_default_on(node)
+            _replace_by_default(node)
         elif is_place or node.getInput(DEFAULT) is None:
-            _give_name_that_code_can_have(node)
+            _make_name_valid(node)
         else:
             node.setNodeDefString(_definition_of_default(root, node.getType()))
 
 
-def _call_as_materialx_does(node: mx.Node) -> None:
-    """Out of the graph of USD's node, the generator cannot make code: there the name of the
-    property is an interface."""
+def reads_texture_coordinates(node: mx.Node) -> bool:
+    """Whether the property that a node reads is the texture coordinates."""
+    return node.getType() == "vector2" and _property_of(node) in TEXTURE_COORDINATES
+
+
+def is_unnamed_coordinate_set(node: mx.Node) -> bool:
+    """Whether a node probably reads texture coordinates under an unknown name: it returns two
+    numbers and has no default. Artists name such sets freely."""
+    return (
+        node.getType() == "vector2"
+        and node.getInput("default") is None
+        and not reads_texture_coordinates(node)
+    )
+
+
+def property_name(node: mx.Node) -> str:
+    """The name of the property in the document; the code may use another."""
+    return str(node.getAttribute(PROPERTY_ATTRIBUTE))
+
+
+def _property_of(node: mx.Node) -> str:
+    """The name of the property that a node reads; empty if it reads none."""
+    port = node.getInput("geomprop")
+    return str((port.getInterfaceInput() or port).getValueString()) if port is not None else ""
+
+
+def _replace_usd_reader(node: mx.Node) -> None:
+    """The generator cannot compile the graph of USD's node: its property name is an interface."""
     node.setCategory(UNIFORM_VALUE if node.getType() in _UNIFORM else VALUE)
     node.removeAttribute("nodedef")
     for port in node.getInputs():
@@ -56,10 +83,10 @@ def _call_as_materialx_does(node: mx.Node) -> None:
             port.setName(PORTS[port.getName()])
 
 
-def _give_name_that_code_can_have(node: mx.Node) -> None:
-    """The generator makes a variable of the name, which may be such as `UV Map` or `UVMap.001`, and
-    one alone, of whatever type, also where a definition has its users give the name."""
-    name = node.getAttribute(AS_WRITTEN)
+def _make_name_valid(node: mx.Node) -> None:
+    """The generator names a variable after the property. Names such as `UV Map` or `UVMap.001` are
+    no identifiers, and one name must have one type."""
+    name = node.getAttribute(PROPERTY_ATTRIBUTE)
     if name:
         port = node.getInput(GEOMPROP)
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name.removeprefix("primvars:"))
@@ -68,8 +95,8 @@ def _give_name_that_code_can_have(node: mx.Node) -> None:
         port.removeAttribute("interfacename")
 
 
-def _name_as_written(node: mx.Node) -> str:
-    """Of a property; where users of a definition give it, the definition's own."""
+def _written_name(node: mx.Node) -> str:
+    """The property name; inside a definition, the default of the definition."""
     port = node.getInput(GEOMPROP)
     if port is None:
         return ""
@@ -81,7 +108,7 @@ def _name_as_written(node: mx.Node) -> str:
 
 
 def _definition_of_default(root: mx.Document, kind: str) -> str:
-    """The name of a definition by which a reader of this type gives its default."""
+    """The name of a definition that returns the default of a node of this type."""
     name = f"ND_default_of_property_{kind}"
     if root.getNodeDef(name) is None:
         definition = root.addNodeDef(name, kind, "default_of_property")
@@ -94,8 +121,8 @@ def _definition_of_default(root: mx.Document, kind: str) -> str:
     return name
 
 
-def _hand_default_on(node: mx.Node) -> None:
-    """Puts the default in the place of the reader; outputs get it through a `dot`."""
+def _replace_by_default(node: mx.Node) -> None:
+    """Copies the default to the inputs that read the node; outputs read it through a `dot`."""
     import MaterialX as mx
 
     default = node.getInput(DEFAULT)

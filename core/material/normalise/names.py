@@ -1,85 +1,91 @@
-"""Names that MaterialX does not find. Those that its library has, too: with the library attached,
-it finds the type `material` where a node of that name is asked for. And those in a namespace."""
+"""Names that MaterialX does not resolve: those that its library has too, and those in a namespace.
+
+With the library attached, MaterialX finds the library's type `material` where a document refers to
+its own node `material`.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.graph_inputs import own_graphs
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.graph.traversal import own_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import MaterialX as mx
 
-_BEHIND_NAMESPACE = ":"
+_SEPARATOR = ":"
 
 
-def rename_what_the_library_hides(root: mx.Document, library: mx.Document) -> dict[str, str]:
-    """Gives nodes, graphs and definitions names of their own, here and where they are meant: new
-    and former."""
+def rename_library_clashes(root: mx.Document) -> dict[str, str]:
+    """Renames nodes, graphs and definitions that the library hides, and what refers to them.
+    Returns former names by new ones."""
     import MaterialX as mx
 
+    library = standard_library()
     kinds = mx.Node | mx.NodeGraph | mx.NodeDef
-    _forget_copies(root, library)
+    _remove_library_copies(root, library)
     hidden = [
         child
         for child in root.getChildren()
         if isinstance(child, kinds)
-        and (library.getChild(child.getName()) or _is_no_name_for_code(child))
+        and (library.getChild(child.getName()) or _has_invalid_name(child))
     ]
     former: dict[str, str] = {}
     for child in hidden:
         name = child.getName()
-        child.setName(free_name(name.replace(_BEHIND_NAMESPACE, "_"), root, library))
+        child.setName(free_name(name.replace(_SEPARATOR, "_"), root, library))
         former[child.getName()] = name
     if former:
-        follow(root, {name: new for new, name in former.items()})
+        update_references(root, {name: new for new, name in former.items()})
     return former
 
 
-def _is_no_name_for_code(child: mx.Element) -> bool:
-    """Variables of the code that is generated are called by nodes and graphs, and not by
-    definitions."""
-    return child.getCategory() != "nodedef" and _BEHIND_NAMESPACE in child.getName()
+def _has_invalid_name(child: mx.Element) -> bool:
+    """Whether a name with a namespace would become a variable of the generated code. Definitions
+    become none."""
+    return child.getCategory() != "nodedef" and _SEPARATOR in child.getName()
 
 
-def _forget_copies(root: mx.Document, library: mx.Document) -> None:
-    """Of what the library has, just as it has it: some programs write it into every document."""
+def _remove_library_copies(root: mx.Document, library: mx.Document) -> None:
+    """Removes exact copies of library elements, which some programs write into each document."""
     for child in root.getChildren():
-        there = library.getChild(child.getName())
-        if there is not None and child == there:
+        original = library.getChild(child.getName())
+        if original is not None and child == original:
             root.removeChild(child.getName())
 
 
-def follow_into_namespace(included: mx.Document) -> None:
-    """Leads references within a document to the names that its children get where it is included:
-    MaterialX puts the namespace before names, and not before what refers to them."""
+def add_namespace_to_references(included: mx.Document) -> None:
+    """Adds the namespace of an included document to its references: MaterialX adds it to names
+    only."""
     if included.hasNamespace():
         names = [child.getName() for child in included.getChildren()]
-        follow(included, {name: f"{included.getNamespace()}:{name}" for name in names})
+        update_references(included, {name: f"{included.getNamespace()}:{name}" for name in names})
 
 
-def find_definitions_by_plain_names(root: mx.Document) -> None:
-    """Leads what implements a definition of the document with a namespace of its own there: it
-    names it with the namespace, and MaterialX looks for it without."""
+def resolve_namespaced_definitions(root: mx.Document) -> None:
+    """Removes the namespace where an implementation names a definition that has a namespace
+    attribute: MaterialX searches the name without it."""
     import MaterialX as mx
 
     for child in root.getChildren():
         if not isinstance(child, mx.NodeGraph | mx.Implementation):
             continue
-        space, _, plain = child.getNodeDefString().rpartition(":")
+        space, _, plain = child.getNodeDefString().rpartition(_SEPARATOR)
         definition = root.getChild(plain) if space else None
         if isinstance(definition, mx.NodeDef) and definition.getNamespace() == space:
             child.setNodeDefString(plain)
 
 
 def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
-    return numbered(name, lambda each: root.getChild(each) or library.getChild(each))
+    """The name with a number that neither document nor library has."""
+    return with_free_number(name, lambda each: root.getChild(each) or library.getChild(each))
 
 
-def numbered(name: str, is_taken: Callable[[str], object]) -> str:
-    """The name with the first number from 2 on that makes it a free one."""
+def with_free_number(name: str, is_taken: Callable[[str], object]) -> str:
+    """The name with the first number from 2 on that is free."""
     number = 2
     while is_taken(f"{name}_{number}"):
         number += 1
@@ -87,8 +93,7 @@ def numbered(name: str, is_taken: Callable[[str], object]) -> str:
 
 
 def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
-    """Gives nodes of a graph, or of the document, other names, and leads what refers to them there
-    again."""
+    """Renames nodes of a graph or document, and what refers to them there."""
     nodes = scope.getNodes()
     for node in nodes:
         node.setName(renamed.get(node.getName(), node.getName()))
@@ -98,8 +103,8 @@ def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
             port.setNodeName(renamed[port.getNodeName()])
 
 
-def follow(root: mx.Document, renamed: dict[str, str]) -> None:
-    """Leads what refers to renamed children of the document there again."""
+def update_references(root: mx.Document, renamed: Mapping[str, str]) -> None:
+    """Updates what refers to renamed children of the document."""
     import MaterialX as mx
 
     for child in root.getChildren():
@@ -114,7 +119,7 @@ def follow(root: mx.Document, renamed: dict[str, str]) -> None:
             graph, node = element.getNodeGraphString(), element.getNodeName()
             if graph in renamed:
                 element.setNodeGraphString(renamed[graph])
-            if node in renamed and _looks_among_the_outermost(element):
+            if node in renamed and _is_in_document_scope(element):
                 element.setNodeName(renamed[node])
     for look in root.getLooks():
         for assignment in look.getMaterialAssigns():
@@ -122,7 +127,7 @@ def follow(root: mx.Document, renamed: dict[str, str]) -> None:
             assignment.setMaterial(renamed.get(material, material))
 
 
-def _looks_among_the_outermost(port: mx.PortElement) -> bool:
+def _is_in_document_scope(port: mx.PortElement) -> bool:
     import MaterialX as mx
 
     scope = port.getParent() if isinstance(port, mx.Output) else port.getParent().getParent()

@@ -1,40 +1,36 @@
-"""Graphs within graphs, and outputs that only hand an input on: the generator passes over both, so
-what they stand for is put in their place."""
+"""Graphs inside graphs, and outputs that only return a graph input. The generator ignores both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.normalise.graph_inputs import (
-    SAID_OF_A_VALUE,
-    graphs_that_implement,
-    own_graphs,
-)
+from verdigris.core.material.graph.traversal import implementing_graphs, own_graphs
+from verdigris.core.material.normalise.graph_inputs import VALUE_ATTRIBUTES
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 _SOURCE = ("nodename", "nodegraph", "output", "interfacename")
-_VALUE = ("value", *SAID_OF_A_VALUE)
+_VALUE = ("value", *VALUE_ATTRIBUTES)
 _INHERITED = ("colorspace", "fileprefix")
 
 
-def take_compounds_apart(root: mx.Document) -> None:
-    """Puts the nodes of inner graphs into the outermost, and connects inputs to what gives them
-    their values."""
+def flatten_nested_graphs(root: mx.Document) -> None:
+    """Moves nodes of inner graphs into the outermost graph, and connects inputs past outputs that
+    only return a graph input."""
     for graph in own_graphs(root):
-        _lift_inner_graphs(graph)
-    implementing = graphs_that_implement(root)
+        _flatten(graph)
+    implementing = implementing_graphs(root)
     for graph in own_graphs(root):
         if graph.getName() in implementing:
-            _hand_on_by_nodes(graph)
+            _return_inputs_by_nodes(graph)
         else:
             _connect_past_outputs(graph, root)
 
 
-def _hand_on_by_nodes(graph: mx.NodeGraph) -> None:
-    """Puts nodes where the graph of a definition hands an input on, which its users have."""
+def _return_inputs_by_nodes(graph: mx.NodeGraph) -> None:
+    """Adds a `dot` where the graph of a definition returns an input: its users have the value."""
     for output in graph.getOutputs():
         name = output.getInterfaceName()
         if name and not output.getNodeName():
@@ -44,40 +40,40 @@ def _hand_on_by_nodes(graph: mx.NodeGraph) -> None:
             output.setNodeName(node.getName())
 
 
-def _lift_inner_graphs(outer: mx.NodeGraph) -> None:
+def _flatten(outer: mx.NodeGraph) -> None:
     for inner in own_graphs(outer):
-        _lift_inner_graphs(inner)
+        _flatten(inner)
     for inner in own_graphs(outer):
         _connect_past_outputs(inner, outer)
     for inner in own_graphs(outer):
-        _lift_nodes(inner, outer)
+        _move_nodes_out(inner, outer)
 
 
 def _connect_past_outputs(graph: mx.NodeGraph, outer: mx.GraphElement) -> None:
-    """Leads those that are connected to an output that hands an input on to that input's source."""
-    handed_on = {
+    """Connects inputs past outputs that only return a graph input, to the source of that input."""
+    returned = {
         output.getName(): graph.getInput(output.getInterfaceName())
         for output in graph.getOutputs()
         if output.getInterfaceName() and graph.getInput(output.getInterfaceName()) is not None
     }
     for port in _ports(outer):
-        if handed_on and port.getNodeGraphString() == graph.getName():
-            source = handed_on.get(_output_of(port, graph))
-            # a graph that feeds itself is left for the checks to refuse
+        if returned and port.getNodeGraphString() == graph.getName():
+            source = returned.get(_output_of(port, graph))
+            # a graph that feeds itself stays, so that the checks refuse it
             if source is not None and source.getNamePath() != port.getNamePath():
                 copy_source(source, port)
 
 
-def _lift_nodes(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
+def _move_nodes_out(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
     names = {}
     for node in inner.getNodes():
         name = outer.createValidChildName(f"{inner.getName()}_{node.getName()}")
         names[node.getName()] = name
-        lifted = outer.addNode(node.getCategory(), name, node.getType())
-        lifted.copyContentFrom(node)
+        moved = outer.addNode(node.getCategory(), name, node.getType())
+        moved.copyContentFrom(node)
         for attribute in _INHERITED:
-            if inner.hasAttribute(attribute) and not lifted.hasAttribute(attribute):
-                lifted.setAttribute(attribute, inner.getAttribute(attribute))
+            if inner.hasAttribute(attribute) and not moved.hasAttribute(attribute):
+                moved.setAttribute(attribute, inner.getAttribute(attribute))
     for name in names.values():
         for port in outer.getNode(name).getInputs():
             given = inner.getInput(port.getInterfaceName()) if port.getInterfaceName() else None
@@ -96,7 +92,7 @@ def _lift_nodes(inner: mx.NodeGraph, outer: mx.NodeGraph) -> None:
 
 
 def copy_source(source: mx.PortElement | None, port: mx.PortElement) -> None:
-    """Gives a port the value or the connection of another, or none."""
+    """Copies value and connection of one port to another; without a source, removes them."""
     for attribute in _SOURCE:
         port.removeAttribute(attribute)
     if source is None:
@@ -111,7 +107,7 @@ def _output_of(port: mx.PortElement, graph: mx.NodeGraph) -> str:
 
 
 def _ports(outer: mx.GraphElement) -> Iterator[mx.PortElement]:
-    """What may be connected to the graphs of a graph or document."""
+    """Ports that may be connected to the graphs of a graph or document."""
     for child in (*outer.getNodes(), *own_graphs(outer)):
         yield from child.getInputs()
     yield from outer.getOutputs()

@@ -1,9 +1,9 @@
-"""Lengths and angles with a unit. MaterialX turns lengths into metres, and a film of 400 nanometres
-into none; angles it refuses where no definition names a unit.
+"""Lengths and angles with a unit. MaterialX converts lengths to metres, so that a film of 400
+nanometres vanishes, and refuses angles whose definition names no unit.
 
-A length in front of a film is converted to what the film takes, and any other is left to MaterialX.
-An angle is converted to what its input takes, else to the unit that its definition names, else to
-degrees. A value without a unit is as the node takes it, also where it is mixed with others.
+A length that feeds a film is converted to the film's unit; MaterialX converts the others. An angle
+is converted to the unit of its input, else of its definition, else to degrees. A value without a
+unit is in the unit of the node, also where it is mixed with others.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _DISTANCE, _ANGLE = "distance", "angle"
 _METRE = "meter"
 _DEGREE, _TURN, _DEGREES_OF_A_TURN = "degree", "turn", 360.0
-# Where the definition of a node does not say what its graph reckons with.
-_TAKEN = {
+# Units of inputs whose definition names none.
+_UNITS = {
     ("standard_surface", "thin_film_thickness"): "nanometer",
     ("open_pbr_surface", "thin_film_thickness"): "micron",
     ("gltf_pbr", "iridescence_thickness"): "nanometer",
@@ -49,7 +49,7 @@ _TAKEN = {
     ("gltf_anisotropy_image", "anisotropy_rotation"): "radian",
     **{(category, "in"): "radian" for category in ("sin", "cos", "tan")},
 }
-# Inputs whose measure is that of what comes out: no masks, places, exponents or divisors.
+# Inputs that have the unit of the output: no masks, places, exponents or divisors.
 _MEASURED = frozenset(
     {"value", "default", "in", "fg", "bg", "low", "high", "min", "max", "amplitude", "pivot"}
     | {f"in{number}" for number in range(1, 11)}
@@ -60,9 +60,8 @@ _NOT_MEASURED = {("divide", "in2"), ("remap", "in"), ("range", "in")}
 _OF_NO_MEASURE = {"smoothstep", "power", "exp", "ln", "sign", "sin", "cos", "tan"}
 
 
-def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
-    """Converts what is given in another unit than is taken. A unit that comes without what it
-    measures gets that."""
+def convert_units(root: mx.Document) -> None:
+    """Converts values to the unit of the input that they feed, and adds missing unit types."""
     import MaterialX as mx
 
     ports = [port for port in root.traverseTree() if isinstance(port, mx.Input)]
@@ -72,7 +71,7 @@ def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
     if not any(port.hasUnit() for port in ports):
         return
     nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
-    pending = [taking for node in nodes for taking in _takings(node)]
+    pending = [each for node in nodes for each in _inputs_with_unit(node)]
     done: set[str] = set()
     while pending:
         port, unit = pending.pop()
@@ -80,18 +79,18 @@ def give_lengths_as_nodes_take_them(root: mx.Document) -> None:
             continue
         done.add(port.getNamePath())
         _convert(port, unit)
-        # what feeds others with degrees gives degrees in any case
+        # angles are converted to degrees by default
         if unit != _DEGREE:
-            feed = _what_feeds(port, unit)
-            _lead_to_converted(feed)
-            pending += [(given, unit) for given in _given_by_users(feed, nodes)]
+            feed = _find_feed(port, unit)
+            _connect_to_converted(feed)
+            pending += [(given, unit) for given in _inputs_of_users(feed, nodes)]
     for node in [each for each in root.traverseTree() if isinstance(each, mx.Node)]:
         if any(port.hasUnit() for port in node.getInputs()):
-            _convert_what_is_left(node)
+            _convert_rest(node)
 
 
 def _kind_of(unit: str) -> str:
-    """What a unit measures; empty if it is not known."""
+    """The unit type of a unit; empty if unknown."""
     if unit == _TURN:
         return _ANGLE
     return next((kind for kind, units in known_units().items() if unit in units), "")
@@ -99,7 +98,7 @@ def _kind_of(unit: str) -> str:
 
 @lru_cache(maxsize=1)
 def _scales() -> dict[str, float]:
-    """By units, what they are in the unit of their kind."""
+    """Scale of each unit, in the base unit of its type."""
     import MaterialX as mx
 
     scales = {_TURN: _DEGREES_OF_A_TURN}
@@ -109,19 +108,19 @@ def _scales() -> dict[str, float]:
     return scales
 
 
-def _takings(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
-    """Inputs of a node of MaterialX that reckon in a unit other than the scene's, and the unit."""
+def _inputs_with_unit(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
+    """Inputs of a library node that use another unit than the scene's, with that unit."""
     definition = node.getNodeDef()
     is_own = definition is not None and is_of_document(definition, node)
     for port in node.getInputs():
-        unit = _TAKEN.get((node.getCategory(), port.getName())) or _defined_unit(definition, port)
+        unit = _UNITS.get((node.getCategory(), port.getName())) or _defined_unit(definition, port)
         if unit and not is_own:
             yield port, unit
 
 
-def _convert_what_is_left(node: mx.Node) -> None:
-    """Angles; and lengths given to nodes that the document defines, of which MaterialX leaves those
-    that have the unit of the definition."""
+def _convert_rest(node: mx.Node) -> None:
+    """Converts angles, and lengths of nodes that the document defines: MaterialX does not convert
+    a length that has the unit of its definition."""
     definition = node.getNodeDef()
     is_own = definition is not None and is_of_document(definition, node)
     for port in node.getInputs():
@@ -136,13 +135,13 @@ def _defined_unit(definition: mx.NodeDef | None, port: mx.Input) -> str:
     return str(defined.getUnit()) if defined is not None else ""
 
 
-def _is_said_in_a(kind: str, port: mx.PortElement) -> bool:
+def _has_unit_of(kind: str, port: mx.PortElement) -> bool:
     is_known = port.getUnit() in known_units().get(kind, ())
     return is_known and port.getUnitType() == kind and port.hasValueString()
 
 
 def _convert(port: mx.Input, unit: str) -> None:
-    """What has no such unit stays, for the checks to refuse by name."""
+    """A value with an unknown unit stays, so that the checks refuse it by name."""
     kind = _kind_of(unit)
     if port.getUnitType() != kind or port.getUnit() not in known_units()[kind]:
         return
@@ -157,36 +156,36 @@ def _convert(port: mx.Input, unit: str) -> None:
 
 @dataclass
 class _Feed:
-    """What feeds an input with lengths, or with angles."""
+    """The nodes that feed an input with lengths, or with angles."""
 
     start: mx.Input
     unit: str
     readers: dict[str, list[tuple[mx.PortElement, mx.Node]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """By the path of a node, what reads it, and the node to which that belongs."""
+    """By path of a node: the ports that read it, each with its node."""
 
-    said: list[mx.Node] = field(default_factory=list)
+    with_unit: list[mx.Node] = field(default_factory=list)
     """Nodes with a value that has a unit."""
 
     left_to_users: list[mx.Input] = field(default_factory=list)
-    """Inputs that read what the users of a definition give."""
+    """Inputs that read a value of the node that uses the definition."""
 
 
-def _what_feeds(start: mx.Input, unit: str) -> _Feed:
+def _find_feed(start: mx.Input, unit: str) -> _Feed:
     import MaterialX as mx
 
     feed = _Feed(start, unit)
     kind = _kind_of(unit)
-    # with each, the nodes into whose definitions the way has led
+    # each with the nodes whose definitions were entered
     stack: list[tuple[mx.PortElement, tuple[mx.Node, ...]]] = [(start, ())]
     seen: set[tuple[str, str]] = set()
     while stack:
         port, users = stack.pop()
         is_input = isinstance(port, mx.Input)
         reader = port.getParent() if is_input else users[-1]
-        if is_input and _is_said_in_a(kind, port):
-            feed.said.append(reader)
+        if is_input and _has_unit_of(kind, port):
+            feed.with_unit.append(reader)
         if is_input and port.getInterfaceName() and port.getInterfaceInput() is None:
             given = users[-1].getInput(port.getInterfaceName()) if users else None
             if given is not None:
@@ -220,21 +219,21 @@ def _measured(node: mx.Node) -> list[mx.Input]:
     ]
 
 
-def _lead_to_converted(feed: _Feed) -> None:
-    """Gives an input nodes of its own, whose values are as it takes them: others may read what
-    feeds it as well."""
+def _connect_to_converted(feed: _Feed) -> None:
+    """Copies the nodes that feed an input, with converted values: other inputs, in other units, may
+    read the originals."""
     carrying: dict[str, mx.Node] = {}
-    pending = list(feed.said)
+    pending = list(feed.with_unit)
     while pending:
         node = pending.pop()
         path = node.getNamePath()
-        # one that feeds itself is left for the checks to refuse
+        # a node that feeds itself stays, so that the checks refuse it
         if path not in carrying and path != feed.start.getParent().getNamePath():
             carrying[path] = node
             pending += [reader for _, reader in feed.readers[path]]
     own = next((node for node in carrying.values() if own_graph(node) is not None), None)
     if own is not None:
-        raise DocumentError(_undecided(feed, own))
+        raise DocumentError(_describe_conflict(feed, own))
     copies: dict[str, mx.Node] = {}
     for path, node in carrying.items():
         graph = node.getParent()
@@ -246,20 +245,20 @@ def _lead_to_converted(feed: _Feed) -> None:
     for path, copy in copies.items():
         for port, reader in feed.readers[path]:
             copied = copies.get(reader.getNamePath())
-            _lead(port if copied is None else copied.getInput(port.getName()), copy)
+            _connect(port if copied is None else copied.getInput(port.getName()), copy)
 
 
-def _undecided(feed: _Feed, node: mx.Node) -> str:
+def _describe_conflict(feed: _Feed, node: mx.Node) -> str:
     start = feed.start
     return (
-        f"node {start.getParent().getNamePath()!r}, input {start.getName()!r}: takes {feed.unit}s, "
+        f"node {start.getParent().getNamePath()!r}, input {start.getName()!r}: needs {feed.unit}s, "
         f"and reads values with a unit through {node.getNamePath()!r}, which the document defines: "
-        f"give those in {feed.unit}s, without a unit"
+        f"write those values in {feed.unit}s, without a unit"
     )
 
 
-def _lead(port: mx.PortElement, node: mx.Node) -> None:
-    """Connects a port to a node where the one is that it reads now."""
+def _connect(port: mx.PortElement, node: mx.Node) -> None:
+    """Connects a port to a node in the scope of the node that it reads now."""
     given = port.getInterfaceInput()
     while given is not None:
         graph = given.getParent()
@@ -281,8 +280,8 @@ def _lead(port: mx.PortElement, node: mx.Node) -> None:
     port.setNodeName(node.getName())
 
 
-def _given_by_users(feed: _Feed, nodes: list[mx.Node]) -> Iterator[mx.Input]:
-    """What the users of definitions give to inputs that feed one of their graphs."""
+def _inputs_of_users(feed: _Feed, nodes: list[mx.Node]) -> Iterator[mx.Input]:
+    """Inputs of nodes that use a definition, where the graph of the definition reads them."""
     for read in feed.left_to_users:
         definition = definition_of(read)
         for node in nodes if definition is not None else ():

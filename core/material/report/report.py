@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError, VerdigrisError
 from verdigris.core.base.text import why_not_told
 from verdigris.core.material.analyse.features import Part
-from verdigris.core.material.analyse.ignored import passed_over
+from verdigris.core.material.analyse.ignored import ignored_parts
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
-    no_numbers,
+    images_without_file,
+    non_finite,
     orientations,
     tiles_left_out,
-    without_files,
 )
-from verdigris.core.material.analyse.misread_images import decoded_numbers
-from verdigris.core.material.analyse.normal_maps import raw_normals
+from verdigris.core.material.analyse.misread_images import numbers_decoded_as_colours
+from verdigris.core.material.analyse.normal_maps import undecoded_normals
 from verdigris.core.material.analyse.parts import default_places, parts_of
 from verdigris.core.material.graph.traversal import nodes_behind
 
@@ -57,7 +57,7 @@ class MaterialReport:
         if self.probe.reflects_nearly_nothing:
             return (
                 f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
-                f"there is nothing to learn, and a bake would be black.{self.probe.beside_black}"
+                f"there is nothing to learn, and a bake would be black.{self.probe.black_hint}"
             )
         brightest = max(self.probe.albedo)
         return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"
@@ -100,12 +100,12 @@ def describe_material(
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
             *parts_of(nodes),
-            *without_files(nodes),
+            *images_without_file(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
-            *raw_normals(nodes, textures),
-            *decoded_numbers(nodes, textures),
-            *passed_over(document, material, nodes),
+            *undecoded_normals(nodes, textures),
+            *numbers_decoded_as_colours(nodes, textures),
+            *ignored_parts(document, material, nodes),
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
@@ -123,7 +123,7 @@ def describe_teacher(teacher: Teacher) -> MaterialReport:
 
 def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
     """What the headers of images do not say."""
-    return replace(report, parts=(*report.parts, *no_numbers(teacher.texels_that_are_no_numbers)))
+    return replace(report, parts=(*report.parts, *non_finite(teacher.non_finite_texels)))
 
 
 def _probed(

@@ -39,7 +39,7 @@ class Probe:
         return max(self.albedo) < NEARLY_NOTHING
 
     @property
-    def beside_black(self) -> str:
+    def black_hint(self) -> str:
         """What to add where that is told."""
         if max(self.emission) > 0:
             return " Its emission is kept."
@@ -51,10 +51,10 @@ class Probe:
 
     @property
     def excess(self) -> str:
-        return told_excess(max(self.albedo))
+        return describe_excess(max(self.albedo))
 
 
-def told_excess(albedo: float) -> str:
+def describe_excess(albedo: float) -> str:
     """What to say of a material that reflects so much, if that is more than falls in."""
     if albedo <= _ALL_LIGHT:
         return ""

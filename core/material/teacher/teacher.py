@@ -44,9 +44,9 @@ class Teacher(DeviceMaterial):
         self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
 
     @property
-    def texels_that_are_no_numbers(self) -> Mapping[Path, int]:
+    def non_finite_texels(self) -> Mapping[Path, int]:
         """How many there are in which file; they count as 0."""
-        return self._pool.no_numbers
+        return self._pool.non_finite
 
     def changed_files(self) -> list[Path]:
         """Images that are not what they were when they were read."""

@@ -55,7 +55,7 @@ class TexturePool:
         self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
         self._bytes = 0
         self._marks: dict[Path, FileMark | None] = {}
-        self.no_numbers: dict[Path, int] = {}
+        self.non_finite: dict[Path, int] = {}
 
     def bind(self, slot: TextureSlot) -> BoundTexture:
         """The image that a slot names, uploaded."""
@@ -75,7 +75,7 @@ class TexturePool:
             )
         self._marks.update({tile.path: file_mark(tile.path) for tile in info.tiles})
         image = read_image(info, slot.asker)
-        self.no_numbers.update(image.no_numbers)
+        self.non_finite.update(image.non_finite)
         tiles = (0.0, 0.0, 0.0, 0.0)
         if info.is_udim:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)

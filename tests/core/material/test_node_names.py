@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.codegen.node_names import with_node_names_that_code_can_have
+from verdigris.core.material.codegen.node_names import rename_nodes_for_code
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.teacher.teacher import Teacher
 
@@ -111,7 +111,7 @@ def test_names_that_become_the_same_are_told_apart_by_their_order():
     """And not by that of a set, which differs between processes: so would the code."""
     names = [f"tint{sign}1" for sign in "-. +~^"]
     root = probe("".join(map(doubled, names)) + doubled("sum"), "sum").root
-    renamed, _ = with_node_names_that_code_can_have(root, root, root, standard_library())
+    renamed, _ = rename_nodes_for_code(root, root, root, standard_library())
 
     def tints(document):
         named = (each.getName() for each in document.getNodes())
