@@ -24,8 +24,8 @@ sys.path[:0] = {paths!r}
 import verdigris.core.hosts.host, verdigris.core.hosts.document_text
 import verdigris.core.worker.client.client
 import verdigris.core.material.usd.usdshade, verdigris.core.base.worker_environment
-import verdigris.plugins.common.batch, verdigris.plugins.common.panel
-import verdigris.plugins.common.selftest
+import verdigris.plugins.common.batch_bake, verdigris.plugins.common.panel_loader
+import verdigris.plugins.common.host_test
 from verdigris.plugins.common.version import version
 from verdigris.core.material.usd.signatures import find_signature
 assert find_signature("ND_image_color3", (1, 39))
@@ -57,7 +57,7 @@ for file in sorted(folder.glob("*.py")):
     print(file.stem)
 assert not {late!r} & set(sys.modules), set(sys.modules) & {late!r}
 import verdigris.ui.panel
-from verdigris.plugins.common.panel import make_panel
+from verdigris.plugins.common.panel_loader import make_panel
 assert str({tree!r}) in verdigris.ui.panel.__file__
 """
 
