@@ -1,1 +1,1 @@
-"""What an artist would use instead of a student: one set of fitted textures, shaded as games do."""
+"""Fits plain textures to a material, for viewports that cannot evaluate a neural material."""

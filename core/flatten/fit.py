@@ -1,5 +1,4 @@
-"""Fits flattened textures to a teacher: by the samples, the loss and the number of steps that a
-student of the same settings gets."""
+"""Fits flattened textures to a teacher, with the samples, loss and steps of a student."""
 
 from __future__ import annotations
 
@@ -31,22 +30,22 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
 
 PEAK_RATE = 1e-2
-# Added to both sides of the loss: a cube root's slope has no bound at black.
+# Added to response and target, because the slope of a cube root is unbounded at 0.
 _DARKEST = 1e-4
-# Pairs of directions that each texel's first albedo is taken from.
+# Pairs of directions for the initial albedo of each texel.
 _LOOKS = 4
 
 
 @dataclass
 class Gradients:
-    """Of the mean loss, laid out like the texels."""
+    """The mean loss and its gradient, laid out like the texels."""
 
     loss: float
     texels: FloatArray
 
 
 def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
-    """Textures of the settings' resolution with all their mips, of which the finest is fitted."""
+    """Fits the finest level at the settings' resolution, and adds all mip levels."""
     steps = flattening(teacher, settings)
     while True:
         try:
@@ -59,7 +58,7 @@ def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
 def flattening(
     teacher: DeviceMaterial, settings: BakeSettings
 ) -> Generator[float, None, FlatTextures]:
-    """The same step by step: each gives its loss, and the end the textures."""
+    """The same as a generator: yields the loss of each step, and returns the textures."""
     textures = start_textures(settings.resolution, settings.resolution)
     textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
     draw = replace(settings.draw, coarse_share=0.0, repeats=1)
@@ -78,13 +77,13 @@ def flattening(
 def loss_and_gradients(
     textures: FlatTextures, batch: SampleArray, loss: str = "cbrt_l1"
 ) -> Gradients:
-    """Mean loss over a batch of TRAINING_SAMPLE, in the textures' precision."""
+    """Mean loss over a batch of TRAINING_SAMPLE and its gradient, in the textures' precision."""
     dtype = textures.texels.dtype
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     indices, weights = corners(textures.layout, uv, 0)
     tape = shade(gather(textures.texels, indices, weights), wi, wo)
     value = tape.value + dtype.type(_DARKEST)
-    target = losses.limited_response(response) + dtype.type(_DARKEST)
+    target = losses.clamp_response(response) + dtype.type(_DARKEST)
     each, gradient = losses.FUNCTIONS[loss](np.log(value), target)
     g_texel = shade_backward(tape, gradient / value / dtype.type(len(batch)))
 
@@ -96,7 +95,7 @@ def loss_and_gradients(
 
 
 def _first_albedo(teacher: DeviceMaterial, textures: FlatTextures) -> FloatArray:
-    """What a white surface would have to be multiplied by, seen from where mirrors are dark."""
+    """Initial albedo: the smallest diffuse reflectance seen away from the mirror direction."""
     height, width = textures.layout.level_size(0)
     v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
     uv = np.stack([u, v], 1).astype(np.float32)
@@ -106,6 +105,6 @@ def _first_albedo(teacher: DeviceMaterial, textures: FlatTextures) -> FloatArray
         wo = np.array([np.sin(turn), np.cos(turn), 4.0]) / np.sqrt(1 + 4.0**2)
         to_light, to_eye = (np.tile(w.astype(np.float32), (len(uv), 1)) for w in (wi, wo))
         looks.append(np.pi * teacher.response(uv, to_light, to_eye) / np.float32(wi[2]))
-    # The darkest look is the one with the least of a highlight in it.
+    # the darkest response contains the smallest part of a highlight
     result: FloatArray = np.clip(np.min(looks, axis=0), 0, 1)
     return result

@@ -1,4 +1,4 @@
-"""How flattened textures shade, with gradients: the metallic-roughness model of glTF 2.0.
+"""Flattened textures: their texels, mip levels, and shading with gradients, as in glTF 2.0.
 
 With the stored normal n, h halfway between wi and wo, and alpha = roughness^2, the response is
 
@@ -6,8 +6,8 @@ With the stored normal n, h halfway between wi and wo, and alpha = roughness^2, 
 
 where D is the isotropic GGX distribution, V the height-correlated Smith visibility (shadowing and
 masking over 4 (n.wi) (n.wo)), and F = F0 + (1 - F0) (1 - h.wi)^5 Schlick's Fresnel factor. Albedo
-and F0 are colours of their own, where glTF makes both of one colour and a metalness: what can be
-stored here contains what can be stored there. flattened.slang is the twin.
+and F0 are two colours; glTF derives both from a base colour and a metalness, so this model includes
+glTF's. docs/benchmarks/flattened.slang computes the same.
 
 Arrays are channel-first, as in core/network/numpy_mlp.py.
 """
@@ -22,22 +22,22 @@ from verdigris.core.network.directions import into_frame
 from verdigris.core.network.frames import dot, normalise
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import box_halved
+from verdigris.core.network.texels import downsample
 
-# What a texel holds, each channel stored in eight bits: the normal as x and y of a unit vector.
+# The channels of a texel, eight bits each. The normal is stored as x and y of a unit vector.
 ALBEDO, F0, ROUGHNESS, NORMAL = slice(0, 3), slice(3, 6), 6, slice(7, 9)
 CHANNELS = 9
 
 LEAST_ROUGHNESS = 0.05
-# Of a stored normal: keeps z, which is worked out from x and y, away from zero.
+# Largest length of (x, y) of a stored normal, so that z stays above 0.
 LARGEST_SLANT = 0.98
-# Of n.wo, where the stored normal looks away from a viewer who sees the surface.
+# Smallest n.wo; a stored normal can point away from a viewer who sees the surface.
 LEAST_VIEW_COSINE = 1e-3
 
 
 @dataclass
 class Tape:
-    """What the forward pass keeps for the backward pass; scalars are [N], colours [3, N]."""
+    """Intermediate values for the backward pass; scalars are [N], colours [3, N]."""
 
     texel: FloatArray
     wi: FloatArray
@@ -55,7 +55,7 @@ class Tape:
 
 
 def shade(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> Tape:
-    """The response, as `value` of the tape; texels are [9, N], directions [3, N]."""
+    """Computes the response (`Tape.value`); texels are [9, N], directions [3, N]."""
     normal = stored_normal(texel[NORMAL])
     half = normalise(wi + wo)
     light, view, middle = into_frame(np.stack([wi, wo, half]), normal)
@@ -76,7 +76,7 @@ def shade(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> Tape:
 
 
 def shade_backward(tape: Tape, gradient: FloatArray) -> FloatArray:
-    """Gradient by the texels [9, N], given the one by the response."""
+    """Gradient with respect to the texels [9, N], from the gradient of the response."""
     albedo, squared_alpha = tape.texel[ALBEDO] / np.pi, tape.texel[ROUGHNESS] ** 4
     light, view, middle = tape.light, tape.view, tape.middle
     lobe = tape.density * tape.visibility
@@ -86,7 +86,7 @@ def shade_backward(tape: Tape, gradient: FloatArray) -> FloatArray:
 
     g_light = (gradient * ((1 - tape.fresnel) * albedo + tape.fresnel * lobe)).sum(0)
     g_lobe = (gradient * tape.fresnel).sum(0) * light
-    # by the visibility's divisor: 0.5 / divisor is the visibility
+    # gradient of the divisor in visibility = 0.5 / divisor
     g_divisor = -2 * g_lobe * tape.density * tape.visibility**2
     reach_i, reach_o = _reach(light, squared_alpha), _reach(view, squared_alpha)
     g_light += g_divisor * (reach_o + view * light * (1 - squared_alpha) / reach_i)
@@ -108,7 +108,7 @@ def shade_backward(tape: Tape, gradient: FloatArray) -> FloatArray:
 
 
 def stored_normal(slant: FloatArray) -> FloatArray:
-    """The unit vector [3, ...] of its first two components."""
+    """The unit normal [3, ...] with these x and y."""
     squared = np.minimum((slant**2).sum(0), LARGEST_SLANT**2)
     return np.stack([*slant, np.sqrt(1 - squared)])
 
@@ -131,18 +131,18 @@ class FlatTextures:
     texels: FloatArray
 
     def level(self, level: int) -> FloatArray:
-        """View of a mip level, [height, width, 9]."""
+        """A view of a mip level, [height, width, 9]."""
         first, end = self.layout.level_offsets[level : level + 2]
         return self.texels[first:end].reshape(*self.layout.level_size(level), CHANNELS)
 
     @property
     def byte_size(self) -> int:
-        """Stored in eight bits a channel."""
+        """Size on disk, with one byte for each channel."""
         return self.texels.size
 
 
 def start_textures(width: int, height: int) -> FlatTextures:
-    """One level of half-rough grey that looks straight up."""
+    """Initial textures with one mip level: grey, roughness 0.4, normal up."""
     layout = LatentLayout(width, height)
     texels = np.zeros((layout.texel_count, CHANNELS), np.float32)
     texels[:, : F0.start] = 0.5
@@ -152,7 +152,7 @@ def start_textures(width: int, height: int) -> FlatTextures:
 
 
 def keep_in_range(texels: FloatArray) -> None:
-    """Moves what lies outside of what can be stored to the nearest that can."""
+    """Clamps texels to the range that can be stored."""
     np.clip(texels[:, : F0.stop], 0, 1, out=texels[:, : F0.stop])
     np.clip(texels[:, ROUGHNESS], LEAST_ROUGHNESS, 1, out=texels[:, ROUGHNESS])
     slant = texels[:, NORMAL]
@@ -161,7 +161,7 @@ def keep_in_range(texels: FloatArray) -> None:
 
 
 def with_mips(finest: FlatTextures) -> FlatTextures:
-    """A chain as asset tools make it: means of 2 x 2 texels, normals made unit again."""
+    """Adds all mip levels: means of 2 x 2 texels, with normalised normals."""
     height, width = finest.layout.level_size(0)
     levels = max(height, width).bit_length()
     layout = LatentLayout(width, height, levels)
@@ -174,7 +174,7 @@ def with_mips(finest: FlatTextures) -> FlatTextures:
 
 def _halved(texels: FloatArray) -> FloatArray:
     normals = np.moveaxis(stored_normal(np.moveaxis(texels[..., NORMAL], -1, 0)), 0, -1)
-    means = box_halved(np.concatenate([texels[..., : NORMAL.start], normals], -1))
+    means = downsample(np.concatenate([texels[..., : NORMAL.start], normals], -1))
     normals = means[..., NORMAL.start :]
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     return means[..., :CHANNELS]

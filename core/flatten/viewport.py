@@ -1,7 +1,8 @@
-"""Flattened textures as files, for viewports that cannot evaluate a neural material.
+"""Writes flattened textures as PNG files, for viewports that cannot evaluate a neural material.
 
-They are small and fitted briefly: enough to tell materials apart while a scene is lit. The
-conversion is exact for what a metallic-roughness shader can hold at all.
+They are small and trained briefly, enough to recognise a material while lighting a scene. The
+conversion to base colour and metalness is exact if a metallic-roughness shader can represent the
+values.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 256
 MOST_STEPS = 1_500
 LARGEST_BATCH = 4_096
-# What shaders of this kind reflect straight back where there is no metal.
+# F0 of a metallic-roughness shader at metalness 0.
 DIELECTRIC_F0 = 0.04
 _COLOURS = (BASE_COLOR, EMISSION)
 _KINDS = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP, EMISSION, OPACITY)
-# Coverage that a byte still tells from a hole.
+# The smallest opacity above 0 in eight bits.
 _LEAST_COVERAGE = 1 / 255
-_TELL_SECONDS = 0.2
+_EVENT_SECONDS = 0.2
 
 
 def viewport_settings(settings: BakeSettings) -> BakeSettings:
-    """Those of a bake, cut down to what a viewport shows."""
+    """The settings of a bake, reduced to what a viewport shows."""
     return replace(
         settings,
         resolution=min(settings.resolution, LARGEST_SIDE),
@@ -49,21 +50,21 @@ def viewport_settings(settings: BakeSettings) -> BakeSettings:
 
 
 def texture_paths(bundle: Path) -> dict[str, Path]:
-    """Where the textures lie beside a bundle, by what they hold, of all that there may be."""
+    """The paths of all possible textures beside a bundle, by kind."""
     return {kind: bundle.with_name(f"{bundle.stem}_{kind}.png") for kind in _KINDS}
 
 
 def viewport_textures(
     teacher: DeviceMaterial, settings: BakeSettings, bundle: Path, unlit: UnlitMaps
 ) -> Generator[Event, None, dict[str, str]]:
-    """Fits and writes them beside a bundle, with its maps of what needs no light, and tells how far
-    it is; gives the files by what they hold."""
+    """Fits textures and writes them beside a bundle, with its emission and opacity maps. Yields
+    events of the progress, and returns the paths by kind."""
     from verdigris.core.flatten.fit import flattening
 
     settings = viewport_settings(settings)
     yield Phase(FLATTENING, 1, 1)
     steps, done = flattening(teacher, settings), 0
-    begun = told = time.monotonic()
+    begun = reported = time.monotonic()
     while True:
         try:
             loss = next(steps)
@@ -72,8 +73,8 @@ def viewport_textures(
             break
         done += 1
         now = time.monotonic()
-        if now - told > _TELL_SECONDS or done == settings.iterations:
-            told, spent = now, now - begun
+        if now - reported > _EVENT_SECONDS or done == settings.iterations:
+            reported, spent = now, now - begun
             rate = done * settings.batch / max(spent, 1e-9)
             left = (settings.iterations - done) * spent / done
             yield Step(done, settings.iterations, loss, rate, spent, left)
@@ -82,12 +83,11 @@ def viewport_textures(
 
 
 def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[str, str]:
-    """Writes flattened texels [height, width, 9] and maps of their size, row 0 at v = 0, as images
-    beside a bundle, each whole or not at all. Colours are in sRGB, the rest are plain numbers;
-    green of the normal grows with v.
+    """Writes texels [height, width, 9] and maps of the same size as images beside a bundle. Row 0
+    is at v = 0. Colours are in sRGB, other values are linear; green of the normal grows with v.
 
-    Emission is cut off at 1: a preview of what glows, not a light. Shaders multiply colours by the
-    opacity, so they are written as if there were no holes.
+    Emission is clipped at 1, because it is a preview and not a light. Shaders multiply colours by
+    the opacity, so colours are divided by it here.
     """
     from verdigris.core.pictures.picture_files import write_data, write_picture
 
@@ -111,14 +111,14 @@ def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[s
 
 
 def _shrunk(finest: Floats | None) -> Floats | None:
-    """The finest level of a map that is small enough for a viewport."""
+    """The finest mip level of a map with the size of a viewport texture."""
     if finest is None:
         return None
     return next(level for level in levels(finest) if max(level.shape[:2]) <= LARGEST_SIDE)
 
 
 def metallic_from(albedo: FloatArray, f0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Base colour [..., 3] and metalness [...] that shade like an albedo and an F0.
+    """Base colour [..., 3] and metalness [...] for a diffuse albedo and an F0.
 
     With t = 1 - metalness they are albedo = t base and F0 = 0.04 t + (1 - t) base, so that
     base = albedo + F0 - 0.04 t, and 0.04 t^2 - (albedo + F0) t + albedo = 0 for means of colours.

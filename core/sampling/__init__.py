@@ -1,1 +1,1 @@
-"""Where the student is trained: the draw of uv and direction pairs, shaped by importance."""
+"""Draws training samples: positions and pairs of directions, weighted by importance."""

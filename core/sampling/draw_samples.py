@@ -1,4 +1,9 @@
-"""Draws training samples of materials on the device; the twin of draw_samples.slang."""
+"""Draws training samples of materials on the device, with draw_samples.slang.
+
+For the numpy trainer, drawn chunks can be trained several times (`repeats`), because drawing a
+sample can take longer than training it. The order depends only on the step, so a resumed run gets
+the same samples.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.device import MOST_THREADS, Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
-from verdigris.core.sampling.distribution import distribution_of, product
+from verdigris.core.sampling.distribution import distribution_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 from verdigris.core.settings.draw_settings import DrawSettings
 
@@ -24,20 +29,18 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
 
 _SOURCE = Source("sampling/draw_samples")
-# A thread draws one sample, or some of those that share their place.
+# The kernel by the number of samples that one thread draws at the same position.
 _ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
-# On a card four take longer than two and two.
+# On a GPU, one thread with four samples takes longer than two threads with two.
 _MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
-# Steps that are drawn together for a trainer on the processor.
+# Steps in one chunk of samples for the numpy trainer.
 NUMPY_CHUNK_STEPS = 8
-# Chunks that are drawn between two turns of one.
+# New chunks between two repeats of the same chunk.
 DISTANCE = 4
-# The least cosine of directions in steps that leave out what is near the horizon.
-FAR_FROM_HORIZON = 0.01
 
 
 class DrawnMaterial(Protocol):
-    """What drawing needs of a material; a Teacher is one."""
+    """The interface of a material for drawing; a Teacher implements it."""
 
     @property
     def device(self) -> Device: ...
@@ -51,7 +54,7 @@ class DrawnMaterial(Protocol):
 
 
 class _Pending(NamedTuple):
-    """What the device is drawing."""
+    """A chunk that the device is drawing."""
 
     chunk: tuple[int, int]
     submission: int
@@ -59,16 +62,13 @@ class _Pending(NamedTuple):
 
 @dataclass
 class DrawnSamples:
-    """Implements SampleSource, and for trainers on the device DeviceSampleSource."""
+    """Implements SampleSource (numpy trainer) and DeviceSampleSource (tensor trainer)."""
 
     materials: Sequence[DrawnMaterial]
     layout: LatentLayout
     seed: int = 0
     settings: DrawSettings = field(default_factory=DrawSettings)
     importance: NDArray[Any] | None = None
-    horizon_from: int = 0
-    """The step from which on directions come as near to the horizon as the settings say; steps that
-    are drawn before, and those that are drawn at once with them, stay FAR_FROM_HORIZON."""
 
     def __post_init__(self) -> None:
         if len(self.materials) != self.layout.materials:
@@ -84,32 +84,19 @@ class DrawnSamples:
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
         self.revision = 0
-        self.error_weights: NDArray[np.float32] | None = None
-        self._weigh()
+        self._build_distribution()
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
-        """Draws by another map from the next batch on. Trainers that hold batches they have drawn
-        ahead see it by `revision`."""
+        """Uses another importance map from the next batch on. `revision` tells trainers to discard
+        batches that they drew ahead."""
         self.importance = importance
-        self._weigh()
+        self._build_distribution()
 
-    def set_error_weights(self, weights: NDArray[np.float32]) -> None:
-        """Draws each material's places by a map of its own, too: (materials, height, width)."""
-        self.error_weights = weights
-        self._weigh()
-
-    def _weigh(self) -> None:
-        maps: list[NDArray[Any] | None] = [self.importance]
-        if self.error_weights is not None:
-            maps = [
-                each if self.importance is None else product(self.importance, each)
-                for each in self.error_weights
-            ]
-        # one for all materials, or one for each
-        self._densities = [distribution_of(each) for each in maps]
-        self._sums = [self._buffer(each.sums.nbytes, each.sums) for each in self._densities]
+    def _build_distribution(self) -> None:
+        self._density = distribution_of(self.importance)
+        self._sums = self._buffer(self._density.sums.nbytes, self._density.sums)
         self.revision += 1
-        # the chunk in the buffer that is being filled, and those that are kept for their turns
+        # the chunk that the device is drawing, and the chunks that will be repeated
         self._pending: _Pending | None = None
         self._kept: dict[tuple[int, int], SampleArray] = {}
 
@@ -118,7 +105,7 @@ class DrawnSamples:
         return self.settings.pairs
 
     def draw(self, step: int, count: int) -> SampleArray:
-        """Draws ahead: while the steps of a chunk are trained, the device fills the next one."""
+        """Samples of a step. Draws ahead: the device fills the next chunk during training."""
         number, place = divmod(step, NUMPY_CHUNK_STEPS)
         repeats = self.settings.repeats
         drawn, turn = turn_of(number, repeats)
@@ -132,8 +119,8 @@ class DrawnSamples:
         return mixed_batch(batches, place, turn)
 
     def _chunk(self, chunk: tuple[int, int], oldest: int) -> SampleArray:
-        """The chunk's samples [steps, points, pairs], drawn now if they are neither kept nor on
-        their way; forgets what is older than the oldest."""
+        """The samples of a chunk [steps, points, pairs], drawn now unless they are kept or pending.
+        Deletes chunks older than `oldest`."""
         if chunk not in self._kept:
             pending, self._pending = self._pending, None
             if pending is None or pending.chunk != chunk:
@@ -164,30 +151,28 @@ class DrawnSamples:
         steps: int,
         count: int,
     ) -> None:
-        """Draws the batches of some steps to the start of the buffer, as many in a dispatch as
-        devices take."""
-        # samples that share their place are of one material
+        """Records commands that draw the batches of some steps to the start of the buffer."""
+        # samples at one position belong to one material
         points, parts = count // self.pairs, len(self.materials)
         if points < parts:
             raise SettingsError(
                 f"batch is {count}: use at least {parts * self.pairs} for {parts} materials"
             )
         ends = [points * (index + 1) // parts * self.pairs for index in range(parts)]
-        first, shares = 0, self._shares(step)
+        first = 0
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
             threads = (end - first) // self._together * material.lanes_per_sample
             at_once = max(1, MOST_THREADS // threads)
             for before in range(0, steps, at_once):
                 these = min(at_once, steps - before)
                 arguments = self._arguments(index, step + before, these, count)
-                arguments["shares"] = shares
                 arguments |= {"stepsBefore": before, "firstSlot": first, "slots": end - first}
                 self._device.dispatch(
                     self._kernels[index],
                     these * threads,
                     {
                         "gDraw": arguments,
-                        "gImportanceSums": self._sums[index % len(self._sums)],
+                        "gImportanceSums": self._sums,
                         "gDirectionSums": self._direction_sums,
                         "gSamples": samples,
                         **material.bindings(),
@@ -196,19 +181,9 @@ class DrawnSamples:
                 )
             first = end
 
-    def _shares(self, step: int) -> dict[str, float]:
-        """How directions are drawn from this step on."""
-        settings = self.settings
-        is_far = step < self.horizon_from
-        return {
-            "mirror": settings.mirror_share,
-            "halfDifference": settings.half_difference_share,
-            "leastCosine": max(settings.least_cosine, FAR_FROM_HORIZON if is_far else 0.0),
-        }
-
     def _arguments(self, material: int, step: int, steps: int, batch: int) -> dict[str, Any]:
         settings = self.settings
-        density = self._densities[material % len(self._densities)]
+        density = self._density
         return {
             "seed": self.seed & 0xFFFFFFFF,
             "firstStep": step & 0xFFFFFFFF,
@@ -226,6 +201,11 @@ class DrawnSamples:
             "finestWidth": settings.finest_width,
             "coarseWidth": COARSE_WIDTH,
             "slopeStep": settings.slope_step,
+            "shares": {
+                "mirror": settings.mirror_share,
+                "halfDifference": settings.half_difference_share,
+                "leastCosine": settings.least_cosine,
+            },
             "importance": {"width": density.width, "height": density.height},
             "lossPower": settings.importance_in_loss,
             "lossFactor": 1.0 / density.mean_power(settings.importance_in_loss),
@@ -243,31 +223,31 @@ class DrawnSamples:
 
 
 class Turn(NamedTuple):
-    """What is trained in place of a chunk."""
+    """The chunk to train at a place of the training order."""
 
     drawn: int
-    """The number by which it is drawn. A run begins with some of negative numbers, which are drawn
-    like others and have fewer turns."""
+    """Number of the drawn chunk. The first chunks of a run have negative numbers, and fewer
+    repeats."""
 
     turn: int
-    """How often it was trained before."""
+    """How often the chunk was trained before."""
 
 
 def turn_of(number: int, repeats: int) -> Turn:
-    """Of `repeats` chunks in a row the first is new; the others were `DISTANCE` draws ago, twice as
-    many, and so on."""
+    """Of each `repeats` chunks in a row the first is new. The next was drawn `DISTANCE` chunks ago,
+    the one after it twice as long ago, and so on."""
     newest, turn = divmod(number, repeats)
     return Turn(newest - turn * DISTANCE, turn)
 
 
 def oldest_wanted(number: int, repeats: int) -> int:
-    """Chunks that were drawn before this one have no turn after `number`."""
+    """The oldest drawn chunk that is still used at `number` or later."""
     return number // repeats - (repeats - 1) * DISTANCE
 
 
 def mixed_batch(batches: SampleArray, place: int, turn: int) -> SampleArray:
-    """A batch of a chunk [steps, points, pairs] that is trained again: each point of another step
-    than its neighbours, and of another than in the turns before."""
+    """A batch of a chunk [steps, points, pairs]. In a repeat, neighbouring points come from
+    different steps, and from other steps than in the repeats before."""
     steps, count, _ = batches.shape
     points = np.arange(count)
     batch: SampleArray = (

@@ -1,15 +1,15 @@
-"""What a sample is made of; the twin of training_sample.slang."""
+"""The layout of a training sample, the same as in training_sample.slang."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# One training sample: 14 tightly packed 32-bit words, the same in the shader.
+# One training sample: 14 tightly packed 32-bit words.
 TRAINING_SAMPLE = np.dtype(
     [
         ("uv", "f4", 2),
-        ("level", "f4"),  # the mip level that the sample trains: a whole number
+        ("level", "f4"),  # the mip level that the sample trains, a whole number
         ("material", "u4"),
         ("wi", "f4", 3),
         ("wo", "f4", 3),

@@ -139,18 +139,6 @@ def test_given_any_shares_when_drawn_then_directions_are_unit_and_above_the_hori
         assert batch[name][:, 2].min() > 0.0499
 
 
-def test_given_a_step_from_which_the_horizon_counts_when_drawn_then_none_is_near_it_before(teacher):
-    """In a long bake, whose decoder it would drive astray."""
-    least = {}
-    source = DrawnSamples([teacher], LAYOUT, 0, horizon_from=100)
-    for step in (0, 95, 104, 500):
-        batch = source.draw(step, COUNT)
-        least[step] = min(batch["wi"][:, 2].min(), batch["wo"][:, 2].min())
-    assert min(least[0], least[95]) >= 0.01
-    # of 16,000 cosines some sixteen are below a thousandth
-    assert 0.001 <= max(least[104], least[500]) < 0.003
-
-
 def test_given_a_mirror_share_when_drawn_then_more_half_vectors_are_near_the_normal(teacher):
     def near_normal(batch):
         half = batch["wi"] + batch["wo"]

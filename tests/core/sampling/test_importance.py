@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.distribution import distribution_of, product
+from verdigris.core.sampling.distribution import distribution_of
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.settings.direction_profiles import profile_table
 from verdigris.core.settings.draw_settings import DrawSettings
@@ -91,20 +91,6 @@ def test_a_new_map_holds_from_the_next_batch_on(teacher):
     assert drawn.draw(NUMPY_CHUNK_STEPS, COUNT)["uv"][:, 0].min() >= 0.5
     drawn.set_importance(None)
     assert np.array_equal(drawn.draw(2, COUNT), source(teacher).draw(2, COUNT))
-
-
-@pytest.mark.parametrize("size", [(5, 7), (8, 8), (3, 20), (64, 1)])
-def test_the_product_of_two_maps_leaves_out_exactly_what_the_first_does(size):
-    random = np.random.default_rng(1)
-    painted = random.uniform(1, 2, size) * (random.random(size) < 0.5)
-    other = np.ones((16, 16))
-    other[8:] = 3
-    found = product(painted, other)
-    repeats = [cells // own for cells, own in zip(found.shape, size, strict=True)]
-    assert [own * each for own, each in zip(size, repeats, strict=True)] == list(found.shape)
-    wide = painted.repeat(repeats[0], 0).repeat(repeats[1], 1)
-    upper = (np.arange(len(found)) + 0.5) / len(found) >= 0.5
-    np.testing.assert_allclose(found, wide * np.where(upper, 3, 1)[:, None])
 
 
 def test_directions_follow_a_table(teacher):
