@@ -84,12 +84,12 @@ def bake(
     """
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.phases.trainers import choose_trainer
     from verdigris.core.baking.state.options import BakeControl, BakeOptions
+    from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.settings.presets import default_preset, require_settings
+    from verdigris.core.settings.presets import default_preset, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
@@ -100,7 +100,7 @@ def bake(
     check_limits(device)
     opened = open_device(device)
     kind = choose_trainer(opened)
-    settings = require_settings(preset or default_preset(kind), kind, len(documents))
+    recipe = require_recipe(preset or default_preset(kind), kind, len(documents))
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
@@ -114,7 +114,7 @@ def bake(
         preview_seconds=1.0,
         viewport_textures=viewport_textures,
     )
-    return run(teachers, settings.changed(changes), options, control)
+    return run(teachers, recipe.changed(changes), options, control)
 
 
 @told_when_gone()

@@ -23,6 +23,9 @@ SMAPE_EPSILON = 1e-3
 RELATIVE_EPSILON = 1e-3
 # A picture without any error has this PSNR rather than an infinite one.
 PSNR_LIMIT = 100.0
+# Errors that no eye sees.
+INDISTINGUISHABLE_LOG_MAE, INDISTINGUISHABLE_PSNR, INDISTINGUISHABLE_FLIP = 3e-4, 55.0, 0.005
+LARGEST_BIAS = 0.005
 # Of linear Rec.709, and what of it is dark.
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 _DARK = 1e-6
@@ -41,6 +44,9 @@ class SampleMetrics:
 
     smape: float
     """Mean |p - r| / ((p + r) / 2 + 0.001)."""
+
+    bias: float = 0.0
+    """Sum of p by the sum of r, minus 1: the share of the light that is gained or lost."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,15 @@ def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetr
         log_mae=float(np.abs(np.log1p(p) - np.log1p(r)).mean()),
         relative_l1=float(difference.sum() / total),
         smape=float((difference / ((p + r) / 2 + SMAPE_EPSILON)).mean()),
+        bias=float((p.sum() - r.sum()) / total),
     )
+
+
+def is_indistinguishable(found: SampleMetrics | PictureMetrics) -> bool:
+    """Whether nobody sees the difference; docs/GLOSSARY.md has the figures."""
+    if isinstance(found, SampleMetrics):
+        return found.log_mae <= INDISTINGUISHABLE_LOG_MAE and abs(found.bias) <= LARGEST_BIAS
+    return found.psnr >= INDISTINGUISHABLE_PSNR and found.ldr_flip <= INDISTINGUISHABLE_FLIP
 
 
 def display(radiance: FloatArray) -> FloatArray:

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Phases of a bake: one trains the texture of which a large one is made, the other makes that.
-SMALL_TEXTURE, ENCODING = "small texture", "encoding"
-# The last steps of a training, in which latents are rounded as they will be stored.
-ROUNDING = "rounding"
-# The phase of a bake that comes after measuring, where textures for a viewport are asked for.
+# Phases of a bake in order. Two-stage training has the second and third, a bake with viewport
+# textures the last.
+STARTS, SMALL_TEXTURE, ENCODING = "starts", "small texture", "encoding"
+TRAINING, ROUNDING, MEASURING = "training", "rounding", "measuring"
 FLATTENING = "flattening"
 
 

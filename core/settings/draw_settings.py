@@ -36,9 +36,9 @@ class DrawSettings:
     most_coarse_places: int = 0
     """So many at most beyond the first coarser level, but no fewer than on it; 0 sets no bound."""
 
-    finest_places: int = 0
-    """The same on the finest level. More than 1 keeps detail that is smaller than a texel, and that
-    the student cannot hold, from becoming noise; 0 lets the bake choose."""
+    finest_places: int = 4
+    """Places that a sample of the finest level averages. More than 1 keeps detail below a texel,
+    which the student cannot hold, from becoming noise."""
 
     finest_width: float = 0.85
     """The width, in texels, of the patch that a sample of the finest level is the mean over.
@@ -74,10 +74,10 @@ class DrawSettings:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
         if not 0 <= self.finest_width <= 1:
             raise SettingsError(f"finest_width is {self.finest_width}: use 0 to 1")
-        for name in ("finest_places", "most_coarse_places"):
+        for name in ("most_coarse_places",):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use 0 or more")
-        for name in ("coarse_places", "pairs"):
+        for name in ("coarse_places", "finest_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
         if not 1 <= self.repeats <= MOST_REPEATS:

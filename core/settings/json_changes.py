@@ -7,15 +7,15 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.json_fields import Fields
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 _FILE = "settings"
 
 
-def changed(settings: BakeSettings, changes: Mapping[str, Any]) -> BakeSettings:
+def changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     """Settings with some fields replaced; those of `draw` each for itself."""
-    check_kinds(settings.to_json(), changes)
-    return settings.changed(changes)
+    check_kinds(recipe.largest.to_json(), changes)
+    return recipe.changed(changes)
 
 
 def check_kinds(values: Mapping[str, Any], changes: Mapping[str, Any], path: str = "") -> None:

@@ -12,7 +12,7 @@ from verdigris.core.network.quantise import LatentRange
 from verdigris.core.sampling.training_sample import SampleArray
 
 if TYPE_CHECKING:
-    from verdigris.core.network.student import LentBuffers
+    from verdigris.core.network.student import SharedBuffers
 
 
 class SampleSource(Protocol):
@@ -49,9 +49,6 @@ class StepReport:
 
     rejected: int = 0
     """Samples left out because their response was not a number."""
-
-    losses: tuple[float, ...] = ()
-    """The same as `loss` of each start, where several train side by side."""
 
 
 class Trainer(Protocol):
@@ -92,25 +89,9 @@ class Trainer(Protocol):
 
 
 @runtime_checkable
-class SideBySide(Protocol):
-    """A trainer of several starts at a time, each of which learns the same as it would alone."""
-
-    most_tracks: int
-    """So many starts at most."""
-
-    def restart(self, *starts: Parameters) -> None:
-        """Begins these at step 0, and tells of the first."""
-        ...
-
-    def tell_of(self, track: int) -> None:
-        """Parameters, ranges and state are those of this start from now on."""
-        ...
-
-
-@runtime_checkable
 class Lender(Protocol):
     """A trainer on the device whose network can be looked at where it is."""
 
-    def lent(self) -> LentBuffers:
+    def lent(self) -> SharedBuffers:
         """Valid until the trainer is closed."""
         ...

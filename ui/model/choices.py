@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.settings.presets import default_preset, require_recipe
 from verdigris.core.worker.protocol.commands import Start
 
 _BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
@@ -25,7 +25,7 @@ class BakeChoices:
     activation: str | None = None
     iterations: int | None = None
     batch: int | None = None
-    candidates: int | None = None
+    starts: int | None = None
     seed: int | None = None
 
     target_error: float = 0.0
@@ -55,8 +55,8 @@ class BakeChoices:
 
     def settings(self, trainer: str) -> BakeSettings:
         """The settings of a bake with this trainer."""
-        preset = require_settings(self.preset or default_preset(trainer), trainer)
-        return preset.changed(self.changes())
+        recipe = require_recipe(self.preset or default_preset(trainer), trainer)
+        return recipe.changed(self.changes()).largest
 
     def start(self, folder: str, name: str = "") -> Start:
         """The command that starts a bake, with the folder and the name of the result."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.limits import MOST_CANDIDATES
+from verdigris.core.settings.limits import MOST_STARTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.panel_model import PanelModel
@@ -33,10 +33,10 @@ _PRESET_NAMES = tuple(PRESETS["numpy"])
 _LARGEST = {
     "iterations": 10_000_000,
     "batch": 1 << 20,
-    "candidates": MOST_CANDIDATES,
+    "starts": MOST_STARTS,
     "seed": 1 << 30,
 }
-_SPIN_STEPS = {"iterations": 1000, "batch": 1024, "candidates": 1, "seed": 1}
+_SPIN_STEPS = {"iterations": 1000, "batch": 1024, "starts": 1, "seed": 1}
 
 
 class SettingsForm(QScrollArea):
@@ -88,7 +88,7 @@ class SettingsForm(QScrollArea):
         form.addRow("Activation", self._combo("activation", tuple(ACTIVATIONS)))
         form.addRow("Steps", self._spin("iterations"))
         form.addRow("Batch", self._spin("batch"))
-        form.addRow("Starts tried", self._spin("candidates"))
+        form.addRow("Starts tried", self._spin("starts"))
         form.addRow("Seed", self._spin("seed"))
         self.resume = QCheckBox("Continue from a checkpoint")
         self.resume.setToolTip(_DOCS.get("resume", ""))

@@ -29,7 +29,7 @@ _NOTHING_TO_KEEP = "There is no result yet. Wait for the first training step, or
 _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
-    "candidates": "comparing starts",
+    "starts": "comparing starts",
     SMALL_TEXTURE: "training a small texture",
     ENCODING: "encoding the large texture",
     "training": "training",

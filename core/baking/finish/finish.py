@@ -1,11 +1,10 @@
-"""The end of a bake: rounds what was trained to what bundles hold, measures that, and writes it."""
+"""The end of a bake: rounds the numbers as bundles hold them, measures the result, writes it."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.finish.hints import hint_of
-from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light, unique_names
+from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
+from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
@@ -21,19 +21,13 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.state.clock import QUALITY
 from verdigris.core.baking.state.options import make_folder
-from verdigris.core.baking.state.resume import kept_in
-from verdigris.core.baking.state.rounding import facts_by_material
-from verdigris.core.base.errors import BundleError, DocumentError, SettingsError
-from verdigris.core.base.json_fields import is_material_name
-from verdigris.core.base.outputs import check_apart
-from verdigris.core.base.text import LONGEST_NAME, why_not_told
+from verdigris.core.baking.state.rounding import rounding_by_material
+from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.arithmetic import Arithmetic
-from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.files.write import (
     Contents,
@@ -46,7 +40,6 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
-from verdigris.core.material.load.provenance import files_read, source_facts
 from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.student import Student
@@ -56,7 +49,6 @@ from verdigris.core.pictures.render import Lighting
 from verdigris.core.progress.events import Event, Finished
 
 if TYPE_CHECKING:
-    from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.baking.state.run import Run
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
@@ -73,80 +65,9 @@ _SMALL_RESOLUTION = 128
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 
 
-def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
-    """A bundle for each material: NAME.vdg, or of several the material's own name, behind NAME
-    where that is not simply the first material's."""
-    if options.names:
-        return tuple(options.folder / f"{name}{SUFFIX}" for name in options.names)
-    own = [teacher.material.file_name for teacher in teachers]
-    names = [options.name]
-    if len(own) > 1:
-        names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
-    # file systems that know no case would make one folder of Clay and clay
-    distinct = unique_names([name.lower() for name in names])
-    suffixes = [new.removeprefix(name.lower()) for new, name in zip(distinct, names, strict=True)]
-    return tuple(
-        options.folder / f"{name}{suffix}{SUFFIX}"
-        for name, suffix in zip(names, suffixes, strict=True)
-    )
-
-
-def check_paths(paths: Sequence[Path], state: Path) -> None:
-    """Refuses, before any work, to write over what is no bundle and no checkpoint."""
-    for path in paths:
-        check_replaceable(path, FORMAT)
-    if state.is_dir():
-        raise SettingsError(
-            f"{state}: is a folder, where the checkpoint would be: move it away or choose another "
-            "name"
-        )
-
-
-def check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
-    """Refuses, before any work, flattened textures in the place of what a material reads."""
-    from verdigris.core.flatten.viewport import texture_paths
-
-    read = [file for each in teachers for file in files_read(each.document, each.material)]
-    for path in paths:
-        for texture in texture_paths(path).values():
-            check_apart(texture, read)
-
-
-def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
-    """Refuses, before any work, names that are too long for a file system, or that no bundle could
-    tell: what it tells is Unicode, and people see what its material is called."""
-    for teacher in teachers:
-        document, name = teacher.document.name, teacher.material.name
-        if not is_material_name(name):
-            raise DocumentError(
-                f"{document}: the material {name!r} has a name that is blank or cannot be "
-                "printed: rename it"
-            )
-        if why_not_told(document):
-            raise DocumentError(why_not_told(document))
-    for path in paths:
-        length = len(os.fsencode(path.stem))
-        if length > LONGEST_NAME:
-            raise SettingsError(
-                f"the name {path.stem!r} has {length} bytes: choose one of at most "
-                f"{LONGEST_NAME} with --name, or give the material a shorter one"
-            )
-
-
-def document_facts(teacher: Teacher) -> dict[str, Any]:
-    """The material's document and what was read of files, without this machine's folders."""
-    facts = source_facts(teacher.document, teacher.material)
-    changed = teacher.changed_files()
-    if changed:
-        raise DocumentError(
-            f"{changed[0]}: has changed since it was read, a moment ago: start the bake again"
-        )
-    return facts
-
-
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
-    trained = run.parameters()
+    trained = run.learner.filled_parameters()
     trained = order_units(replace(trained, decoder=round_gptq(trained)))
     written: list[_Written] = []
     student: Student | None = None
@@ -159,16 +80,16 @@ def finish(run: Run) -> Iterator[Event]:
         else:
             student.update(exported.parameters)
         written.append((yield from _write(run, number, path, exported, student, view)))
-    _forget_state(run)
+    _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
-        run.step + run.steps_of_others,
-        run.seconds,
-        run.stopped_by,
+        run.step - run.steps_saved,
+        run.clock.seconds,
+        run.clock.stopped_by,
         tuple(each.samples for each in written),
         tuple(each.picture for each in written),
         tuple(each.textures for each in written if each.textures is not None),
-        tuple(hint_of(teacher, run.settings) for teacher in run.teachers),
+        tuple(hint_of(teacher, run.kind, run.settings) for teacher in run.teachers),
     )
 
 
@@ -201,7 +122,7 @@ def _write(
         errors={
             "samples": asdict(samples),
             "sphere": asdict(picture),
-            **({"quantisation": facts_by_material(run)[material]} if run.rounding else {}),
+            **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
         },
         bounds=bounds,
         arithmetic=arithmetic,
@@ -227,25 +148,24 @@ def _write(
 
 def _kept(run: Run) -> str:
     """What there is of a bake whose bundle could not be written."""
-    path = kept_in(run)
+    path = run.saved.find_file()
     if path is None:
-        return "nothing of the bake is kept"
-    return f"{path} has what was learnt by step {run.checkpoint_step}: go on with --resume"
+        return "there is no checkpoint of this bake"
+    return f"{path} is its checkpoint of step {run.saved.step}: continue from it with --resume"
 
 
-def _forget_state(run: Run) -> None:
-    """Removes the checkpoint of a bake that has done all that was asked: the result is there."""
-    state = checkpoint.state_path(run.options.folder, run.options.name)
-    if run.stopped_by in ("steps", "time limit") and state.exists():
+def _remove_checkpoint(run: Run) -> None:
+    """Removes the checkpoint of a complete bake."""
+    if run.clock.stopped_by in ("steps", "time limit", QUALITY) and run.saved.path.exists():
         with contextlib.suppress(OSError):
-            state.unlink()
+            run.saved.path.unlink()
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
     quantisation = run.settings.training().quantisation
     if quantisation is None:
         return export_numbers(trained, material, quantised=False)
-    ranges = run.trainer.latent_ranges()
+    ranges = run.learner.trainer.latent_ranges()
     known = ranges[material] if ranges else None
     return export_numbers(trained, material, latent_range=known, bits=quantisation.bits)
 
@@ -267,22 +187,23 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
     return {
         "material": run.teachers[material].material.name,
         **run.documents[material],
-        "digest": run.digest,
+        "digest": run.saved.digest,
         "verdigris": version(),
+        "kind": run.kind.value,
         "settings": run.settings.to_json(),
         "seed": run.settings.seed,
         "trainer": run.trainer_kind,
         "device": str(run.teachers[material].device),
-        "step": run.step,
-        "seconds": run.seconds,
-        "stopped_by": run.stopped_by,
+        "step": run.step - run.steps_saved,
+        "seconds": run.clock.seconds,
+        "stopped_by": run.clock.stopped_by,
         "decoder_shared_by": list(run.names),
-        **_asked(run, material),
+        **_request(run, material),
     }
 
 
-def _asked(run: Run, material: int) -> Mapping[str, Any]:
-    """What the bake was given beside settings, so that it can be told later from what is wanted."""
+def _request(run: Run, material: int) -> Mapping[str, Any]:
+    """What was requested beside settings, so that a later request can be compared with it."""
     options = run.options
     found: dict[str, Any] = {}
     if options.importance is not None:
@@ -331,7 +252,7 @@ def _bounds(reference: Reference) -> Bounds:
 def _preview(teacher: Teacher, student: Student, settings: BakeSettings) -> bytes:
     size, subpixels, directions = _PREVIEW
     if teacher.device.is_software:
-        is_small = max(settings.resolution, settings.uniform_instead_of) < _SMALL_RESOLUTION
+        is_small = settings.resolution < _SMALL_RESOLUTION
         size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
     lighting = Lighting(samples=directions, emission=0.0)
     compared = compare_materials(

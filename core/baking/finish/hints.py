@@ -1,4 +1,4 @@
-"""What would make a result better, as far as that is known."""
+"""Hints for the artist: what would make a result better."""
 
 from __future__ import annotations
 
@@ -6,31 +6,25 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.baking.measure.measure import detail_below_texels
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
+from verdigris.core.settings.recipe import Kind
 
 if TYPE_CHECKING:
-    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Of the light inside of a texel: less is not seen.
+# Variation of light within a texel that nobody sees.
 _LEAST_DETAIL = 4e-3
-# What halves of texels must leave of it, if more of them are to be worth their bytes.
+# A finer texture pays if it leaves less than this part of the variation.
 _MOST_LEFT = 0.8
 
 
-def hint_of(teacher: Teacher, settings: BakeSettings) -> str:
-    """A line about texels that are coarser than the material, where finer ones help, or about a
-    material that needs none; or nothing."""
+def hint_of(teacher: DeviceMaterial, kind: Kind, settings: BakeSettings) -> str:
+    """A line about the resolution, or an empty text."""
     resolution = settings.resolution
-    if settings.uniform_instead_of:
-        asked, share = settings.uniform_instead_of, settings.uniform_share
-        steps = ""
-        if settings.has_whole_candidates:
-            steps = f", and the best of {settings.candidates} short bakes is kept"
-        elif share < 1:
-            steps = f", and {share:.0%} of the steps do"
+    if kind is Kind.CONSTANT:
         return (
-            f"the material is the same everywhere: {resolution} x {resolution} texels hold what "
-            f"{asked} x {asked} would{steps}"
+            "the material is constant: it has the same response at every place, so a texture of "
+            f"{resolution} x {resolution} texels holds all of it"
         )
     finer = 2 * resolution
     if finer > LARGEST_RESOLUTION:
@@ -42,6 +36,6 @@ def hint_of(teacher: Teacher, settings: BakeSettings) -> str:
     if left > _MOST_LEFT * detail:
         return ""
     return (
-        f"detail finer than a texel is averaged: light differs by {100 * detail:.1f}% within one, "
-        f"by {100 * left:.1f}% at a resolution of {finer}"
+        f"detail finer than a texel is averaged: light varies by {100 * detail:.1f}% within one, "
+        f"and by {100 * left:.1f}% at a resolution of {finer}"
     )

@@ -9,7 +9,12 @@ from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
 from verdigris.core.material.report.report import describe_teacher
-from verdigris.core.material.teacher.probe import NEARLY_NOTHING, mean_albedo, probe, describe_excess
+from verdigris.core.material.teacher.probe import (
+    NEARLY_NOTHING,
+    describe_excess,
+    mean_albedo,
+    probe,
+)
 from verdigris.core.material.teacher.unlit_maps import view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.progress.events import Warning

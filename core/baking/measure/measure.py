@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import POINT, Footprint
-from verdigris.core.network.texels import patch_width
+from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.metrics import (
     PictureMetrics,
     SampleMetrics,
@@ -50,7 +50,7 @@ class HeldOut:
 def texel_footprint(size: int, level: int = 0) -> Footprint:
     """The patch that a texel of a level stands for: what a student can be right about. The level is
     `size` texels wide."""
-    return Footprint(patch_width(size, level), PLACES)
+    return Footprint(footprint_width(size, level), PLACES)
 
 
 def draw_held_out(

@@ -80,7 +80,7 @@ def device_buffers(
     from verdigris.core.training.tensor.tensor_plan import has_matrix_hardware, plan_groups
 
     plan = plan_groups(spec, has_matrix_hardware(gpu))
-    sizes = buffer_sizes(spec, layout, plan, settings.batch, settings.most_abreast)
+    sizes = buffer_sizes(spec, layout, plan, settings.batch)
     return [*student, *sizes.values()]
 
 

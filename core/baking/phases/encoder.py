@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import centres, patch_width
+from verdigris.core.network.texels import footprint_width, texel_centres
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,8 +94,8 @@ def probe(
     ]
     for first in range(0, size * size, most):
         texels = np.arange(first, min(first + most, size * size))
-        count, uv = len(texels), teacher.buffer(2 * len(texels), centres(texels, size))
-        footprint = Footprint(patch_width(size, level), places)
+        count, uv = len(texels), teacher.buffer(2 * len(texels), texel_centres(texels, size))
+        footprint = Footprint(footprint_width(size, level), places)
         # all at once: the device goes on while the first ones are read
         answers = [
             teacher.response_on_device(count, uv, wi, wo, footprint=footprint) for wi, wo in pairs

@@ -23,7 +23,7 @@ from verdigris.core.network.parameters import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-VERSION = 2
+VERSION = 3
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"

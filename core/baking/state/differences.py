@@ -1,35 +1,50 @@
-"""What keeps a bake from going on from a checkpoint, in words: the files, the map or the settings
-that it was begun with and that are others now."""
+"""Why a bake cannot resume from a checkpoint: other files, importance map or settings."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.state.source import source_digest
+import numpy as np
+
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.settings.bake_settings import unequal
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Of what differs, that a message names, and letters of each.
-_MOST_NAMED, _LONGEST_TOLD = 4, 100
+# Differences that a message names, and letters of each.
+_MOST_NAMED, _LONGEST_SHOWN = 4, 100
 
 
-def named(teachers: Sequence[Teacher]) -> dict[str, list[str]]:
-    """The materials, and the documents that they are of."""
+def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
+    """A digest of everything that a bake learns from."""
+    digest = hashlib.sha256()
+    for teacher in teachers:
+        digest.update(teacher.generated.digest.encode())
+        digest.update(teacher.texture_digest().encode())
+    if importance is not None:
+        digest.update(str(importance.shape).encode())
+        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def material_facts(teachers: Sequence[Teacher]) -> dict[str, list[str]]:
+    """Names of the materials and their documents."""
     return {
         "sources": [teacher.material.name for teacher in teachers],
         "documents": [teacher.document.name for teacher in teachers],
     }
 
 
-def materials(facts: Mapping[str, Any]) -> list[str]:
-    """The materials of a bake in their order, each with the name of its document."""
+def materials_of(facts: Mapping[str, Any]) -> list[str]:
+    """The materials of a bake in order, each with the name of its document."""
     pairs = zip(_listed(facts, "sources"), _listed(facts, "documents"), strict=False)
     return [f"{name} of {Path(str(document)).name}" for name, document in pairs]
 
@@ -39,11 +54,11 @@ def _listed(facts: Mapping[str, Any], name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def other_source(
+def changed_source(
     facts: Mapping[str, Any], teachers: Sequence[Teacher], options: BakeOptions
 ) -> str:
-    """What a bake has learnt from that is not what it is given now."""
-    before, now = materials(facts), materials(named(teachers))
+    """What differs between the sources of a checkpoint and those of this bake."""
+    before, now = materials_of(facts), materials_of(material_facts(teachers))
     if before and before != now:
         in_order = " in this order" if sorted(before) == sorted(now) else ""
         return f"is of {', '.join(before)}{in_order}, not of {', '.join(now)}"
@@ -56,7 +71,7 @@ def other_source(
     if reasons := [*changed, *_changed_map(facts, options)]:
         return f"was begun with other sources: {first_of(reasons)}"
     if made_of:
-        return "was begun with the same files by a version that compiles them otherwise"
+        return "was begun with the same files by a version that generates other code from them"
     return "is of another material, texture or importance map than it is now"
 
 
@@ -71,15 +86,15 @@ def _changed_map(facts: Mapping[str, Any], options: BakeOptions) -> list[str]:
 
 
 def changed_settings(before: BakeSettings, now: BakeSettings) -> list[str]:
-    """Each setting that differs, as it was and as it is."""
+    """Each setting that differs: old and new value."""
     found = []
     for name, new, old in unequal(before.to_json(), now.to_json()):
-        told = f"{name} {old}, not {new}"
-        found.append(told if len(told) <= _LONGEST_TOLD else f"another {name}")
+        shown = f"{name} {old}, not {new}"
+        found.append(shown if len(shown) <= _LONGEST_SHOWN else f"another {name}")
     return found
 
 
 def first_of(reasons: Sequence[str]) -> str:
-    """As many as one reads, and how many more there are."""
+    """The first reasons, and the number of the others."""
     more = len(reasons) - _MOST_NAMED
     return "; ".join([*reasons[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

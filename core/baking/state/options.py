@@ -16,7 +16,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.base.plain_values import take_plain_numbers
 from verdigris.core.base.text import why_no_file_name
-from verdigris.core.importance.maps import check_importance, in_single_floats
+from verdigris.core.importance.maps import as_float32, check_importance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -67,7 +67,7 @@ class BakeOptions:
         weights = self.importance
         # one that is in single floats stays the array that it is, by which callers know it
         if weights is not None and getattr(weights, "dtype", None) != np.float32:
-            weights = in_single_floats(weights, "the importance map")
+            weights = as_float32(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
         if weights is not None:
             check_importance(weights, "the importance map")
@@ -107,7 +107,7 @@ class BakeControl:
         second, whatever was drawn ahead. None is uniform. Of several at once the last counts."""
         weights = None
         if importance is not None:
-            weights = in_single_floats(importance, "the importance map")
+            weights = as_float32(importance, "the importance map")
             check_importance(weights, "the importance map")
         with self._lock:
             self._wanted = (weights,)

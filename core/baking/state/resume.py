@@ -1,4 +1,4 @@
-"""Writes the state of a bake, and finds it again."""
+"""Writes checkpoints, and finds the one that a bake resumes from."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from verdigris.core.baking.state import checkpoint
 from verdigris.core.baking.state.differences import (
     changed_settings,
+    changed_source,
     first_of,
-    materials,
-    named,
-    other_source,
+    material_facts,
+    materials_of,
+    source_digest,
 )
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
-from verdigris.core.baking.state.source import source_digest
 from verdigris.core.baking.state.stages import Stage, stages_of
-from verdigris.core.baking.state.trial import Trial
+from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
@@ -34,87 +32,83 @@ if TYPE_CHECKING:
     from verdigris.core.network.spec import LatentLayout
 
 
-# By which each material's places are drawn, beside what is painted.
-_ERROR_WEIGHTS = "error_weights"
-
-
 @dataclass(frozen=True)
 class SavedState:
-    """What a checkpoint holds for a bake to go on from."""
+    """What a checkpoint holds for a bake to resume from."""
 
+    path: Path
     parameters: Parameters
     state: dict[str, NDArray[Any]]
     settings: BakeSettings
+    stage: Stage
+    start_choice: StartChoice | None
     seconds: float
     rounding: dict[str, Any]
-    trial: Trial | None
-    stage: Stage
-    path: Path
+    early: Mapping[str, Any]
+    """Progress of early stopping."""
 
 
 def facts_of(run: Run) -> dict[str, Any]:
-    """What a file says of the bake that wrote it."""
+    """What a checkpoint says of the bake that wrote it."""
+    stage = run.learner.stage
     return {
         "materials": list(run.names),
-        **named(run.teachers),
-        "source": run.digest,
+        **material_facts(run.teachers),
+        "source": run.saved.digest,
         "made_of": run.documents,
-        "importance": run.map_digest,
+        "importance": run.saved.map_digest,
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
         "step": run.step,
-        "stage": int(run.settings.is_encoded and run.stage.is_last),
-        "stage_begun": run.stage.first_step,
-        "seconds": run.seconds,
+        "stage": int(run.settings.has_two_stages and stage.is_last),
+        "stage_begun": stage.first_step,
+        "seconds": run.clock.seconds,
         "rounding": run.rounding,
+        "early": {
+            "good_checks": run.good_checks,
+            "steps_saved": run.steps_saved,
+            "stopped_by": run.stopped_early_by,
+        },
         "time_limit": run.options.time_limit,
-        "wanted_steps": run.wanted_steps,
-        **({"trial": run.trial.facts()} if run.trial else {}),
+        "wanted_steps": run.requested_steps,
+        **({"start_choice": run.start_choice.facts()} if run.start_choice else {}),
     }
 
 
-def keep_state(run: Run) -> Iterator[Event]:
-    """Writes a checkpoint. Where that cannot be, the bake goes on with the one before, and the next
-    is tried when it is due: told once, until one is written again."""
+def save_checkpoint(run: Run) -> Iterator[Event]:
+    """Writes a checkpoint. Where that fails, the bake continues, and warns once until one is
+    written again."""
     try:
-        written = _write_state(run)
+        written = _write(run)
     except CheckpointError as failure:
-        if not run.is_unkept:
-            back = f"goes on from step {run.checkpoint_step}" if kept_in(run) else "begins anew"
-            yield Warning(f"{failure}; training goes on, and what is cut off now {back}")
-        run.is_unkept = True
+        if not run.saved.has_failed:
+            step = run.saved.step
+            resumed = f"continues from step {step}" if run.saved.find_file() else "starts again"
+            yield Warning(f"{failure}; training continues, but a bake that is resumed {resumed}")
+        run.saved.has_failed = True
         return
-    run.is_unkept = False
+    run.saved.has_failed = False
     yield written
 
 
-def _write_state(run: Run) -> Checkpointed:
-    """Writes the checkpoint that a bake which is cut off goes on from."""
-    path = checkpoint.state_path(run.options.folder, run.options.name)
-    state = {**run.trainer.state(), **(run.trial.arrays() if run.trial else {})}
-    if run.source.error_weights is not None:
-        state[_ERROR_WEIGHTS] = run.source.error_weights
-    checkpoint.save(path, run.trainer.parameters(), facts_of(run), state)
+def _write(run: Run) -> Checkpointed:
+    trainer = run.learner.trainer
+    state = {**trainer.state(), **(run.start_choice.arrays() if run.start_choice else {})}
+    checkpoint.save(run.saved.path, trainer.parameters(), facts_of(run), state)
     _note_step(run)
-    return Checkpointed(run.resumed_step, str(path))
+    return Checkpointed(run.reported_step, str(run.saved.path))
 
 
 def _note_step(run: Run) -> None:
-    """There is a checkpoint of the run as it is."""
-    run.checkpoint_step = run.resumed_step
-    run.kept_step = None if run.trial else run.step
-
-
-def kept_in(run: Run) -> Path | None:
-    """The checkpoint that this bake has written, if it is still there."""
-    path = checkpoint.state_path(run.options.folder, run.options.name)
-    return path if run.checkpoint_step is not None and path.is_file() else None
+    """The checkpoint is of the run as it is."""
+    run.saved.step = run.reported_step
+    run.saved.trainer_step = None if run.start_choice else run.step
 
 
 def find_state(
-    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
+    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, trainer_kind: str
 ) -> SavedState | None:
-    """The checkpoint to go on from, if that is wanted and there is one of the same bake."""
+    """The checkpoint to resume from, if that is requested and there is one of the same bake."""
     if not options.resume:
         return None
     digest = source_digest(teachers, options.importance)
@@ -127,25 +121,34 @@ def find_state(
         raise CheckpointError(f"{failure}: bake without --resume") from None
     facts = saved.facts
     if facts.get("source") != digest:
-        told = other_source(facts, teachers, options)
-        raise CheckpointError(f"{path}: {told}: use the same, or bake without --resume")
-    stored, seconds = _begun_with(facts, path)
-    _require_same(facts, stored, settings, options, kind, path)
-    rounding = facts.get("rounding", {})
+        difference = changed_source(facts, teachers, options)
+        raise CheckpointError(f"{path}: {difference}: use the same, or bake without --resume")
+    stored, seconds = _stored_settings(facts, path)
+    _require_same(facts, stored, settings, options, trainer_kind, path)
+    early = facts.get("early")
     try:
         stage = _stage(facts, stored, saved.parameters.layout)
-        trial = Trial.from_saved(facts, saved.state, saved.parameters, stored.candidates)
+        choice = StartChoice.from_saved(facts, saved.state, saved.parameters, stored.starts)
     except CheckpointError as failure:
         raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
-    return SavedState(saved.parameters, saved.state, stored, seconds, rounding, trial, stage, path)
+    return SavedState(
+        path=path,
+        parameters=saved.parameters,
+        state=saved.state,
+        settings=stored,
+        stage=stage,
+        start_choice=choice,
+        seconds=seconds,
+        rounding=facts.get("rounding", {}),
+        early=early if isinstance(early, Mapping) else {},
+    )
 
 
-def take_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
-    """Before a bake writes: keeps the checkpoint of other materials aside that has its name, and
-    takes back its own that was. Names that were given one by one are no other bake's."""
-    options = run.options
-    path = checkpoint.state_path(options.folder, options.name)
-    own = checkpoint.aside_path(options.folder, options.name, run.digest)
+def claim_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
+    """Before a bake writes: renames a checkpoint of other materials that has its name, and takes
+    back its own that was renamed. Names that were given one by one belong to this bake alone."""
+    options, path = run.options, run.saved.path
+    own = checkpoint.aside_path(options.folder, options.name, run.saved.digest)
     facts = None if options.names else checkpoint.find_facts(path)
     aside = None
     try:
@@ -156,19 +159,19 @@ def take_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
             own.replace(path)
     except OSError as failure:
         raise CheckpointError(
-            f"{path}: cannot be kept aside ({failure.strerror}): choose another --name"
+            f"{path}: cannot be renamed ({failure.strerror}): choose another --name"
         ) from None
     if facts is not None and aside is not None:
         yield Warning(
-            f"{path}: is the checkpoint of {', '.join(materials(facts))}: it is kept as "
-            f"{aside.name}, where a bake of the same with --resume finds it"
+            f"{path}: is the checkpoint of {', '.join(materials_of(facts))}: it was renamed to "
+            f"{aside.name}, where a bake of these materials with --resume finds it"
         )
     if options.resume and saved is None:
         yield _nothing_to_resume(run)
 
 
 def _find_path(options: BakeOptions, digest: str) -> Path | None:
-    """Where the checkpoint of this source is kept, or the one that has the bake's name."""
+    """The renamed checkpoint of this source, or the one that has the bake's name."""
     paths = (
         checkpoint.aside_path(options.folder, options.name, digest),
         checkpoint.state_path(options.folder, options.name),
@@ -177,41 +180,41 @@ def _find_path(options: BakeOptions, digest: str) -> Path | None:
 
 
 def _is_of_others(facts: Mapping[str, Any], run: Run) -> bool:
-    """Whether a checkpoint is of a bake of other materials, or of these in another order."""
+    """Whether a checkpoint is of other materials, or of these in another order."""
     source = str(facts.get("source", ""))
-    # it becomes part of a file's name
-    if source == run.digest or not source.isalnum():
+    # it becomes part of a file name
+    if source == run.saved.digest or not source.isalnum():
         return False
-    return materials(facts) != materials(named(run.teachers))
+    return materials_of(facts) != materials_of(material_facts(run.teachers))
 
 
 def _nothing_to_resume(run: Run) -> Warning:
-    """It names checkpoints of the same materials, and what keeps each from being gone on from."""
-    told = ["there is no checkpoint to go on from: the bake starts afresh"]
-    wanted = materials(named(run.teachers))
+    """Names checkpoints of the same materials, and why each cannot be resumed."""
+    reasons = ["there is no checkpoint to resume: the bake starts from the beginning"]
+    wanted = materials_of(material_facts(run.teachers))
     for path, facts in checkpoint.states_in(run.options.folder):
-        found = materials(facts)
+        found = materials_of(facts)
         if sorted(found) != sorted(wanted):
             continue
         if found != wanted:
             order = ", ".join(found)
-            how = f"is of the same materials: give them in its order to go on ({order})"
-        elif facts.get("source") == run.digest:
+            reason = f"is of the same materials: give them in its order to resume ({order})"
+        elif facts.get("source") == run.saved.digest:
             name = path.name.removesuffix(checkpoint.STATE_SUFFIX)
-            how = f"is of the same materials: go on from it with --name {name}"
+            reason = f"is of the same materials: resume it with --name {name}"
         else:
-            how = other_source(facts, run.teachers, run.options)
-        told.append(f"{path} {how}")
-    return Warning(first_of(told))
+            reason = changed_source(facts, run.teachers, run.options)
+        reasons.append(f"{path} {reason}")
+    return Warning(first_of(reasons))
 
 
-def _begun_with(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]:
-    """The settings of the bake that wrote the checkpoint, and the seconds that it took."""
+def _stored_settings(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, float]:
+    """Settings and seconds of the bake that wrote the checkpoint."""
     try:
         return BakeSettings.from_json(facts["settings"]), float(facts.get("seconds", 0.0))
     except (SettingsError, LookupError, TypeError, ValueError, AttributeError) as failure:
         raise CheckpointError(
-            f"{path}: its settings are not those of this version ({failure}): bake without --resume"
+            f"{path}: its settings are of another version ({failure}): bake without --resume"
         ) from None
 
 
@@ -220,21 +223,16 @@ def _require_same(
     stored: BakeSettings,
     wanted: BakeSettings,
     options: BakeOptions,
-    kind: str,
+    trainer_kind: str,
     path: Path,
 ) -> None:
-    """Refuses a checkpoint of other settings than are wanted now, but for what its bake has chosen
-    by itself: that is taken over."""
-    wanted = wanted.with_places(stored.draw.finest_places, stored.is_crowded)
-    if wanted.resolution == stored.resolution:
-        # however many were asked for
-        wanted = replace(wanted, uniform_instead_of=stored.uniform_instead_of)
+    """Refuses a checkpoint with other settings. Steps that a time limit chose are taken over."""
     limit = facts.get("time_limit", options.time_limit)
     if options.time_limit:
         if limit != options.time_limit:
-            begun = f"a time limit of {limit} s" if limit else "no time limit"
+            before = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
-                f"{path}: was begun with {begun}, which its steps were chosen for, not with "
+                f"{path}: was begun with {before}, which its steps were chosen for, not with "
                 f"{options.time_limit} s: use the same, or bake without --resume"
             )
         if facts.get("wanted_steps", wanted.iterations) == wanted.iterations:
@@ -242,8 +240,8 @@ def _require_same(
         if stored.encode_from == 0:
             wanted = replace(wanted, encode_from=0)
     differing = changed_settings(stored, wanted)
-    if facts.get("trainer") != kind:
-        differing.insert(0, f"the trainer {facts.get('trainer')}, not {kind}")
+    if facts.get("trainer") != trainer_kind:
+        differing.insert(0, f"the trainer {facts.get('trainer')}, not {trainer_kind}")
     if not differing:
         return
     if limit and not options.time_limit:
@@ -254,26 +252,24 @@ def _require_same(
 
 
 def restore(run: Run, saved: SavedState) -> None:
-    """Goes on from a checkpoint."""
+    """Continues from a checkpoint."""
     try:
-        run.trainer.restore(saved.parameters, saved.state)
-        if _ERROR_WEIGHTS in saved.state:
-            weights = _checked_weights(saved.state[_ERROR_WEIGHTS], len(run.teachers))
-            run.source.set_error_weights(weights)
+        run.learner.trainer.restore(saved.parameters, saved.state)
+        run.good_checks = _whole(saved.early, "good_checks")
+        run.steps_saved = _whole(saved.early, "steps_saved")
     except CheckpointError as failure:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
-    run.seconds_before, run.rounding = saved.seconds, saved.rounding
-    run.trial = saved.trial
+    run.stopped_early_by = str(saved.early.get("stopped_by", ""))
+    run.clock.seconds_before, run.rounding = saved.seconds, saved.rounding
+    run.start_choice = saved.start_choice
     _note_step(run)
 
 
-def _checked_weights(weights: NDArray[Any], materials: int) -> NDArray[np.float32]:
-    """Maps that a bake may have written; raises CheckpointError for others."""
-    are_numbers = weights.dtype.kind == "f" and weights.size > 0
-    are_maps = weights.ndim == 3 and len(weights) == materials
-    if not (are_numbers and are_maps and np.isfinite(weights).all() and weights.min() > 0):
-        raise CheckpointError(f"{_ERROR_WEIGHTS}: are no weights of {materials} latent texture(s)")
-    return weights.astype(np.float32)
+def _whole(facts: Mapping[str, Any], name: str) -> int:
+    value = facts.get(name, 0)
+    if type(value) is not int or value < 0:
+        raise CheckpointError(f"{name} is {value!r}: it must be a whole number from 0")
+    return value
 
 
 def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:
@@ -287,7 +283,7 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
             f"latents are {layout.width} x {layout.height}, and those of stage {number} are "
             f"{wanted.width} x {wanted.height}"
         )
-    # a small texture may have been good enough sooner
+    # a bake may have been stopped while the small texture was trained
     begun = facts.get("stage_begun", stages[number].first_step)
     if type(begun) is not int or not 0 <= begun <= stages[number].first_step:
         raise CheckpointError(f"stage_begun is {begun!r}: use 0 to {stages[number].first_step}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.bundle.precision.careful_rounding import round_carefully
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.quantise import LatentRange, fit_ranges, on_grid
+from verdigris.core.network.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.progress.events import Event, Warning
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def as_stored(
         stored = parameters.copy()
         stored.latents[:] = parameters.latents.astype(np.float16)
     else:
-        stored = on_grid(parameters, ranges or fit_ranges(parameters), quantisation.bits)
-    stored.decoder[:] = round_carefully(parameters)
+        stored = quantised_copy(parameters, ranges or fit_ranges(parameters), quantisation.bits)
+    stored.decoder[:] = round_gptq(parameters)
     return stored
 
 

@@ -20,16 +20,16 @@ _SHADERS_AND_REFERENCE = 360_000
 
 
 def samples_of(settings: BakeSettings) -> float:
-    """How many samples a bake draws, those of candidates included."""
-    return settings.iterations * settings.batch * (1 + settings.share_in_vain)
+    """Samples that a bake draws, with those of starts that are not trained on."""
+    return settings.iterations * settings.batch * (1 + settings.discarded_share)
 
 
 class Estimate:
     """Learns from the bundles that are there already how fast this machine is."""
 
     def __init__(self) -> None:
-        # by trainer, network, and whether whole bakes were tried: these train side by side
-        self._seen: dict[tuple[str, str, bool], list[float]] = {}
+        # by trainer and network
+        self._seen: dict[tuple[str, str], list[float]] = {}
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Takes the `source` section of a bundle into account."""
@@ -38,27 +38,25 @@ class Estimate:
         batch = find_whole(settings, "batch") or 0
         if min(seconds, step, batch) <= 0:
             return
-        share, is_whole = _tried(settings)
-        key = str(source.get("trainer")), str(settings.get("network")), is_whole
-        self._seen.setdefault(key, []).append(step * batch * (1 + share) / seconds)
+        key = str(source.get("trainer")), str(settings.get("network"))
+        samples = step * batch * (1 + _discarded_share(settings))
+        self._seen.setdefault(key, []).append(samples / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Of a whole bake."""
         if time_limit is not None:
             return time_limit + _BESIDE[trainer]
-        seen = self._seen.get((trainer, settings.network, settings.has_whole_candidates))
+        seen = self._seen.get((trainer, settings.network))
         rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
         return samples_of(settings) / rate + _BESIDE[trainer]
 
 
-def _tried(settings: Mapping[str, Any]) -> tuple[float, bool]:
-    """Of the settings that a bundle tells, the share of steps in vain, and whether bakes were tried
-    to their end; as of one start where they are no longer any."""
+def _discarded_share(settings: Mapping[str, Any]) -> float:
+    """Of the settings of a bundle; 0 for settings of another version."""
     try:
-        told = BakeSettings.from_json(dict(settings))
+        return BakeSettings.from_json(dict(settings)).discarded_share
     except (SettingsError, TypeError, ValueError, AttributeError):
-        return 0.0, False
-    return told.share_in_vain, told.has_whole_candidates
+        return 0.0
 
 
 def _ease(network: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import SceneError, SettingsError
+from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
@@ -20,12 +20,13 @@ from verdigris.core.material.load.provenance import (
     file_facts,
     source_facts,
 )
-from verdigris.core.settings.bake_settings import BakeSettings, unequal
+from verdigris.core.settings.bake_settings import as_read, unequal
+from verdigris.core.settings.recipe import Kind
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
 
-_WHOLE = ("steps", "time limit", "target error")
+_WHOLE = ("steps", "time limit", "target error", "quality")
 _WITHOUT_SETTINGS = "does not say with which settings it was baked"
 
 
@@ -135,27 +136,14 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, _WITHOUT_SETTINGS]
     size = find_whole(find_table(find_table(found, "asked"), "group"), "size") or 1
-    settings = entry.request.settings_for(found["trainer"], max(1, size))
-    few, instead_of = before.get("resolution"), before.get("uniform_instead_of")
-    if instead_of and type(few) is int and few < settings.resolution:
-        # the material was the same everywhere, and is as it was, however many were asked for
-        try:
-            settings = replace(settings.with_few_texels(few), uniform_instead_of=instead_of)
-        except SettingsError:
-            return [*reasons, _WITHOUT_SETTINGS]
-    places = find_whole(find_table(before, "draw"), "finest_places") or 0
-    if places > 0:
-        settings = settings.with_places(places, before.get("is_crowded") is True)
-    now = plain(settings)
+    recipe = entry.request.recipe_for(found["trainer"], max(1, size))
+    kinds = [kind for kind in Kind if kind.value == found.get("kind")]
+    if not kinds:
+        return [*reasons, _WITHOUT_SETTINGS]
+    now = as_read(recipe[kinds[0]])
     if entry.request.time_limit:
         now["iterations"] = before.get("iterations")
         # where encoding would have taken most of the time, the bake has left it out
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]
-
-
-def plain(settings: BakeSettings) -> dict[str, Any]:
-    """Settings as JSON gives them back."""
-    values: dict[str, Any] = json.loads(settings.text())
-    return values

@@ -19,7 +19,6 @@ from verdigris.core.batch.plan.inputs import (
     BundleInputs,
     collect_inputs,
     find_differences,
-    plain,
     with_group,
 )
 from verdigris.core.batch.plan.packs import require_packable
@@ -167,7 +166,7 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
             return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
         inputs = collect_inputs(entry, documents.load(entry.source), hashes)
         for trainer in TRAINERS:
-            entry.request.settings_for(trainer)
+            entry.request.recipe_for(trainer)
         _is_there(planned.bundle)
     except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
@@ -285,7 +284,7 @@ def make_work(
 
 def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
     first, request = members[0], members[0].entry.request
-    settings = {kind: request.settings_for(kind, len(members)) for kind in TRAINERS}
+    recipes = {kind: request.recipe_for(kind, len(members)) for kind in TRAINERS}
     task = Task(
         bake_name(first),
         first.bundle.parent,
@@ -293,7 +292,7 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
             Member(each.entry.name, each.entry.source, _of(each).material, _of(each).asked)
             for each in members
         ),
-        {kind: plain(values) for kind, values in settings.items()},
+        {kind: recipe.to_json() for kind, recipe in recipes.items()},
         request.importance,
         request.time_limit,
         request.target_error,
@@ -301,8 +300,8 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
         choices.checkpoint_seconds,
     )
     trainer = choices.trainer or choices.likely
-    seconds = estimate.seconds(settings[trainer], trainer, request.time_limit)
-    _, on_disk = bundle_bytes(settings[trainer])
+    seconds = estimate.seconds(recipes[trainer].largest, trainer, request.time_limit)
+    _, on_disk = bundle_bytes(recipes[trainer].largest)
     return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
 
 

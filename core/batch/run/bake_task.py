@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress.events import Event
-    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.recipe import Recipe
 
 EXIT_FAILED = 1
 # A bake whose parent was killed holds its lock until its compiler gives it time to notice.
@@ -98,11 +98,11 @@ def describe(failure: VerdigrisError) -> dict[str, Any]:
 def run(task: Task, post: Any) -> int:
     """Does the bake. Materials that cannot be compiled are told, each with its reason."""
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.phases.trainers import choose_trainer
     from verdigris.core.baking.state.options import BakeOptions
+    from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.recipe import Recipe
 
     check_limits(task.device or None)
     device = open_device(task.device or None)
@@ -110,7 +110,7 @@ def run(task: Task, post: Any) -> int:
     if len(teachers) < len(task.members):
         return EXIT_FAILED
     kind = choose_trainer(device)
-    settings = BakeSettings.from_json(dict(task.settings[kind]))
+    recipe = Recipe.from_json(task.settings[kind])
     options = BakeOptions(
         name=task.name,
         folder=task.folder,
@@ -124,7 +124,7 @@ def run(task: Task, post: Any) -> int:
         provenance=tuple(member.asked for member in task.members),
     )
     # what is told may find nobody: the bake has to let go of its lock even then
-    with contextlib.closing(bake_or_wait(teachers, settings, options, post)) as events:
+    with contextlib.closing(bake_or_wait(teachers, recipe, options, post)) as events:
         for event in events:
             post(event.as_json())
     return 0
@@ -147,7 +147,7 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
 
 
 def bake_or_wait(
-    teachers: list[Teacher], settings: BakeSettings, options: BakeOptions, post: Any
+    teachers: list[Teacher], recipe: Recipe, options: BakeOptions, post: Any
 ) -> Generator[Event, None, None]:
     """The events of a bake: from its checkpoint, or afresh if that is of something else. None where
     another process is at the same bake: once that has ended, it may have done all of it."""
@@ -157,7 +157,7 @@ def bake_or_wait(
 
     deadline, has_waited = time.monotonic() + LOCK_SECONDS, False
     while True:
-        events = bake(teachers, settings, options)
+        events = bake(teachers, recipe, options)
         try:
             first = next(events)
         except CheckpointError as failure:

@@ -15,7 +15,7 @@ from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
 from verdigris.core.base.processor import usable_bytes
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 # What a bake on a processor keeps busy, and what it needs beside its texels.
 THREADS_OF_A_BAKE = 2
@@ -140,7 +140,7 @@ def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
 
 
 def _memory_of(task: Task) -> int:
-    settings = BakeSettings.from_json(dict(task.settings["numpy"]))
+    settings = Recipe.from_json(task.settings["numpy"]).largest
     return MEMORY_OF_A_BAKE + needed_bytes(settings, len(task.members), "numpy")
 
 

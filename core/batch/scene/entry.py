@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.json_changes import changed, check_kinds
-from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.recipe import Recipe
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
@@ -44,7 +45,7 @@ class BakeRequest:
     folder: str = ""
     """Where below the scene's folder the bundle goes."""
 
-    def settings_for(self, trainer: str, materials: int = 1) -> BakeSettings:
+    def recipe_for(self, trainer: str, materials: int = 1) -> Recipe:
         """All settings, on a device that has this trainer. Several materials that share a decoder
         have the steps of each, since every batch holds all of them in equal parts."""
         changes = json.dumps(self.settings)
@@ -136,13 +137,11 @@ class Entry:
 
 
 @lru_cache(maxsize=512)
-def _resolved(
-    preset: str, changes: str, directions: str, trainer: str, materials: int
-) -> BakeSettings:
+def _resolved(preset: str, changes: str, directions: str, trainer: str, materials: int) -> Recipe:
     """Most materials of a scene have the settings of many others."""
-    chosen = require_settings(preset or default_preset(trainer), trainer, materials)
+    chosen = require_recipe(preset or default_preset(trainer), trainer, materials)
     found = _directed(changed(chosen, json.loads(changes)), directions)
-    return replace(found, iterations=found.iterations * materials)
+    return found.map(lambda each: replace(each, iterations=each.iterations * materials))
 
 
 def check_changes(changes: Mapping[str, Any]) -> None:
@@ -157,13 +156,13 @@ def check_changes(changes: Mapping[str, Any]) -> None:
         DrawSettings(**{name: value})
 
 
-def _directed(settings: BakeSettings, directions: str) -> BakeSettings:
+def _directed(recipe: Recipe, directions: str) -> Recipe:
     if not directions:
-        return settings
+        return recipe
     from verdigris.core.settings.direction_profiles import read_directions
 
     name, table = read_directions(directions)
-    return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
+    return recipe.changed({"draw": {"directions": name, "direction_table": table}})
 
 
 class DocumentCache:

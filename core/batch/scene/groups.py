@@ -59,7 +59,7 @@ def _group_similar(
         request = entry.request
         if request.importance is not None:
             continue
-        settings = [request.settings_for(kind).text() for kind in TRAINERS]
+        settings = [request.recipe_for(kind).text() for kind in TRAINERS]
         rest = [
             request.preset,
             request.time_limit,

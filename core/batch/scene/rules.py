@@ -15,7 +15,7 @@ from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_no_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
 from verdigris.core.settings.bake_settings import TRAINERS
-from verdigris.core.settings.presets import require_settings
+from verdigris.core.settings.presets import require_recipe
 
 REQUEST_FIELDS = (
     *("preset", "settings", "importance", "directions"),
@@ -71,7 +71,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
         # reported once, and not for each material
         check_changes(settings)
         if preset:
-            require_settings(preset, TRAINERS[0])
+            require_recipe(preset, TRAINERS[0])
     except SettingsError as failure:
         raise SceneError(f"{where}: {failure}") from None
     return Rule(

@@ -24,7 +24,7 @@ from verdigris.core.cli.shared.options import (
 
 if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
-    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "allow_outside", "resume"),
@@ -138,7 +138,7 @@ def bake(
     from verdigris.core.baking.bake import BakeControl, BakeOptions
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.phases.trainers import choose_trainer
+    from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.bake_ending import BakeEnding
@@ -146,7 +146,7 @@ def bake(
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.json_changes import changed
-    from verdigris.core.settings.presets import default_preset, require_settings
+    from verdigris.core.settings.presets import default_preset, require_recipe
 
     changes = parse_setting_changes(settings)
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
@@ -159,10 +159,10 @@ def bake(
     weights = read_importance(importance) if importance else None
     documents = [load_document(file, search or (), allow_outside) for file in files]
     chosen = select_materials(documents, material or ())
-    preset_settings = require_settings(preset or default_preset(kind), kind, len(chosen))
-    bake_settings = changed(preset_settings, changes)
+    recipe = require_recipe(preset or default_preset(kind), kind, len(chosen))
+    recipe = changed(recipe, changes)
     if directions is not None:
-        bake_settings = _with_directions(bake_settings, directions)
+        recipe = _with_directions(recipe, directions)
     teachers = [Teacher(document, each, opened) for document, each in chosen]
     bake_options = BakeOptions(
         name=teachers[0].material.file_name if name is None else name.removesuffix(SUFFIX),
@@ -186,16 +186,14 @@ def bake(
         ending.show(show, events)
 
     with ending.listening():
-        shown(run(teachers, bake_settings, bake_options, control))
+        shown(run(teachers, recipe, bake_options, control))
 
 
-def _with_directions(settings: BakeSettings, directions: str) -> BakeSettings:
-    from dataclasses import replace
-
+def _with_directions(recipe: Recipe, directions: str) -> Recipe:
     from verdigris.core.settings.direction_profiles import read_directions
 
     name, table = read_directions(directions)
-    return replace(settings, draw=replace(settings.draw, directions=name, direction_table=table))
+    return recipe.changed({"draw": {"directions": name, "direction_table": table}})
 
 
 def _file_facts(importance: Path | None) -> dict[str, str] | None:

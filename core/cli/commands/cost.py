@@ -38,15 +38,14 @@ def cost(
 ) -> None:
     """Reports the cost of a neural material and of the graph that it replaces: bytes, operations,
     and nanoseconds on this device. For a document, forecasts the cost before the bake."""
-    from dataclasses import replace
 
-    from verdigris.core.baking.measure.fitted import with_places, with_texels
-    from verdigris.core.baking.phases.trainers import choose_trainer
+    from verdigris.core.baking.measure.classify import classify
+    from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
-    from verdigris.core.settings.presets import default_preset, require_settings
+    from verdigris.core.settings.presets import default_preset, require_recipe
 
     is_baked = is_bundle(file)
     for option, value in (("--preset", preset), ("--resolution", resolution)):
@@ -71,12 +70,11 @@ def cost(
         found = cost_of_bundle(bundle, opened, teacher)
     else:
         trainer = choose_trainer(opened)
-        settings = require_settings(preset or default_preset(trainer), trainer)
+        recipe = require_recipe(preset or default_preset(trainer), trainer)
         if resolution is not None:
-            settings = replace(settings, resolution=resolution)
+            recipe = recipe.changed({"resolution": resolution})
         teacher = open_teacher(file, material, search, allow_outside, opened)
-        settings = with_texels([teacher], settings)
-        found = forecast(teacher, with_places([teacher], settings))
+        found = forecast(teacher, recipe[classify([teacher], recipe)])
     if as_json:
         print(json.dumps(found.as_json(), indent=2))
     else:

@@ -251,11 +251,11 @@ def _read(
     from verdigris.core.batch.scene.rules import Rule
     from verdigris.core.batch.scene.scene import SceneOptions, read_scene
     from verdigris.core.settings.bake_settings import TRAINERS
-    from verdigris.core.settings.presets import require_settings
+    from verdigris.core.settings.presets import require_recipe
 
     if preset:
         with as_usage_error("--preset"):
-            require_settings(preset, TRAINERS[0])
+            require_recipe(preset, TRAINERS[0])
     rule = Rule(preset=preset or None, settings=parse_setting_changes(settings))
     asked = SceneOptions(
         out,

@@ -231,7 +231,7 @@ class Kernel:
 
     def _run_loss(self, batch: PreparedBatch, share: np.float32) -> FloatArray:
         exponent, shares = exponent_of(self.spec, self._output)
-        target = losses.limited_response(batch.response)
+        target = losses.clamp_response(batch.response)
         values, gradient = self.loss_function(exponent, target)
         share_of_each = batch.weight * share
         self.loss = float(values @ share_of_each)

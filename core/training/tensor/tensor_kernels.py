@@ -24,9 +24,9 @@ class Bound:
     pipeline: slangpy.ComputePipeline
     arguments: slangpy.ShaderObject
 
-    def record(self, encoder: slangpy.ComputePassEncoder, groups: int, tracks: int = 1) -> None:
+    def record(self, encoder: slangpy.ComputePassEncoder, groups: int) -> None:
         encoder.bind_pipeline(self.pipeline, self.arguments)
-        encoder.dispatch_compute([groups, tracks, 1])
+        encoder.dispatch_compute([groups, 1, 1])
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,3 @@ def _usage() -> slangpy.BufferUsage:
 def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
     """A copy of the buffer's bytes as an array of that type."""
     return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
-
-
-def read_share(
-    gpu: slangpy.Device, buffer: slangpy.Buffer, share: int, shares: int, dtype: Any
-) -> NDArray[Any]:
-    """The same of one of the equal shares of a buffer; the others stay where they are."""
-    size = buffer.size // shares
-    if shares > 1:
-        part = gpu.create_buffer(size=size, usage=_usage())
-        encoder = gpu.create_command_encoder()
-        encoder.copy_buffer(part, 0, buffer, share * size, size)
-        gpu.submit_command_buffer(encoder.finish())
-        buffer = part
-    return read_buffer(buffer, dtype)

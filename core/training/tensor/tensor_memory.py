@@ -16,8 +16,6 @@ from verdigris.core.training.tensor.tensor_kernels import create_buffer
 from verdigris.core.training.tensor.tensor_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import slangpy
 
 # Samples of as many steps are drawn at once for this trainer: enough to fill a device, and
@@ -29,13 +27,13 @@ RECORD_PARTS = ("value", "v", "gradient")
 STEP_RATES = 4
 # Indices into the state buffer; the order is that of trainer_state.slang.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
-# Numbers of a track there.
+# Numbers in it.
 STATE_SIZE = 8
 
 
 @dataclass(frozen=True)
-class TrackContents:
-    """What a start goes on from."""
+class TrainerContents:
+    """Parameters and optimiser state."""
 
     parameters: Parameters
     moments: NDArray[Any]
@@ -43,8 +41,8 @@ class TrackContents:
     bases: NDArray[Any]
 
     @classmethod
-    def fresh(cls, parameters: Parameters) -> TrackContents:
-        """Of one that begins."""
+    def fresh(cls, parameters: Parameters) -> TrainerContents:
+        """Contents of a start."""
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
         squares = np.zeros_like(parameters.latents)
         return cls(parameters, moments, squares, first_bases(parameters.spec))
@@ -53,10 +51,7 @@ class TrackContents:
 @dataclass(frozen=True)
 class TensorMemory:
     """A texel's value, mean square and gradient lie side by side, so that an update of a texel
-    touches few cache lines, and a bigger texture costs memory but no time.
-
-    Starts that train side by side have a track each: buffers hold one after the other, but for
-    rates and samples, which are the same for all."""
+    touches few cache lines, and a bigger texture costs memory but no time."""
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
@@ -75,28 +70,27 @@ class TensorMemory:
 
     @classmethod
     def allocate(
-        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, tracks: int = 1
+        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int
     ) -> TensorMemory:
-        sizes = buffer_sizes(start.spec, start.layout, plan, batch, tracks)
+        sizes = buffer_sizes(start.spec, start.layout, plan, batch)
         return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
 
-    def store(self, tracks: Sequence[TrackContents], step: int) -> None:
-        """Sets everything that these go on from, on the first tracks that there are."""
-        latents = np.stack([each.parameters.latents for each in tracks])
-        records = np.zeros((*latents.shape[:2], len(RECORD_PARTS), latents.shape[2]), np.float32)
-        records[:, :, 0], records[:, :, 1] = latents, [each.latent_squares for each in tracks]
-        state = np.zeros((len(tracks), STATE_SIZE), np.uint32)
-        state[:, [TRAIN_STEP, UPDATE_STEP]] = step
-        _fill(self.decoder, np.stack([each.parameters.decoder for each in tracks]), np.float32)
-        _fill(self.moments, np.stack([each.moments for each in tracks]), np.float32)
-        _fill(self.bases, np.stack([each.bases for each in tracks]), np.float32)
+    def store(self, contents: TrainerContents, step: int) -> None:
+        """Sets everything that training continues from."""
+        latents = contents.parameters.latents
+        records = np.zeros((len(latents), len(RECORD_PARTS), latents.shape[1]), np.float32)
+        records[:, 0], records[:, 1] = latents, contents.latent_squares
+        state = np.zeros(STATE_SIZE, np.uint32)
+        state[[TRAIN_STEP, UPDATE_STEP]] = step
+        _fill(self.decoder, contents.parameters.decoder, np.float32)
+        _fill(self.moments, contents.moments, np.float32)
+        _fill(self.bases, contents.bases, np.float32)
         _fill(self.texels, records, np.float32)
-        _fill(self.visits, np.zeros(latents.shape[:2]), np.uint32)
+        _fill(self.visits, np.zeros(len(latents)), np.uint32)
         _fill(self.state, state, np.uint32)
 
     def store_ranges(self, offset: FloatArray, unit: FloatArray) -> None:
-        """Of the grids that latents are rounded to, those of one track after another, [materials,
-        channels] each."""
+        """Sets the grids that latents are rounded to: [materials, channels] each."""
         _fill(self.ranges, np.stack([offset, unit], 1), np.float32)
 
 
@@ -106,11 +100,11 @@ def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) 
 
 
 def buffer_sizes(
-    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int, tracks: int = 1
+    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int
 ) -> dict[str, int]:
     """Bytes of each buffer of TensorMemory."""
     slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
-    of_track = {
+    return {
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
         "gradients": 4 * spec.parameter_count,
@@ -123,9 +117,6 @@ def buffer_sizes(
         "partials": 4 * slots * plan.group_count(batch),
         "losses": 4,
         "state": 4 * STATE_SIZE,
-    }
-    return {
-        **{name: tracks * size for name, size in of_track.items()},
         "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
         "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS,
     }

@@ -31,13 +31,13 @@ _PARAMETERS_PER_GROUP = 8
 
 @dataclass(frozen=True)
 class _Launch:
-    """A kernel and how many groups it takes for each track."""
+    """A kernel and its number of thread groups."""
 
     kernel: Bound
     groups: int
 
-    def record(self, compute: slangpy.ComputePassEncoder, tracks: int = 1) -> None:
-        self.kernel.record(compute, self.groups, tracks)
+    def record(self, compute: slangpy.ComputePassEncoder) -> None:
+        self.kernel.record(compute, self.groups)
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,13 @@ class StepKernels:
         copies = programs.bind(_UPDATE, "copyDecoder", network)
         return cls(step, _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
-    def record_step(self, compute: slangpy.ComputePassEncoder, tracks: int) -> None:
+    def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
         for launch in self.step:
-            launch.record(compute, tracks)
+            launch.record(compute)
 
-    def record_copies(self, compute: slangpy.ComputePassEncoder, tracks: int) -> None:
-        """Fills what the matrix kernels read from the decoders."""
-        self.copies.record(compute, tracks)
+    def record_copies(self, compute: slangpy.ComputePassEncoder) -> None:
+        """Fills what the matrix kernels read from the decoder."""
+        self.copies.record(compute)
 
 
 def step_programs(device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> StudentKernels:

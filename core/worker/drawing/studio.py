@@ -8,7 +8,7 @@ import numpy as np
 
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import patch_width
+from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.views import View
 
@@ -78,7 +78,7 @@ class Studio:
     def _footprint(self, level: int) -> Footprint:
         """The patch that a texel of this level stands for: what a student can be right about."""
         places = _COARSE_LEVEL_PLACES if level else _PLACES
-        return Footprint(patch_width(max(1, self.resolution >> level), level), places)
+        return Footprint(footprint_width(max(1, self.resolution >> level), level), places)
 
 
 def plain_lights(wanted: Wanted) -> list[tuple[Floats, Floats]]:

@@ -6,15 +6,22 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.phases.trainers import choose_trainer
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
-from verdigris.core.progress.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.progress.events import (
+    ENCODING,
+    FLATTENING,
+    ROUNDING,
+    SMALL_TEXTURE,
+    STARTS,
+    TRAINING,
+)
 from verdigris.core.settings.json_changes import changed
-from verdigris.core.settings.presets import default_preset, require_settings
+from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.recipe import Recipe
 from verdigris.core.worker.protocol.worker_events import Plan
 
 if TYPE_CHECKING:
@@ -34,11 +41,11 @@ RUN_SECONDS = 0.14
 CHECKPOINT_SECONDS = 5.0
 
 
-def settings_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> BakeSettings:
+def recipe_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> Recipe:
     """A preset for the teacher's device, with some of its fields changed; those of `draw`
     each for itself."""
     kind = choose_trainer(teacher.device)
-    return changed(require_settings(preset or default_preset(kind), kind), changes)
+    return changed(require_recipe(preset or default_preset(kind), kind), changes)
 
 
 class Job:
@@ -48,11 +55,11 @@ class Job:
         self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
     ) -> None:
         from verdigris.core.baking.bake import bake
-        from verdigris.core.baking.measure.fitted import with_texels
+        from verdigris.core.baking.measure.classify import classify
 
-        # what is shown meanwhile has as many texels as the result
-        asked = settings_for(teacher, start.preset, start.changes)
-        self.settings = with_texels([teacher], asked)
+        recipe = recipe_for(teacher, start.preset, start.changes)
+        # live pictures have as many texels as the result
+        self.settings = recipe[classify([teacher], recipe)]
         options = BakeOptions(
             name=start.name or teacher.material.file_name,
             folder=Path(start.folder),
@@ -67,7 +74,7 @@ class Job:
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
         self._folder, self._name = options.folder, options.name
-        self._events = bake([teacher], self.settings, options, self.control)
+        self._events = bake([teacher], recipe, options, self.control)
         self._paused_at: float | None = None
         self._flattens = start.viewport_textures
         self._weights = importance
@@ -87,19 +94,19 @@ class Job:
             parts.append({"name": name, "first": begun, "last": max(begun, last)})
             begun = max(begun, last)
 
-        first, is_whole = stages[0].settings, settings.has_whole_candidates
+        first = stages[0].settings
         # a bake that goes on may be among its starts still
-        is_trying = not started.step or (self.run is not None and self.run.trial is not None)
-        if is_trying and first.candidates > 1 and not is_whole:
-            tried = first.candidate_steps
-            parts.append({"name": "candidates", "first": 0, "last": tried * first.candidates})
+        is_trying = not started.step or (self.run is not None and self.run.start_choice is not None)
+        if is_trying and first.starts > 1:
+            tried = first.start_steps
+            parts.append({"name": STARTS, "first": 0, "last": tried * first.starts})
             begun = tried
         if len(stages) > 1:
             add(SMALL_TEXTURE, stages[0].settings.iterations)
             add(ENCODING, begun)
-        rounding = None if is_whole else stages[-1].settings.training().quantisation
-        end = settings.iterations * (settings.candidates if is_whole else 1)
-        add("training", stages[-1].first_step + rounding.first_step if rounding else end)
+        rounding = stages[-1].settings.training().quantisation
+        end = settings.iterations
+        add(TRAINING, stages[-1].first_step + rounding.first_step if rounding else end)
         if rounding:
             add(ROUNDING, end)
         if self._flattens:
@@ -118,7 +125,7 @@ class Job:
         """Whether there is something that a result could hold."""
         if self.run is None:
             return False
-        has_tried = self.run.trial is not None and self.run.trial.best is not None
+        has_tried = self.run.start_choice is not None and self.run.start_choice.best is not None
         return has_tried or self.run.step > 0
 
     @property
@@ -132,7 +139,7 @@ class Job:
     def resume(self) -> None:
         """Goes on; the time that was spent waiting is no time of training."""
         if self._paused_at is not None and self.run is not None:
-            self.run.started += time.monotonic() - self._paused_at
+            self.run.clock.pause(time.monotonic() - self._paused_at)
         self._paused_at = None
 
     def finish(self) -> None:

@@ -16,7 +16,7 @@ from verdigris.core.worker.protocol import worker_events as tell
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.forecast import estimate, measure
-from verdigris.core.worker.session.job import Job, settings_for
+from verdigris.core.worker.session.job import Job, recipe_for
 from verdigris.core.worker.session.opening import OpenDocument, open_document
 from verdigris.core.worker.session.show import Show
 
@@ -144,7 +144,7 @@ class Session:
                 )
             )
             if teacher:
-                settings = settings_for(teacher, "", {})
+                settings = recipe_for(teacher, "", {}).largest
                 self._show = self._make_show(teacher, settings.resolution)
                 self._post(estimate(settings))
         finally:
@@ -164,16 +164,16 @@ class Session:
         self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _forecast(self, command: say.Forecast) -> None:
-        from verdigris.core.baking.measure.fitted import with_texels
+        from verdigris.core.baking.measure.classify import classify
 
         self._refuse_while_busy("forecast")
         self._read_again()
         teacher = self._require_teacher("forecast")
-        settings = settings_for(teacher, command.preset, command.changes)
+        recipe = recipe_for(teacher, command.preset, command.changes)
         before = self.state
         self._enter(before, "measuring what it would cost", LONG_PATIENCE)
         try:
-            self._post(measure(teacher, with_texels([teacher], settings)))
+            self._post(measure(teacher, recipe[classify([teacher], recipe)]))
         finally:
             self._enter(before)
 
@@ -356,6 +356,6 @@ class Session:
 
 def settings_kind(opened: OpenDocument) -> str:
     """The trainer that suits the device that the document was opened on."""
-    from verdigris.core.baking.phases.trainers import choose_trainer
+    from verdigris.core.baking.state.trainers import choose_trainer
 
     return choose_trainer(opened.teacher.device) if opened.teacher else ""

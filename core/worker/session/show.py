@@ -131,14 +131,14 @@ class Show:
         if run is None:
             return
         self._is_training = True
-        if run.stage is not self._stage:
+        if run.learner.stage is not self._stage:
             # textures of another size
-            self._stage, self._student, self._errors = run.stage, None, None
+            self._stage, self._student, self._errors = run.learner.stage, None, None
             self._painter.forget_network()
         if self._student is None:
             if self._is_numpy(run):
                 # compiles what the first step needs: the first pictures are not to stand still then
-                run.source.draw(run.trainer.step, run.settings.batch)
+                run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             self._learn(run)
             # twice, because the first one compiles
             for _ in range(2):
@@ -164,8 +164,8 @@ class Show:
     def learn(self) -> None:
         """The bake is over: what it has last made of the student is shown."""
         run = self._job.run if self._job else None
-        if run is not None and run.student is not None:
-            self._student = run.student
+        if run is not None and run.learner.student is not None:
+            self._student = run.learner.student
         self.rest()
         self._job = None
 
@@ -228,11 +228,11 @@ class Show:
     def _is_numpy(self, run: Run) -> bool:
         """Whether the network that trains can be looked at where it is. Beside a graphics card it
         is drawn there, under the light that the reference is under."""
-        return hasattr(run.trainer, "live") and self._teacher.device.is_software
+        return hasattr(run.learner.trainer, "live") and self._teacher.device.is_software
 
     def _learn(self, run: Run) -> None:
-        trainer: Any = run.trainer
-        self._student = trainer.live() if self._is_numpy(run) else run.live_student()
+        trainer: Any = run.learner.trainer
+        self._student = trainer.live() if self._is_numpy(run) else run.learner.live_student()
         self._step = run.step
 
     def _send(self) -> None:

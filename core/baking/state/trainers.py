@@ -1,4 +1,4 @@
-"""Which trainer suits a device."""
+"""The trainer for a device."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ def open_trainer(
     source: DrawnSamples,
     settings: TrainingSettings,
     device: Device,
-    abreast: int = 1,
 ) -> Trainer:
-    """A trainer at step 0; `abreast` starts may train side by side, if it can."""
+    """A trainer at step 0."""
     repeats = source.settings.repeats
     if kind == "tensor" and repeats != 1:
         raise SettingsError(
@@ -46,5 +45,5 @@ def open_trainer(
     if kind == "tensor":
         from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
-        return TensorTrainer(parameters, source, settings, device, tracks=abreast)
+        return TensorTrainer(parameters, source, settings, device)
     raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")

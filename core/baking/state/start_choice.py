@@ -1,9 +1,9 @@
-"""How far the choice among several starts is, so that a bake that is cut off goes on with it."""
+"""The choice among starts, kept in checkpoints so that a resumed bake continues with it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import SettingsError
@@ -16,7 +16,7 @@ _BEST = "best_"
 
 
 @dataclass
-class Best:
+class BestStart:
     """The best start so far."""
 
     loss: float
@@ -25,30 +25,25 @@ class Best:
 
 
 @dataclass
-class Trial:
-    """Of the start that is being tried."""
+class StartChoice:
+    """Progress of the comparison."""
 
     number: int = 0
-    """The first is 0; of those that train side by side, the first of these."""
+    """The start that trains; the first is 0."""
 
-    losses: list[float] = field(default_factory=lambda: [0.0])
-    """Of each of these, summed over those of its steps that count."""
+    loss: float = 0.0
+    """Its loss, summed over the steps that count."""
 
-    best: Best | None = None
-    """Of those before it."""
-
-    @property
-    def abreast(self) -> int:
-        """How many train side by side now."""
-        return len(self.losses)
+    best: BestStart | None = None
+    """The best of those before it."""
 
     def facts(self) -> dict[str, Any]:
-        """What is no array."""
+        """The numbers for a checkpoint."""
         best = {"best_loss": self.best.loss} if self.best else {}
-        return {"number": self.number, "loss": self.losses[0], **best}
+        return {"number": self.number, "loss": self.loss, **best}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Of the best start, beside those of the present one."""
+        """The arrays of the best start for a checkpoint."""
         if self.best is None:
             return {}
         parameters = self.best.parameters
@@ -62,15 +57,15 @@ class Trial:
         arrays: dict[str, NDArray[Any]],
         like: Parameters,
         starts: int,
-    ) -> Trial | None:
-        """None for a bake that was past it; raises CheckpointError for what no bake has written."""
-        if "trial" not in saved:
+    ) -> StartChoice | None:
+        """None for a bake whose start is chosen; raises CheckpointError for damaged facts."""
+        if "start_choice" not in saved:
             return None
-        facts = saved["trial"]
+        facts = saved["start_choice"]
         number, loss = _number(facts, "number"), _number(facts, "loss")
         if not (number.is_integer() and 0 <= number < starts) or math.isnan(loss):
             raise CheckpointError(f"start {number} of {starts} has a loss of {loss}")
-        trial = cls(int(number), losses=[loss])
+        choice = cls(int(number), loss)
         if "best_loss" in facts:
             named = {
                 name.removeprefix(_BEST): array
@@ -82,12 +77,12 @@ class Trial:
                 parameters = Parameters(like.spec, like.layout, decoder, latents)
             except (KeyError, SettingsError) as failure:
                 raise CheckpointError(f"the best start is damaged: {failure}") from None
-            trial.best = Best(_number(facts, "best_loss"), parameters, named)
-        return trial
+            choice.best = BestStart(_number(facts, "best_loss"), parameters, named)
+        return choice
 
 
 def _number(facts: Any, name: str) -> float:
     value = facts.get(name) if isinstance(facts, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise CheckpointError(f"{name} of the trial of starts is {value!r}: it must be a number")
+        raise CheckpointError(f"{name} of the choice of starts is {value!r}: it must be a number")
     return float(value)

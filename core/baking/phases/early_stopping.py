@@ -1,0 +1,60 @@
+"""Ends training early when the result is good enough.
+
+Checks lie at fixed steps, so that equal bakes end equally. After two good ones in a row training
+skips to its last phase, in which rates are low and latents are rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.baking.measure.measure import measure_pictures, sphere_to_compare
+from verdigris.core.baking.state.clock import QUALITY, TARGET_ERROR
+from verdigris.core.pictures.metrics import is_indistinguishable
+
+if TYPE_CHECKING:
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.pictures.metrics import SampleMetrics
+
+# Checks are so far apart, as a part of the steps of the last stage.
+_INTERVAL = 1 / 20
+_GOOD_CHECKS = 2
+
+
+def check_steps(steps: int, end: int) -> Iterator[int]:
+    """The steps of a stage after which quality is checked, below `end`."""
+    interval = max(1, round(_INTERVAL * steps))
+    yield from range(interval, end, interval)
+
+
+def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:
+    """Whether so many checks in a row have reached the target error; without one, whether the
+    result is indistinguishable from its material."""
+    target = run.options.target_error
+    if target is not None:
+        is_good = sum(each.log_mae for each in samples) <= target * len(samples)
+    else:
+        is_good = all(map(is_indistinguishable, samples)) and _look_the_same(run)
+    run.good_checks = run.good_checks + 1 if is_good else 0
+    return run.good_checks >= _GOOD_CHECKS
+
+
+def skip_to_last_phase(run: Run, step: int) -> None:
+    """Continues at this step of the stage."""
+    trainer = run.learner.trainer
+    run.stopped_early_by = QUALITY if run.options.target_error is None else TARGET_ERROR
+    run.steps_saved = step - trainer.step
+    trainer.restore(trainer.parameters(), {**trainer.state(), "step": np.array(step)})
+
+
+def _look_the_same(run: Run) -> bool:
+    """Whether pictures of all materials are indistinguishable."""
+    student, view = run.learner.live_student(), sphere_to_compare()
+    for student.material, teacher in enumerate(run.teachers):
+        if not is_indistinguishable(measure_pictures(teacher, student, view)):
+            return False
+    student.material = 0
+    return True

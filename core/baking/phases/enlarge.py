@@ -1,0 +1,169 @@
+"""Two-stage training: initialises the large texture from the small one with an encoder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.baking.phases.encoder import Encoder, probe
+from verdigris.core.baking.phases.stepping import open_with_parameters
+from verdigris.core.baking.state.resume import save_checkpoint
+from verdigris.core.baking.state.stages import encoded_levels, stages_of
+from verdigris.core.importance.fill import find_masked, live_texels
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.progress.events import Event, Step, Warning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.spec import LatentLayout
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+# A bake that is stopped still encodes for so long: most textures are done by then.
+SECONDS_AFTER_STOP = 3.0
+# Places of a texel that the encoder sees the mean of: texels of the small texture are few and hold
+# more.
+_SMALL_PLACES, _LARGE_PLACES = 4, 1
+# The small texture's first coarse levels, which few of its samples have trained, and places of a
+# texel there.
+_COARSE_LEVELS, _COARSE_PLACES = 2, 8
+
+
+def enlarge(run: Run) -> Iterator[Event]:
+    """Encodes the large texture and opens its trainer in the place of the small one's."""
+    learner = run.learner
+    small, stage = learner.trainer.parameters(), stages_of(run.settings)[-1]
+    is_cut_short = run.step < stage.first_step
+    if is_cut_short:
+        # the large texture is for the result only: a resumed bake continues with the small one, or
+        # with the starts that were not compared
+        if not run.has_untried_starts:
+            yield from save_checkpoint(run)
+        stage = replace(stage, first_step=run.step)
+    large = with_coarse_levels_of(small, stage.settings.layout(len(run.teachers)))
+    yield from _encode(run, small, large)
+    learner.trainer.close()
+    trainer, source = open_with_parameters(
+        run.teachers, stage.settings, run.options, run.trainer_kind, large
+    )
+    run.begin_stage(stage, trainer, source)
+    # less time than may be lost anyway needs no checkpoint
+    may_be_lost = run.saved.step is None and run.clock.seconds < run.options.checkpoint_seconds
+    if not is_cut_short and not may_be_lost:
+        yield from save_checkpoint(run)
+
+
+def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters:
+    """A large texture with the decoder and levels of the small one; finer levels are zero."""
+    latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
+    large = Parameters(small.spec, layout, small.decoder.copy(), latents)
+    finer = layout.levels - small.layout.levels
+    for level in range(small.layout.levels):
+        large.level(finer + level)[:] = small.level(level)
+    return large
+
+
+def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
+    """About how long encoding takes, estimated from a part of it."""
+    if not settings.has_two_stages:
+        return 0.0
+    small, size = settings.small_resolution, settings.resolution
+    # of all levels that are finer than the small texture
+    texels = 4 * (size * size - small * small) / 3
+    found = 0.0
+    for teacher in teachers:
+        # compiles
+        next(probe(teacher, small, _LARGE_PLACES))
+        begun = time.monotonic()
+        _, seen = next(probe(teacher, small, _SMALL_PLACES))
+        found += (time.monotonic() - begun) * small * small / len(seen)
+        # any values do: the duration of the fit does not depend on them
+        begun = time.monotonic()
+        encoder = Encoder(seen, seen[:, : settings.spec.latent_channels])
+        found += time.monotonic() - begun
+        took = []
+        # the faster of two: the first one also allocates memory
+        for _ in range(2):
+            begun = time.monotonic()
+            _, seen = next(probe(teacher, size, _LARGE_PLACES))
+            encoder.encode(seen)
+            took.append(time.monotonic() - begun)
+        found += min(took) * texels / len(seen)
+    return found
+
+
+def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
+    """Encodes the finer levels, and the first coarse levels again. From coarse to fine, so that a
+    bake that is stopped can enlarge the level before in the place of what is missing."""
+    finest = encoded_levels(run.settings)
+    levels = range(finest)[::-1]
+    coarse = range(finest + 1, min(finest + 1 + _COARSE_LEVELS, large.layout.levels))
+    sizes = [large.layout.level_size(level)[0] for level in levels]
+    total, done = len(run.teachers) * sum(size * size for size in sizes), 0
+    begun = time.monotonic()
+    patience = _Patience(run)
+    for number, teacher in enumerate(run.teachers):
+        encoder = _fit_encoder(run, teacher, small, number)
+        for level in coarse:
+            size = large.layout.level_size(level)[0]
+            texels = large.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _COARSE_PLACES, level):
+                texels[part] = encoder.encode(seen)
+        for level, size in zip(levels, sizes, strict=True):
+            texels = large.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _LARGE_PLACES, level):
+                if patience.is_over:
+                    coarser = large.level(level + 1)[number]
+                    large.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)
+                    run.learner.has_enlarged_levels = True
+                    break
+                texels[part] = encoder.encode(seen)
+                done += len(seen)
+                spent = max(time.monotonic() - begun, 1e-9)
+                left = (total - done) * spent / done
+                clock, steps = run.clock, run.settings.iterations
+                yield Step(run.step, steps, clock.loss, done / spent, clock.seconds, left)
+    if run.learner.has_enlarged_levels:
+        yield Warning(
+            "the texture is coarser than requested: the bake was stopped before all of it was "
+            "encoded"
+        )
+
+
+class _Patience:
+    """The time that is left for encoding once a stop is requested."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._requested: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        if self._requested is None and self._run.control.stop_requested:
+            self._requested = time.monotonic()
+        if self._requested is None:
+            return False
+        return time.monotonic() - self._requested > SECONDS_AFTER_STOP
+
+
+def _fit_encoder(run: Run, teacher: Teacher, small: Parameters, number: int) -> Encoder:
+    """An encoder, fitted to one material's small texture."""
+    size = small.layout.width
+    parts = [seen for _, seen in probe(teacher, size, _SMALL_PLACES)]
+    seen, latents = np.concatenate(parts), small.level(0)[number].reshape(size * size, -1)
+    live = _trained_texels(run, size)
+    return Encoder(seen[live], latents[live])
+
+
+def _trained_texels(run: Run, size: int) -> NDArray[np.bool_]:
+    """Texels that samples reach: others are as random as they began."""
+    masked = find_masked(run.options.importance)
+    if masked is None or masked.all():
+        return np.ones(size * size, np.bool_)
+    return live_texels(~masked, size, size).ravel()

@@ -1,0 +1,112 @@
+"""What a bake trains, and the students that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.baking.measure.measure import HeldOut, measure_student
+from verdigris.core.baking.state.rounding import as_stored
+from verdigris.core.baking.state.stages import Stage, encoded_levels
+from verdigris.core.importance.fill import fill_masked, find_masked
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.student import Student
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.training.protocols import Lender, Trainer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.pictures.metrics import SampleMetrics
+    from verdigris.core.settings.bake_settings import BakeSettings
+
+
+@dataclass
+class Learner:
+    """The trainer with its samples, and copies of the network for pictures and measurements."""
+
+    teachers: Sequence[Teacher]
+    settings: BakeSettings
+    trainer: Trainer
+    source: DrawnSamples
+    stage: Stage
+    """The stage that the trainer is in."""
+    importance: NDArray[Any] | None = None
+    has_enlarged_levels: bool = False
+    """The bake ended before all levels were encoded: enlarged coarser levels replace them."""
+    student: Student | None = None
+    """A copy for measurements."""
+    live: Student | None = None
+    """A view of the trainer's own buffers."""
+
+    @property
+    def step(self) -> int:
+        """Steps of all stages."""
+        return self.stage.first_step + self.trainer.step
+
+    def begin_stage(self, stage: Stage, trainer: Trainer, source: DrawnSamples) -> None:
+        """Continues with a texture of another size."""
+        self.trainer, self.source, self.stage = trainer, source, stage
+        self.student = self.live = None
+
+    def set_importance(self, importance: NDArray[Any] | None) -> None:
+        self.importance = importance
+        self.source.set_importance(importance)
+
+    def filled_parameters(self) -> Parameters:
+        """The trainer's parameters, with places that the importance map leaves out filled from
+        their surroundings. Levels that an encoder has initialised need no filling."""
+        parameters = self.trainer.parameters()
+        is_encoded = self.stage.is_last and not self.has_enlarged_levels
+        first_level = encoded_levels(self.settings) if is_encoded else 0
+        fill_masked(parameters, find_masked(self.importance), first_level)
+        return parameters
+
+    def stored_parameters(self, parameters: Parameters) -> Parameters:
+        """What a bundle would hold of these parameters."""
+        quantisation = self.settings.training().quantisation
+        return as_stored(parameters, quantisation, self.trainer.latent_ranges())
+
+    def current_student(self, parameters: Parameters | None = None) -> Student:
+        """A student with these parameters, or with the trainer's: as stored once training rounds
+        them. It has the first material."""
+        if parameters is None:
+            parameters = self.trainer.parameters()
+            if self.trainer.latent_ranges() is not None:
+                parameters = self.stored_parameters(parameters)
+        if self.student is None:
+            self.student = Student(parameters, self.teachers[0].device)
+        else:
+            self.student.update(parameters)
+        self.student.material = 0
+        return self.student
+
+    def live_student(self) -> Student:
+        """The first material at this moment, for pictures: not rounded, and not copied where the
+        trainer is on the teacher's device."""
+        if not isinstance(self.trainer, Lender):
+            return self.current_student()
+        if self.live is None:
+            self.live = Student(self.trainer.parameters(), self.teachers[0].device)
+        self.live.use_buffers(self.trainer.lent())
+        return self.live
+
+    def measure_live(self, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
+        """Errors of each material at this moment, latents not rounded."""
+        return _measure(self.live_student(), held_out)
+
+    def measure(
+        self, held_out: Sequence[HeldOut], parameters: Parameters | None = None
+    ) -> tuple[SampleMetrics, ...]:
+        """Errors of each material on its held-out samples."""
+        return _measure(self.current_student(parameters), held_out)
+
+
+def _measure(student: Student, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
+    found = []
+    for student.material, samples in enumerate(held_out):
+        found.append(measure_student(student, samples))
+    student.material = 0
+    return tuple(found)
