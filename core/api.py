@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.plain_values import path_from, require_text
-from verdigris.core.base.working_folder import told_when_gone
+from verdigris.core.base.working_folder import explain_missing_folder
 from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "verify"]
 
 
-@told_when_gone()
+@explain_missing_folder()
 def load(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),
@@ -44,7 +44,7 @@ def load(
     return load_document(path_from(path, "path"), _search_paths(search_paths), allow_outside)
 
 
-@told_when_gone()
+@explain_missing_folder()
 def parse(
     text: str,
     search_paths: str | Path | Sequence[str | Path] = (),
@@ -57,7 +57,7 @@ def parse(
     return parse_document(text, _search_paths(search_paths), name, allow_outside)
 
 
-@told_when_gone()
+@explain_missing_folder()
 def bake(
     documents: Document | Sequence[Document],
     folder: str | Path,
@@ -117,7 +117,7 @@ def bake(
     return run(teachers, recipe.changed(changes), options, control)
 
 
-@told_when_gone()
+@explain_missing_folder()
 def open_bundle(path: str | Path) -> Bundle:
     """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
     from verdigris.core.bundle.files.read import open_bundle as open_folder
@@ -125,7 +125,7 @@ def open_bundle(path: str | Path) -> Bundle:
     return open_folder(path_from(path, "path"))
 
 
-@told_when_gone()
+@explain_missing_folder()
 def open_scene(path: str | Path) -> ScenePack:
     """Opens what `verdigris pack` has made of several bundles."""
     from verdigris.core.bundle.scene.scene_pack import open_scene as open_folder
@@ -133,7 +133,7 @@ def open_scene(path: str | Path) -> ScenePack:
     return open_folder(path_from(path, "path"))
 
 
-@told_when_gone()
+@explain_missing_folder()
 def verify(
     bundle: Bundle | ScenePack | str | Path,
     decoders: Sequence[tuple[str, Decoder]] = (),
@@ -182,7 +182,7 @@ def verify(
     return prove(bundle, [*shipped, *decoders], teacher, notes)
 
 
-@told_when_gone()
+@explain_missing_folder()
 def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     """A bundle on a device: its `response(uv, wi, wo)` is the neural material, on its finest level.
 

@@ -89,7 +89,9 @@ class Kernels:
             modules = [self.load(source) for source in sources]
             program = self._session.link_program(modules, [modules[0].entry_point(entry)])
             kernel = self._gpu.create_compute_kernel(program)
-            self._kernels[key] = kernel if self._runs(kernel) else self._otherwise(sources, entry)
+            self._kernels[key] = (
+                kernel if self._runs(kernel) else self._compile_carefully(sources, entry)
+            )
         return self._kernels[key]
 
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
@@ -101,7 +103,7 @@ class Kernels:
         except RuntimeError:
             return False
 
-    def _otherwise(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
+    def _compile_carefully(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         assert self._instead is not None
         kernels = self._instead()
         for source in self._modules:
@@ -173,7 +175,7 @@ class Device:
         begin = partial(self.new_kernels, is_hasty=True)
         return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
-    def let_go_of_kernels(self) -> None:
+    def release_kernels(self) -> None:
         """Of those that are kept for others."""
         self._shared.clear()
         self._of_materials.clear()
@@ -263,7 +265,7 @@ def close_device(choice: str | None = None) -> None:
     if not _open_once.cache_info().currsize:
         return
     device = _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
-    device.let_go_of_kernels()
+    device.release_kernels()
     device.gpu.close()
     _open_once.cache_clear()
     gc.collect()
@@ -381,7 +383,7 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
     threads = running_threads() - before if is_software else ()
     device = Device(gpu, backend, adapter.name, is_software, options, tuple(threads))
     # before slangpy closes the device, which was imported earlier
-    atexit.register(device.let_go_of_kernels)
+    atexit.register(device.release_kernels)
     return device
 
 

@@ -31,7 +31,7 @@ def reason(failure: Exception) -> str:
     return _IN_WORDS.get(failure.errno or 0) or failure.strerror or str(failure)
 
 
-def put_elsewhere(failure: OSError, wanted: str = "another folder") -> str:
+def suggest_elsewhere(failure: OSError, wanted: str = "another folder") -> str:
     """What helps against a file that cannot be written."""
     return f"{_ALSO_HELPS.get(failure.errno or 0, '')}choose {wanted}"
 

@@ -200,7 +200,10 @@ class Fields:
         if default is not _REQUIRED and name not in self.values:
             return default
         value = self.value(name)
-        self.require(_has_type(value, kind), name, f"it must be {_describe_type(kind)}")
+        remedy = f"it must be {_describe_type(kind)}"
+        if kind is str and isinstance(value, str):
+            remedy = "leave out characters that no file name can have"
+        self.require(_has_type(value, kind), name, remedy)
         return _converted(value, kind)
 
     def texts(self, name: str) -> tuple[str, ...]:

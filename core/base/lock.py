@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from verdigris.core.base.errors import SettingsError, put_elsewhere, reason
+from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
 
 # Beyond the text, which others must be able to read where locks keep readers out too.
 _LOCKED_BYTE = 1 << 30
@@ -78,7 +78,7 @@ def _sign(file: IO[bytes], path: Path) -> None:
         with contextlib.suppress(OSError):
             file.close()
         raise SettingsError(
-            f"{path.parent}: cannot be written to ({reason(failure)}): {put_elsewhere(failure)}"
+            f"{path.parent}: cannot be written to ({reason(failure)}): {suggest_elsewhere(failure)}"
         ) from None
 
 

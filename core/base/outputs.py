@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
-from verdigris.core.base.text import has_letters_for
+from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.text import is_encodable
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -27,7 +27,7 @@ WEIGHTS_FILE = "weights.bin"
 def resolved(path: Path) -> Path:
     """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
     # what the locale has no letters for is nowhere
-    return Path(os.path.realpath(path)) if has_letters_for(str(path)) else path.absolute()
+    return Path(os.path.realpath(path)) if is_encodable(str(path)) else path.absolute()
 
 
 def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Path:
@@ -111,7 +111,7 @@ def write_file(path: Path, data: bytes) -> None:
         # a name that is too long cannot be looked for either
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
-        remedy = put_elsewhere(failure, "another folder or name")
+        remedy = suggest_elsewhere(failure, "another folder or name")
         raise VerdigrisError(f"{path}: cannot be written ({reason(failure)}): {remedy}") from None
 
 
@@ -190,7 +190,7 @@ def kind_of(manifest: Path) -> str | None:
     return str(found.get("format", "")) if isinstance(found, dict) else ""
 
 
-def let_go_of(descriptors: Iterable[int]) -> None:
+def redirect_to_null(descriptors: Iterable[int]) -> None:
     """Of outputs that nobody takes any more: what is still to be written there would fail again, at
     the latest when the program ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

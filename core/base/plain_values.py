@@ -44,7 +44,7 @@ _KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-def take_plain_numbers(settings: Any) -> None:
+def convert_numbers(settings: Any) -> None:
     """Makes every field of a frozen dataclass that is said to be a number, or true or false, one of
     Python's."""
     for entry in fields(settings):

@@ -21,7 +21,7 @@ _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")
 LEAST_FILE_SIZE = 1 << 27
 
 
-def usable_bytes(root: Path = Path("/")) -> int | None:
+def usable_memory(root: Path = Path("/")) -> int | None:
     """All memory, or what a container or batch system leaves to this process; None where nothing
     tells. `root` is that of the file system."""
     try:
@@ -85,7 +85,7 @@ def running_threads() -> frozenset[int]:
         return frozenset()
 
 
-def processors_of(threads: Iterable[int]) -> dict[int, set[int]]:
+def find_affinities(threads: Iterable[int]) -> dict[int, set[int]]:
     """On which processors each of them may run; those that have ended are left out."""
     found = {}
     if sys.platform == "linux":
@@ -95,7 +95,7 @@ def processors_of(threads: Iterable[int]) -> dict[int, set[int]]:
     return found
 
 
-def keep_to(thread: int, processors: Collection[int]) -> None:
+def pin_thread(thread: int, processors: Collection[int]) -> None:
     """Lets a thread run on these alone; one that has ended does not matter."""
     if sys.platform == "linux":
         with suppress(OSError):

@@ -16,14 +16,14 @@ from typing import Any, NoReturn
 
 # What has not let go by then ends by force, and is told as often until then.
 UNWIND_SECONDS = 0.8
-_TELL_SECONDS = 0.1
+_WAKE_SECONDS = 0.1
 
 
-class Ended(BaseException):
+class Terminated(BaseException):
     """This process is to end: raised in its main thread, wherever that is."""
 
 
-def ending_signals() -> list[signal.Signals]:
+def termination_signals() -> list[signal.Signals]:
     """Those that ask a process to end, without those that it was begun deaf to, as by `nohup`."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     there = [signal.Signals[name] for name in names if hasattr(signal, name)]
@@ -44,7 +44,7 @@ def handled(signals: Iterable[int], handle: Callable[[int, object], None]) -> It
             signal.signal(each, handler)
 
 
-class Ending:
+class Termination:
     """Listens, in the main thread, for what ends the process."""
 
     def __init__(self, code: int = 0) -> None:
@@ -54,22 +54,22 @@ class Ending:
         self._is_settled = False
         # the only one that a handler may fill, whatever it interrupts
         self._asked: queue.SimpleQueue[None] = queue.SimpleQueue()
-        threading.Thread(target=self._insist, name="end", daemon=True).start()
-        for each in ending_signals():
+        threading.Thread(target=self._force_end, name="end", daemon=True).start()
+        for each in termination_signals():
             signal.signal(each, self._handle)
 
-    def call_off(self, grace: float = 0.0) -> None:
+    def request_end(self, grace: float = 0.0) -> None:
         """Ends the process from another thread, after some seconds in which it may end itself."""
         time.sleep(grace)
         self._is_called_off = True
         _wake_main_thread()
-        self.by_force_soon()
+        self.end_by_force()
 
     def settle(self) -> None:
         """From here on nothing is interrupted: the process is about to end."""
         self._is_settled = True
 
-    def by_force_soon(self) -> None:
+    def end_by_force(self) -> None:
         """Whatever hangs from here on leaves no process behind."""
         self._asked.put(None)
 
@@ -84,17 +84,17 @@ class Ending:
     def _handle(self, number: int, _frame: object) -> None:
         if not self._is_called_off:
             self._signal = self._signal or number
-        self.by_force_soon()
+        self.end_by_force()
         if not self._is_settled:
-            raise Ended
+            raise Terminated
 
-    def _insist(self) -> None:
+    def _force_end(self) -> None:
         """Ends the process by force; until then it is told again, since libraries in C swallow what
         is raised while they import others."""
         self._asked.get()
         end = time.monotonic() + UNWIND_SECONDS
         while time.monotonic() < end:
-            time.sleep(_TELL_SECONDS)
+            time.sleep(_WAKE_SECONDS)
             if not self._is_settled:
                 _wake_main_thread()
         os._exit(self._code if self._signal is None else 128 + self._signal)

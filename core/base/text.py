@@ -61,7 +61,7 @@ def unused_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def why_no_file_name(name: str) -> str:
+def why_invalid_file_name(name: str) -> str:
     """Why a result cannot have this name, on this system or another; empty where it can."""
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
     if not (is_plain and name.isprintable()):
@@ -69,7 +69,7 @@ def why_no_file_name(name: str) -> str:
             f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
         )
     return (
-        "" if has_letters_for(name) else f"the name {name!r} cannot be written in {locale_told()}"
+        "" if is_encodable(name) else f"the name {name!r} cannot be written in {describe_locale()}"
     )
 
 
@@ -79,7 +79,7 @@ def with_plain_letters(name: str) -> str:
     return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
 
 
-def has_letters_for(name: str) -> bool:
+def is_encodable(name: str) -> bool:
     """Whether the encoding that the system is told names of files in has all letters of a name."""
     try:
         os.fsencode(name)
@@ -88,7 +88,7 @@ def has_letters_for(name: str) -> bool:
     return True
 
 
-def locale_told() -> str:
+def describe_locale() -> str:
     """The locale, and what to do where it is to blame."""
     name, encoding = locale.setlocale(locale.LC_CTYPE), sys.getfilesystemencoding()
     return f"the locale {name}, whose names of files are of {encoding}: set LC_ALL=C.UTF-8"
@@ -99,7 +99,7 @@ def is_unicode(name: str) -> bool:
     return name == name.encode(errors="replace").decode()
 
 
-def why_not_told(file: str) -> str:
+def why_not_unicode(file: str) -> str:
     """What keeps bundles, which say in Unicode what they were made of, from naming a document."""
     is_told = is_unicode(Path(file).name)
     return "" if is_told else f"{file}: the file's name is no Unicode: rename it"
@@ -113,9 +113,9 @@ def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) ->
         )
 
 
-def why_no_name(name: str) -> str:
+def why_invalid_name(name: str) -> str:
     """Why a file cannot have this name; empty where it can."""
-    if reason := why_no_file_name(name):
+    if reason := why_invalid_file_name(name):
         return reason
     length = len(os.fsencode(name))
     if length > LONGEST_NAME:

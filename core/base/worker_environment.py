@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,8 @@ NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
 # In a staged tree, the folder of the worker's environment and the program that makes it.
 WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
 _SETTING = "worker_python"
+# Variables of a host's own Python, which would break another.
+_HOST_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE")
 
 
 class WorkerEnvironmentError(VerdigrisError):
@@ -49,6 +52,13 @@ def require_worker_python() -> str:
             f"{command_that_makes_it(package)}"
         )
     return sys.executable
+
+
+def environment_for(command: Sequence[str]) -> dict[str, str]:
+    """Environment variables for a command, without those of this process' own Python."""
+    if command[0] == sys.executable:
+        return dict(os.environ)
+    return {name: value for name, value in os.environ.items() if name not in _HOST_VARIABLES}
 
 
 def package_folder() -> Path:

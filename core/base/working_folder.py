@@ -28,7 +28,7 @@ def require_for(path: Path) -> None:
 
 
 @contextmanager
-def told_when_gone() -> Iterator[None]:
+def explain_missing_folder() -> Iterator[None]:
     """Says so in place of what the system says, which names no file."""
     try:
         yield

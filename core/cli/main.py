@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
-from verdigris.core.base.outputs import let_go_of
+from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.cli.commands.bake import BakeCommand, bake
 from verdigris.core.cli.commands.cost import cost
 from verdigris.core.cli.commands.export import export
@@ -72,7 +72,7 @@ def _exit_on_broken_pipe() -> Iterator[None]:
         yield
     except BrokenPipeError:
         # Python would write its buffer again at exit, and fail again
-        let_go_of([sys.stdout.fileno()])
+        redirect_to_null([sys.stdout.fileno()])
         raise typer.Exit(EXIT_NO_READER) from None
 
 
@@ -162,7 +162,7 @@ def main() -> None:
         if failure.errno not in _OUTPUT_ERRORS:
             raise
         # Python would write its buffer again at exit, and fail again
-        let_go_of([sys.stdout.fileno()])
+        redirect_to_null([sys.stdout.fileno()])
         if failure.errno == errno.EPIPE:
             sys.exit(EXIT_NO_READER)
         print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.arrays import UNREADABLE
-from verdigris.core.base.errors import SettingsError, VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.errors import SettingsError, VerdigrisError, suggest_elsewhere, reason
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
@@ -136,7 +136,7 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise CheckpointError(
-            f"{path}: cannot be written ({reason(error)}): {put_elsewhere(error)}"
+            f"{path}: cannot be written ({reason(error)}): {suggest_elsewhere(error)}"
         ) from error
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.plain_values import take_plain_numbers
+from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.limits import require_limits
@@ -84,7 +84,14 @@ class BakeSettings:
     """How places and directions are sampled."""
 
     def __post_init__(self) -> None:
+<<<<<<< /tmp/tmpw92nfh7y/c
         take_plain_numbers(self)
+=======
+        convert_numbers(self)
+        for name in ("mend_at", "draw_errors_at"):
+            # JSON has lists, and frozen settings hold none
+            object.__setattr__(self, name, require_shares(name, getattr(self, name)))
+>>>>>>> /tmp/tmpw92nfh7y/h
         require_limits(self)
 
     @property

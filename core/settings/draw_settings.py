@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.plain_values import take_plain_numbers
+from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.settings.direction_profiles import Table, checked_table, profile_table
 
@@ -67,7 +67,7 @@ class DrawSettings:
     columns by that of the light, both evenly from the horizon to the normal."""
 
     def __post_init__(self) -> None:
-        take_plain_numbers(self)
+        convert_numbers(self)
         for name in ("mirror_share", "half_difference_share", "coarse_share", "least_cosine"):
             value = getattr(self, name)
             if not 0 <= value < 1:

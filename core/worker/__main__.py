@@ -11,11 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import close_device
-from verdigris.core.base.termination import Ended, Ending
-from verdigris.core.worker.protocol.heartbeat import Pulse
-from verdigris.core.worker.protocol.inbox import Inbox
+from verdigris.core.base.termination import Terminated, Termination
+from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.protocol.streams import Outbox, take_standard_streams
+from verdigris.core.worker.protocol.streams import Inbox, Outbox, take_standard_streams
 from verdigris.core.worker.protocol.worker_events import Hello, Pixels
 from verdigris.core.worker.session.session import Session
 
@@ -41,37 +40,37 @@ def main() -> None:
             outbox.post(event.as_json())
 
     post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
-    inbox, ending = Inbox(), Ending()
-    pulse = Pulse(post)
+    inbox, ending = Inbox(), Termination()
+    heartbeat = Heartbeat(post)
     session = Session(post)
-    with contextlib.suppress(Ended):
+    with contextlib.suppress(Terminated):
         listener = threading.Thread(target=_listen, args=(inbox, incoming, ending), daemon=True)
         listener.start()
         while not session.is_ended:
             item = inbox.take(waits=not session.has_work)
-            pulse.touch()
+            heartbeat.touch()
             if item is not None:
-                session.obey(item)
+                session.handle(item)
             else:
                 session.work()
-            pulse.touch(is_idle=not session.has_work)
+            heartbeat.touch(is_idle=not session.has_work)
     ending.settle()
     session.close()
-    pulse.end()
+    heartbeat.end()
     outbox.close(_FLUSH)
     sys.stderr.flush()
-    ending.by_force_soon()
+    ending.end_by_force()
     close_device()
     ending.leave()
 
 
-def _listen(inbox: Inbox, stream: BinaryIO, ending: Ending) -> None:
+def _listen(inbox: Inbox, stream: BinaryIO, ending: Termination) -> None:
     try:
         inbox.read(stream)
     finally:
         # The parent is gone. The session is told to quit; where it is in the middle of something
         # long, there is nobody left to wait for it.
-        ending.call_off(_GRACE)
+        ending.request_end(_GRACE)
 
 
 def _version() -> str:

@@ -22,7 +22,7 @@ from verdigris.core.base.worker_environment import require_worker_python
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
-from verdigris.core.worker.client.launch import worker_environment
+from verdigris.core.base.worker_environment import environment_for
 
 EXIT_DONE, EXIT_FAILED = 0, 1
 BAKED, FAILED, LISTED, HANDED_OVER = "baked", "failed", "listed", "handed over"
@@ -285,7 +285,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env=worker_environment(command),
+        env=environment_for(command),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.base.errors import DocumentError, SettingsError, VerdigrisError
-from verdigris.core.base.working_folder import told_when_gone
+from verdigris.core.base.working_folder import explain_missing_folder
 from verdigris.core.progress.events import Finished, Preview
 from verdigris.core.settings.presets import require_settings
 
@@ -187,5 +187,5 @@ def test_a_working_folder_that_is_gone_is_told_and_needed_by_nothing_else(tmp_pa
     with pytest.raises(DocumentError, match=r"^tray\.mtlx: there is no such file$"):
         api.load("tray.mtlx")
     # of something else the system's word is left
-    with pytest.raises(FileNotFoundError), told_when_gone():
+    with pytest.raises(FileNotFoundError), explain_missing_folder():
         (tmp_path / "nothing").read_text()

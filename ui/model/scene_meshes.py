@@ -6,7 +6,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import Host, HostMaterial
-from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, GiveMesh
+from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, SetMesh
 from verdigris.core.worker.protocol.messages import LARGEST_PAYLOAD
 from verdigris.ui.signals.notices import WARNING, Notices
 from verdigris.ui.signals.signal import Signal
@@ -19,7 +19,7 @@ class SceneMeshes:
         self._host = host
         self._notices = notices
         self.names: tuple[str, ...] = ()
-        self.loaded: GiveMesh | None = None
+        self.loaded: SetMesh | None = None
         self.changed = Signal()
 
     @property
@@ -37,7 +37,7 @@ class SceneMeshes:
             self._notices.add(WARNING, f"The material's meshes cannot be listed: {failure}")
         self.changed.emit()
 
-    def load(self, name: str, material: HostMaterial | None) -> GiveMesh | None:
+    def load(self, name: str, material: HostMaterial | None) -> SetMesh | None:
         """Reads a mesh from the scene. Returns None and adds a notice if it cannot be shown."""
         try:
             mesh = self._host.mesh(name, material)
@@ -52,6 +52,6 @@ class SceneMeshes:
             self._notices.add(WARNING, text)
             return None
         payload = b"".join(np.ascontiguousarray(part, "<f4").tobytes() for part in parts)
-        self.loaded = GiveMesh(name, count, payload)
+        self.loaded = SetMesh(name, count, payload)
         self._notices.add_notes(mesh.notes)
         return self.loaded

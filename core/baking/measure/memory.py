@@ -11,7 +11,7 @@ from verdigris.core.base.processor import (
     LEAST_FILE_SIZE,
     address_space,
     file_size,
-    usable_bytes,
+    usable_memory,
 )
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 
@@ -182,4 +182,4 @@ def can_allocate(device: Device, sizes: list[int]) -> bool:
 
 def available_bytes(device: Device) -> int | None:
     """Memory of the processor, or None for a graphics card, of which nothing tells."""
-    return usable_bytes() if device.is_software else None
+    return usable_memory() if device.is_software else None

@@ -14,9 +14,15 @@ import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
+<<<<<<< /tmp/tmpxiipl3gz/c
 from verdigris.core.base.plain_values import take_plain_numbers
 from verdigris.core.base.text import why_no_file_name
 from verdigris.core.importance.maps import as_float32, check_importance
+=======
+from verdigris.core.base.plain_values import convert_numbers
+from verdigris.core.base.text import why_invalid_file_name
+from verdigris.core.importance.maps import check_importance, in_single_floats
+>>>>>>> /tmp/tmpxiipl3gz/h
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +69,7 @@ class BakeOptions:
     """What each bundle is to say of how it was asked for; one for each material, or none."""
 
     def __post_init__(self) -> None:
-        take_plain_numbers(self)
+        convert_numbers(self)
         weights = self.importance
         # one that is in single floats stays the array that it is, by which callers know it
         if weights is not None and getattr(weights, "dtype", None) != np.float32:
@@ -72,7 +78,7 @@ class BakeOptions:
         if weights is not None:
             check_importance(weights, "the importance map")
         for each in (self.name, *self.names):
-            if reason := why_no_file_name(each):
+            if reason := why_invalid_file_name(each):
                 raise SettingsError(reason)
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)

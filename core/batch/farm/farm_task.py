@@ -12,7 +12,7 @@ from typing import Any
 
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
-from verdigris.core.base.termination import ending_signals, handled
+from verdigris.core.base.termination import handled, termination_signals
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
@@ -142,6 +142,6 @@ def _outcome_file(out: Path, name: str) -> Path:
 def _ended_by_signals() -> Iterator[Callable[[], bool]]:
     told = threading.Event()
     # Ctrl-C is of people, who may ask for the end twice
-    signals = [each for each in ending_signals() if each != signal.SIGINT]
+    signals = [each for each in termination_signals() if each != signal.SIGINT]
     with handled(signals, lambda *_: told.set()):
         yield told.is_set

@@ -15,7 +15,7 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_file
-from verdigris.core.base.termination import ending_signals, handled
+from verdigris.core.base.termination import handled, termination_signals
 
 FOLDER = ".verdigris"
 LOGS = "logs"
@@ -37,7 +37,7 @@ def run_lock(
     folder = state_folder(out)
     make_folder(folder)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(handled(ending_signals(), _interrupt))
+        stack.enter_context(handled(termination_signals(), _interrupt))
         has_told = False
         while True:
             try:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.base.worker_environment import environment_for, require_worker_python
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.worker.client.launch import worker_environment
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
@@ -80,7 +79,7 @@ def bake_in_process(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env=worker_environment(command),
+            env=environment_for(command),
             # Ctrl-C is for the one that started it: that one decides what becomes of the bakes
             start_new_session=True,
         )

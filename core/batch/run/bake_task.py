@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.termination import Ended, Ending
+from verdigris.core.base.termination import Terminated, Termination
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.worker.protocol.messages import encode
 from verdigris.core.worker.protocol.streams import take_standard_streams
@@ -46,7 +46,7 @@ def main() -> None:
     incoming, outgoing = take_standard_streams()
     reader = os.fdopen(os.dup(incoming.fileno()), "rb")
     line = reader.readline()
-    ending = Ending(EXIT_FAILED)
+    ending = Termination(EXIT_FAILED)
 
     def post(event: dict[str, Any]) -> None:
         outgoing.write(encode(event))
@@ -54,10 +54,10 @@ def main() -> None:
     code, task = EXIT_FAILED, None
     try:
         # from here on the thread has the reader: closing it would wait for the thread
-        threading.Thread(target=_end_with, args=(reader, ending), daemon=True).start()
+        threading.Thread(target=_end_when_closed, args=(reader, ending), daemon=True).start()
         task = Task.from_json(json.loads(line))
-        code = _obey(task, post)
-    except Ended:
+        code = _run_task(task, post)
+    except Terminated:
         # the checkpoint stays
         pass
     except BaseException:  # noqa: BLE001  whatever it is, the process has to end
@@ -69,7 +69,7 @@ def main() -> None:
     ending.leave(code)
 
 
-def _obey(task: Task, post: Any) -> int:
+def _run_task(task: Task, post: Any) -> int:
     try:
         code = run(task, post)
         close_device(task.device or None)
@@ -79,10 +79,10 @@ def _obey(task: Task, post: Any) -> int:
     return code
 
 
-def _end_with(stream: BinaryIO, ending: Ending) -> None:
+def _end_when_closed(stream: BinaryIO, ending: Termination) -> None:
     while stream.read(1):
         pass
-    ending.call_off()
+    ending.request_end()
 
 
 def describe(failure: VerdigrisError) -> dict[str, Any]:

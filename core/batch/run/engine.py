@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from verdigris.core.baking.measure.memory import needed_bytes
-from verdigris.core.base.errors import VerdigrisError, put_elsewhere, reason
-from verdigris.core.base.processor import usable_bytes
+from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.processor import usable_memory
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
 from verdigris.core.settings.recipe import Recipe
@@ -122,7 +122,7 @@ class LocalEngine:
             except OSError as failure:
                 # no log can be written, or no process started
                 why = f"{failure.filename or task.folder}: {reason(failure)}"
-                outcome = Outcome("failed", f"{why}: {put_elsewhere(failure)}")
+                outcome = Outcome("failed", f"{why}: {suggest_elsewhere(failure)}")
             self._messages.put(Message(name, outcome=outcome))
 
 
@@ -132,7 +132,7 @@ def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )
     most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
-    memory = usable_bytes()
+    memory = usable_memory()
     if memory is None:
         return most
     largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)

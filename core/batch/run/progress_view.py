@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from verdigris.core.base.errors import reason
-from verdigris.core.base.outputs import let_go_of
+from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.batch.plan.plan import Planned, Work
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
@@ -140,14 +140,14 @@ class JsonView(LineView):
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for each in results:
-            self._tell_end(each.material, each.status, each.text)
+            self._print_end(each.material, each.status, each.text)
 
     def refused(self, materials: Sequence[Planned]) -> None:
         """Those that cannot be baked, of which no bake begins."""
         for each in materials:
-            self._tell_end(each, FAILED, "; ".join(each.reasons))
+            self._print_end(each, FAILED, "; ".join(each.reasons))
 
-    def _tell_end(self, material: Planned, status: str, text: str) -> None:
+    def _print_end(self, material: Planned, status: str, text: str) -> None:
         name = material.entry.name
         self._print({"event": "ended", "material": name, "status": status, "text": text})
 
@@ -220,7 +220,7 @@ class GuardedView:
                 self.is_lost = True
                 # an output that is no file, as of tests, has no number
                 with contextlib.suppress(OSError, ValueError):
-                    let_go_of([sys.stdout.fileno()])
+                    redirect_to_null([sys.stdout.fileno()])
                 why = reason(failure)
                 with contextlib.suppress(OSError):
                     print(

@@ -16,8 +16,8 @@ from verdigris.core.baking.state.checkpoint import STATE_SUFFIX, clear_leftovers
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.lock import locked
-from verdigris.core.base.outputs import let_go_of
-from verdigris.core.base.termination import ending_signals, handled
+from verdigris.core.base.outputs import redirect_to_null
+from verdigris.core.base.termination import handled, termination_signals
 from verdigris.core.batch.plan.packs import write_packs
 from verdigris.core.batch.plan.plan import (
     Choices,
@@ -158,11 +158,11 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked = True
         if signal.Signals(number).name == "SIGHUP":
-            let_go_of(terminals)
+            redirect_to_null(terminals)
         with contextlib.suppress(OSError):
             print("verdigris: ends the running bakes; their checkpoints stay", file=sys.stderr)
 
-    with handled(ending_signals(), handle):
+    with handled(termination_signals(), handle):
         yield lambda: asked
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError, why_no_folder
 from verdigris.core.base.json_fields import Fields, fields_of
-from verdigris.core.base.text import why_no_name
+from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.batch.scene.rules import REQUEST_FIELDS, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.scene.sources import ReadOptions, distinct, entries_of, identity, unique
@@ -65,8 +65,8 @@ def read_item(
                 f"{where}: name is {name!r} and there are {len(entries)} materials: name the one "
                 "that is meant with materials"
             )
-        if why_no_name(name):
-            raise SceneError(f"{where}: {why_no_name(name)}")
+        if why_invalid_name(name):
+            raise SceneError(f"{where}: {why_invalid_name(name)}")
         entries = [replace(entries[0], name=name)]
     requests = {key: value for key, value in found.values.items() if key in REQUEST_FIELDS}
     rule = parse_rule(requests, file, path, base, ("*",)) if requests else None

@@ -12,7 +12,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import fields_of
-from verdigris.core.base.text import why_no_name
+from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
 from verdigris.core.settings.bake_settings import TRAINERS
 from verdigris.core.settings.presets import require_recipe
@@ -64,8 +64,8 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
     if folder is not None and (Path(folder).is_absolute() or ".." in Path(folder).parts):
         found.refuse("out", "use a folder below that of the scene's bundles")
     group = text("group")
-    if group and why_no_name(group):
-        raise SceneError(f"{where}: group: {why_no_name(group)}")
+    if group and why_invalid_name(group):
+        raise SceneError(f"{where}: group: {why_invalid_name(group)}")
     settings, preset = found.typed("settings", dict, {}), text("preset")
     try:
         # reported once, and not for each material

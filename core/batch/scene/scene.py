@@ -10,7 +10,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
-from verdigris.core.base.text import why_no_name
+from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import DocumentCache, Entry
 from verdigris.core.batch.scene.items import join_items, read_item, search_folders
 from verdigris.core.batch.scene.rules import Rule, fits_any, parse_rule, resolve_request
@@ -139,7 +139,7 @@ def _finished(
         request = resolve_request(entry.name, [*rules, *options.rules])
         if request is not None:
             all_entries.append(
-                replace(entry, request=request).with_problem(why_no_name(entry.name))
+                replace(entry, request=request).with_problem(why_invalid_name(entry.name))
             )
     meant = [
         entry for entry in all_entries if not options.only or fits_any(entry.name, options.only)
@@ -169,7 +169,7 @@ def require_pack_names(packs: Iterable[str], bundles: Iterable[str], where: str)
     """Refuses names of scene packs that are none, or that bundles of the same folder have."""
     taken = {f"{name}{SUFFIX}".lower(): name for name in bundles}
     for pack in packs:
-        if why_no_name(pack) or PurePath(pack).suffix != SUFFIX:
+        if why_invalid_name(pack) or PurePath(pack).suffix != SUFFIX:
             raise SceneError(f"{where}: {pack!r} is no file: use NAME{SUFFIX}")
         if pack.lower() in taken:
             raise SceneError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import fields_of, read_json_file
 from verdigris.core.base.outputs import resolved
-from verdigris.core.base.text import why_not_told, with_plain_letters
+from verdigris.core.base.text import why_not_unicode, with_plain_letters
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
 
@@ -100,7 +100,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
     except VerdigrisError as failure:
         yield Entry(plain, source, problem=str(failure))
         return
-    problem = why_not_told(str(path))
+    problem = why_not_unicode(str(path))
     # a document without materials is there for others to include it
     for material in document.materials:
         yield Entry(material.file_name, source, material.name, problem=problem)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from verdigris.core.base.errors import BundleError, put_elsewhere, reason
+from verdigris.core.base.errors import BundleError, suggest_elsewhere, reason
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import (
     MANIFEST_FILE,
@@ -49,7 +49,7 @@ def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT)
             put_in_place(new, path)
         except OSError as failure:
             raise BundleError(
-                f"{path}: cannot be written ({reason(failure)}): {put_elsewhere(failure)}"
+                f"{path}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
             ) from None
         finally:
             remove_folder(new)

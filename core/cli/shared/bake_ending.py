@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, NothingLearntError
-from verdigris.core.base.outputs import let_go_of
-from verdigris.core.base.termination import ending_signals, handled
+from verdigris.core.base.outputs import redirect_to_null
+from verdigris.core.base.termination import termination_signals, handled
 from verdigris.core.cli.shared.event_output import LostOutputError
 from verdigris.core.progress.events import Checkpointed, Event, Finished
 
@@ -46,7 +46,7 @@ class BakeEnding:
         self._terminals = [each for each in (1, 2) if os.isatty(each)]
         try:
             # a shell lets background processes ignore Ctrl-C; a bake handles it anyway
-            with handled({signal.SIGINT, signal.SIGTERM, *ending_signals()}, self._handle):
+            with handled({signal.SIGINT, signal.SIGTERM, *termination_signals()}, self._handle):
                 yield
         except NothingLearntError as failure:
             if number := self._number:
@@ -65,7 +65,7 @@ class BakeEnding:
             self._control.stop()
             # in tests the output is not a file and has no descriptor
             with contextlib.suppress(OSError, ValueError):
-                let_go_of([sys.stdout.fileno()])
+                redirect_to_null([sys.stdout.fileno()])
             for _ in noted:
                 pass
 
@@ -94,7 +94,7 @@ class BakeEnding:
         self._control.stop()
         if number == _HANG_UP:
             # writing to a closed terminal would fail before the result is written
-            let_go_of(self._terminals)
+            redirect_to_null(self._terminals)
 
     def _message(self) -> str:
         why = self._signal.name if self._signal else f"the output was lost ({self._why_lost})"

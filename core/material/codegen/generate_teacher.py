@@ -9,8 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
+<<<<<<< /tmp/tmp_vv8vnoa/c
 from verdigris.core.base.text import locale_told
 from verdigris.core.material.codegen.code_names import rename_definitions_for_code
+=======
+from verdigris.core.base.text import describe_locale
+from verdigris.core.material.codegen.code_names import with_names_that_code_can_have
+>>>>>>> /tmp/tmp_vv8vnoa/h
 from verdigris.core.material.codegen.code_repairs import (
     declare_for_unlit_surfaces,
     divide_inverses_by_determinants,
@@ -132,7 +137,7 @@ def _repaired_code(shader: Gen.Shader, document: Document, material: Material) -
         # MaterialX asks the system byte by byte what is a letter
         raise DocumentError(
             f"{document.name}: MaterialX cannot generate material {material.name!r}, which has "
-            f"other letters in {locale_told()}"
+            f"other letters in {describe_locale()}"
         ) from None
     code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
     code = normalise_hair(divide_inverses_by_determinants(make_holes_of_no_opacity(code)))

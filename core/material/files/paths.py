@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import resolved
-from verdigris.core.base.text import locale_told
+from verdigris.core.base.text import describe_locale
 
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 # What other programs put a name's parts in the place of.
@@ -107,7 +107,7 @@ class SearchPath:
     def remedy(self, name: str, start: Path | None = None) -> str:
         """What to do where no file of this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
-            return f"it has other letters in {locale_told()}"
+            return f"it has other letters in {describe_locale()}"
         token = _UNKNOWN_TOKEN.search(name)
         if token:
             return f"write out what {token[0]} stands for"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
-from verdigris.core.base.text import why_not_told
+from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.features import Part
 from verdigris.core.material.analyse.ignored import ignored_parts
 from verdigris.core.material.analyse.image_facts import (
@@ -109,7 +109,7 @@ def describe_material(
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
-    problem = why_not_told(document.name) or missing
+    problem = why_not_unicode(document.name) or missing
     if problem:
         return replace(report, problem=problem)
     return _probed(document, material, report, device_choice) if probe else report

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from verdigris.core.base.processor import keep_to, processors_of
+from verdigris.core.base.processor import pin_thread, find_affinities
 
 # Some are late by chance, as where other processes run for a moment: a second's worth tell.
 _JUDGED = 32
@@ -22,7 +22,7 @@ class OwnProcessor:
     draw than to train need all of them: where most came late, this has ended for good."""
 
     def __init__(self, device_threads: Sequence[int]) -> None:
-        self._usual = processors_of(device_threads)
+        self._usual = find_affinities(device_threads)
         self._is_wanted = bool(self._usual) and min(map(len, self._usual.values())) > 1
         self._late: deque[bool] = deque(maxlen=_JUDGED)
 
@@ -32,12 +32,12 @@ class OwnProcessor:
             yield
             return
         for thread, usual in self._usual.items():
-            keep_to(thread, _all_but_one(usual))
+            pin_thread(thread, _all_but_one(usual))
         try:
             yield
         finally:
             for thread, usual in self._usual.items():
-                keep_to(thread, usual)
+                pin_thread(thread, usual)
             self._is_wanted = 2 * sum(self._late) <= _JUDGED
 
     def note(self, is_late: bool) -> None:

@@ -19,21 +19,33 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.worker.client.launch import LaunchError, worker_command, worker_environment
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.worker_environment import environment_for, require_worker_python
 from verdigris.core.worker.client.vitals import Vitals
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
 
 _CHUNK = 1 << 16
-_LAST_WORDS = 12
+_LOG_LINES = 12
 _PIXEL_TYPES = ("|u1", "<f4")
 _FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
+
+_MODULE = "verdigris.core.worker"
 
 STARTING = "starting"
 WELL = "well"
 SILENT = "silent"
 GONE = "gone"
+
+
+class LaunchError(VerdigrisError):
+    """The worker cannot be started."""
+
+
+def worker_command() -> list[str]:
+    # -P: the current folder may hold anything
+    return [require_worker_python(), "-P", "-u", "-m", _MODULE]
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class WorkerClient:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=worker_environment(chosen),
+                env=environment_for(chosen),
                 bufsize=0,
                 creationflags=_FLAGS,
             )
@@ -66,7 +78,7 @@ class WorkerClient:
         self._arrived: deque[Message | Fault] = deque()
         self._leaving: deque[bytes] = deque()
         self._changed = threading.Condition()
-        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._log_tail: deque[str] = deque(maxlen=_LOG_LINES)
         self._heard = time.monotonic()
         self._patience = PATIENCE
         self._stalled = 0.0
@@ -104,7 +116,7 @@ class WorkerClient:
         """How it is now. Does not wait."""
         code = self._process.poll()
         if code is not None:
-            return Health(GONE, self._why_gone(code))
+            return Health(GONE, self._describe_exit(code))
         silence = time.monotonic() - self._heard
         if silence > self._patience:
             what = "has not answered" if self._greeted else "has not said anything"
@@ -152,7 +164,7 @@ class WorkerClient:
     def _read(self) -> None:
         decoder = Decoder()
         stream = _stream(self._process.stdout)
-        while data := _read_some(stream):
+        while data := _read_chunk(stream):
             self._heard = time.monotonic()
             for found in decoder.feed(data):
                 if isinstance(found, Message) and not self._note(found.header):
@@ -197,10 +209,10 @@ class WorkerClient:
 
     def _log(self) -> None:
         for line in iter(_stream(self._process.stderr).readline, b""):
-            self._last_words.append(line.decode(errors="replace").rstrip())
+            self._log_tail.append(line.decode(errors="replace").rstrip())
 
-    def _why_gone(self, code: int) -> str:
-        said = [line for line in self._last_words if line.strip()]
+    def _describe_exit(self, code: int) -> str:
+        said = [line for line in self._log_tail if line.strip()]
         last = f": {said[-1][:300]}" if said else "."
         if self._is_closing and code == 0:
             return "The worker has ended."
@@ -232,7 +244,7 @@ def _stream(stream: IO[bytes] | None) -> IO[bytes]:
     return stream
 
 
-def _read_some(stream: IO[bytes]) -> bytes:
+def _read_chunk(stream: IO[bytes]) -> bytes:
     try:
         return stream.read(_CHUNK)
     except (OSError, ValueError):

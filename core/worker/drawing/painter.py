@@ -20,10 +20,10 @@ from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.render import make_view
 from verdigris.core.pictures.views import Camera
 from verdigris.core.worker.drawing.canvas import Canvas, heat_of
-from verdigris.core.worker.drawing.live import LitView
+from verdigris.core.worker.drawing.live_network import LitView
 from verdigris.core.worker.drawing.studio import Studio, plain_lights
 from verdigris.core.worker.protocol.commands import PIXELATED_FROM
-from verdigris.core.worker.protocol.commands import View as Wanted
+from verdigris.core.worker.protocol.commands import View as ViewCommand
 from verdigris.core.worker.protocol.worker_events import Picture, Places
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ _RESERVE = 0.75
 class Painter:
     """Pictures of one teacher, and of the student that learns from it."""
 
-    wanted: Wanted
+    wanted: ViewCommand
 
     def __init__(
         self,
         teacher: Teacher,
-        wanted: Wanted,
+        wanted: ViewCommand,
         resolution: int,
         clock: Callable[[], float] = time.perf_counter,
         meshes: Mapping[str, Mesh] | None = None,
@@ -74,7 +74,7 @@ class Painter:
         self._lit: dict[int, LitView] = {}
         self._show(wanted)
 
-    def look(self, wanted: Wanted, is_new: bool = False) -> None:
+    def look(self, wanted: ViewCommand, is_new: bool = False) -> None:
         """Takes another view: everything is drawn again, but for a mere change of exposure, unless
         what is looked at is another."""
         is_same = _shape_of(self.wanted) == _shape_of(wanted) and self._is_current(wanted)
@@ -87,7 +87,7 @@ class Painter:
         else:
             self._show(wanted)
 
-    def _show(self, wanted: Wanted) -> None:
+    def _show(self, wanted: ViewCommand) -> None:
         # a mesh that cannot be read leaves everything as it was
         mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
         self._frame(wanted, mesh)
@@ -105,14 +105,14 @@ class Painter:
         self._neural_parts: Iterator[float] | None = None
         self._sharp = {"reference": 0.0, "neural": 0.0}
 
-    def _frame(self, wanted: Wanted, mesh: Mesh | None) -> None:
+    def _frame(self, wanted: ViewCommand, mesh: Mesh | None) -> None:
         """Finds what each pixel shows: a place, or the whole texel around it."""
         seen = _seen(wanted, wanted.size, mesh)
         self.seen_uv = seen.uv
         self.texels = self._count_texels(wanted, seen)
         self.view = _by_texel(seen, self.texels)
 
-    def _count_texels(self, wanted: Wanted, seen: View) -> int:
+    def _count_texels(self, wanted: ViewCommand, seen: View) -> int:
         """How many there are a side, if each is to be drawn as a square; otherwise 0."""
         texels = max(1, self._studio.resolution >> wanted.level)
         if wanted.zoom < PIXELATED_FROM or not len(seen.uv):
@@ -228,7 +228,7 @@ class Painter:
         """The material on the unit square, to paint on; v grows upwards."""
         canvas = Canvas(_TEXTURE_SIZE, 0.0)
         view = make_view("plane", _TEXTURE_SIZE)
-        canvas.put(view.pixel, self._studio.shade(self.teacher, view, Wanted()))
+        canvas.put(view.pixel, self._studio.shade(self.teacher, view, ViewCommand()))
         return Picture(canvas.pixels(), TEXTURE, self.wanted.number, 0, 1.0)
 
     def places(self) -> Places:
@@ -259,7 +259,7 @@ class Painter:
             self._meshes = {key: load_mesh(Path(name))}
         return self._meshes[key]
 
-    def _is_current(self, wanted: Wanted) -> bool:
+    def _is_current(self, wanted: ViewCommand) -> bool:
         """No file of a mesh was written since it was read."""
         if wanted.shape != "mesh" or wanted.mesh in self._given:
             return True
@@ -321,7 +321,7 @@ class Painter:
         return parts if share < 1 else None
 
 
-def _seen(wanted: Wanted, size: int, mesh: Mesh | None) -> View:
+def _seen(wanted: ViewCommand, size: int, mesh: Mesh | None) -> View:
     camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
     return make_view(wanted.shape, size, mesh, camera)
 
@@ -342,6 +342,6 @@ def _by_texel(view: View, texels: int) -> View:
     return replace(view, uv=((np.floor(view.uv * texels) + 0.5) / texels).astype(np.float32))
 
 
-def _shape_of(wanted: Wanted) -> Wanted:
+def _shape_of(wanted: ViewCommand) -> ViewCommand:
     """A view without what needs no drawing to change."""
     return replace(wanted, exposure=0.0, number=0, wants_places=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
-    from verdigris.core.worker.protocol.commands import View as Wanted
+    from verdigris.core.worker.protocol.commands import View as ViewCommand
 
     Floats = NDArray[np.float32]
 
@@ -37,7 +37,7 @@ class Studio:
         self._teacher = teacher
         self.resolution = resolution
 
-    def shade(self, material: DeviceMaterial, view: View, wanted: Wanted) -> Floats:
+    def shade(self, material: DeviceMaterial, view: View, wanted: ViewCommand) -> Floats:
         """Light and coverage at the pixels of a view."""
         if not len(view.pixel):
             return np.zeros((0, 4), np.float32)
@@ -52,7 +52,7 @@ class Studio:
             student.level = 0.0
 
     def _lit(
-        self, material: DeviceMaterial, view: View, wanted: Wanted, footprint: Footprint
+        self, material: DeviceMaterial, view: View, wanted: ViewCommand, footprint: Footprint
     ) -> Floats:
         if material.device.is_software:
             return self._lit_by_three(material, view, wanted, footprint)
@@ -60,7 +60,7 @@ class Studio:
         return shade(material, view, lighting, is_flat=True, footprint=footprint)
 
     def _lit_by_three(
-        self, material: DeviceMaterial, view: View, wanted: Wanted, footprint: Footprint
+        self, material: DeviceMaterial, view: View, wanted: ViewCommand, footprint: Footprint
     ) -> Floats:
         """One dispatch for all lights: a surface that is turned with its viewer, so that another
         light falls on it as the key light did, reflects that light."""
@@ -81,7 +81,7 @@ class Studio:
         return Footprint(footprint_width(max(1, self.resolution >> level), level), places)
 
 
-def plain_lights(wanted: Wanted) -> list[tuple[Floats, Floats]]:
+def plain_lights(wanted: ViewCommand) -> list[tuple[Floats, Floats]]:
     """What stands for the studio on a processor: unit directions and colours, the key first."""
     found = [(wanted.light, _KEY_COLOUR, 1.0)]
     if wanted.environment > 0:

@@ -13,7 +13,7 @@ from verdigris.core.pictures.metrics import (
     measure_samples,
     texel_errors,
 )
-from verdigris.core.worker.drawing.live import Places
+from verdigris.core.worker.drawing.live_network import PreparedPlaces
 from verdigris.core.worker.protocol.commands import IN_VIEW, PAINTED
 from verdigris.core.worker.protocol.messages import ProtocolError
 
@@ -39,7 +39,7 @@ class RollingErrors:
         self._held_out = held_out
         self._prediction = np.zeros_like(held_out.response)
         self._next = 0
-        self._places: Places | None = None
+        self._places: PreparedPlaces | None = None
         self._is_whole = False
         # Of each part, by where it begins: what it adds to the figures of all.
         self._of_parts: dict[int, NDArray[np.float64]] = {}
@@ -66,7 +66,7 @@ class RollingErrors:
             )
             return part.stop
         if self._places is None:
-            self._places = Places(student, held_out.uv, held_out.wi[:, None], held_out.wo)
+            self._places = PreparedPlaces(student, held_out.uv, held_out.wi[:, None], held_out.wo)
         part, response = self._places.evaluate(student, self._places.part_of(start))
         self._prediction[part] = response[:, 0]
         return part.stop
@@ -97,7 +97,7 @@ class RollingErrors:
         return np.nan_to_num(errors).astype(np.float32)
 
 
-def focused(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Floats | None:
+def weigh_places(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Floats | None:
     """The weights that training draws places by; None where every place counts the same."""
     if focus.where == PAINTED:
         return _painted(importance)

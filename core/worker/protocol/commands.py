@@ -198,7 +198,7 @@ class View(Command):
 
 
 @dataclass(frozen=True)
-class GiveMesh(Command):
+class SetMesh(Command):
     """A mesh of the host's scene, to be named by a view: floats of its triangles' corners, all
     positions (3 a corner), then all normals (3), then all uvs (2)."""
 
@@ -264,7 +264,7 @@ NAMES: dict[type[Command], str] = {
     SetImportance: "importance",
     Focus: "focus",
     View: "view",
-    GiveMesh: "mesh",
+    SetMesh: "mesh",
     ReadMap: "read_map",
     WriteMap: "write_map",
 }

@@ -17,7 +17,7 @@ LONG_PATIENCE = 120.0
 IDLE_PATIENCE = 8.0
 
 
-class Pulse:
+class Heartbeat:
     """Beats on a thread of its own. The worker's loop touches it whenever it gets on."""
 
     def __init__(self, post: Callable[[Alive], None]) -> None:
@@ -25,7 +25,7 @@ class Pulse:
         self._touched = time.monotonic()
         self._ended = threading.Event()
         self.is_idle = True
-        threading.Thread(target=self._beat, name="pulse", daemon=True).start()
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
     def touch(self, is_idle: bool = False) -> None:
         self._touched = time.monotonic()

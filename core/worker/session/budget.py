@@ -13,7 +13,7 @@ _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 
 
-class Effort:
+class ProcessClock:
     """A clock of what this process does, as seconds of an otherwise idle machine: on a busy one a
     second on the wall says little. For work on processors only: a graphics card does not count."""
 

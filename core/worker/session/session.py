@@ -9,16 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import MeshError, VerdigrisError
-from verdigris.core.progress import events as told
-from verdigris.core.worker.drawing.texel_inspector import focused
-from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol import worker_events as tell
+from verdigris.core.progress.events import Finished, Phase, Started, Step
+from verdigris.core.worker.drawing.texel_inspector import weigh_places
+from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.forecast import estimate, measure
+<<<<<<< /tmp/tmpbo5uwe4d/c
 from verdigris.core.worker.session.job import Job, recipe_for
+=======
+from verdigris.core.worker.session.job import Job, settings_for
+from verdigris.core.worker.session.live_pictures import LivePictures
+>>>>>>> /tmp/tmpbo5uwe4d/h
 from verdigris.core.worker.session.opening import OpenDocument, open_document
-from verdigris.core.worker.session.show import Show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +34,12 @@ if TYPE_CHECKING:
 _PREPARING = "preparing the training"
 # The last ones, and that which is looked at: a mesh may be large.
 _MOST_MESHES = 4
-_BUSY = (tell.PREPARING, tell.TRAINING, tell.PAUSED, tell.FINISHING)
+_BUSY = (
+    worker_events.PREPARING,
+    worker_events.TRAINING,
+    worker_events.PAUSED,
+    worker_events.FINISHING,
+)
 
 
 class Session:
@@ -39,62 +47,68 @@ class Session:
 
     def __init__(self, post: Callable[[Event], None]) -> None:
         self._post = post
-        self.state = tell.IDLE
+        self.state = worker_events.IDLE
         self.is_ended = False
         self._greeted = False
         self._opened: OpenDocument | None = None
-        self._view = say.View()
-        self._focus = say.Focus()
+        self._view = commands.View()
+        self._focus = commands.Focus()
         self._importance: NDArray[np.float32] | None = None
         self._meshes: dict[str, Mesh] = {}
         self._job: Job | None = None
-        self._show: Show | None = None
-        self._do: dict[type[say.Command], Callable[..., None]] = {
-            say.Hello: self._hello,
-            say.Open: self._open,
-            say.Start: self._start,
-            say.Forecast: self._forecast,
-            say.Pause: self._pause,
-            say.Resume: self._resume,
-            say.Finish: self._finish,
-            say.Cancel: self._cancel,
-            say.Quit: self._quit,
-            say.SetImportance: self._set_importance,
-            say.Focus: self._set_focus,
-            say.View: self._set_view,
-            say.GiveMesh: self._take_mesh,
-            say.ReadMap: self._read_map,
-            say.WriteMap: self._write_map,
+        self._show: LivePictures | None = None
+        self._do: dict[type[commands.Command], Callable[..., None]] = {
+            commands.Hello: self._hello,
+            commands.Open: self._open,
+            commands.Start: self._start,
+            commands.Forecast: self._forecast,
+            commands.Pause: self._pause,
+            commands.Resume: self._resume,
+            commands.Finish: self._finish,
+            commands.Cancel: self._cancel,
+            commands.Quit: self._quit,
+            commands.SetImportance: self._set_importance,
+            commands.Focus: self._set_focus,
+            commands.View: self._set_view,
+            commands.SetMesh: self._take_mesh,
+            commands.ReadMap: self._read_map,
+            commands.WriteMap: self._write_map,
         }
 
     @property
     def has_work(self) -> bool:
         """Whether there is something to do without being told."""
-        if self.state in (tell.PREPARING, tell.TRAINING, tell.FINISHING):
+        if self.state in (worker_events.PREPARING, worker_events.TRAINING, worker_events.FINISHING):
             return True
         return self._show is not None and not self._show.is_complete
 
-    def obey(self, item: say.Command | Fault) -> None:
+    def handle(self, item: commands.Command | Fault) -> None:
         """Does what it is told, or says why not. Whatever goes wrong, the worker stays."""
         if isinstance(item, Fault):
-            self._post(tell.Error(item.text, item.command, "ProtocolError", item.is_fatal))
+            self._post(worker_events.Error(item.text, item.command, "ProtocolError", item.is_fatal))
             return
-        name = say.NAMES[type(item)]
-        if not self._greeted and not isinstance(item, say.Hello | say.Quit):
-            self._post(tell.Error(f"{name}: say hello first", name, "ProtocolError"))
+        name = commands.NAMES[type(item)]
+        if not self._greeted and not isinstance(item, commands.Hello | commands.Quit):
+            self._post(worker_events.Error(f"{name}: say hello first", name, "ProtocolError"))
             return
         try:
             self._do[type(item)](item)
         except VerdigrisError as failure:
-            self._post(tell.Error(str(failure), name, type(failure).__name__))
+            self._post(worker_events.Error(str(failure), name, type(failure).__name__))
         except Exception as failure:  # noqa: BLE001 - a fault of ours must not take the bake along
             traceback.print_exception(failure, file=sys.stderr)
-            self._post(tell.Error(f"internal error: {failure!r}", name, type(failure).__name__))
+            self._post(
+                worker_events.Error(f"internal error: {failure!r}", name, type(failure).__name__)
+            )
 
     def work(self) -> None:
         """Gets on by a little."""
         try:
-            if self.state in (tell.PREPARING, tell.TRAINING, tell.FINISHING):
+            if self.state in (
+                worker_events.PREPARING,
+                worker_events.TRAINING,
+                worker_events.FINISHING,
+            ):
                 self._advance()
             elif self._show is not None:
                 self._show.complete()
@@ -111,10 +125,10 @@ class Session:
 
     # what it is told
 
-    def _hello(self, command: say.Hello) -> None:
+    def _hello(self, command: commands.Hello) -> None:
         if command.protocol != VERSION:
             self._post(
-                tell.Error(
+                worker_events.Error(
                     f"the panel speaks protocol {command.protocol} and the worker {VERSION}: "
                     "install the same version of Verdigris for both",
                     "hello",
@@ -125,17 +139,17 @@ class Session:
             self.is_ended = True
         self._greeted = True
 
-    def _open(self, command: say.Open) -> None:
+    def _open(self, command: commands.Open) -> None:
         self._refuse_while_busy("open")
         self._show = None
         self._opened = None
-        self._enter(tell.IDLE, "compiling the material", LONG_PATIENCE)
+        self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
         try:
             self._opened = opened = open_document(command)
             teacher = opened.teacher
             device = str(teacher.device) if teacher else ""
             self._post(
-                tell.Opened(
+                worker_events.Opened(
                     opened.document.name,
                     teacher.material.name if teacher else "",
                     tuple(report.as_json() for report in opened.reports),
@@ -148,26 +162,31 @@ class Session:
                 self._show = self._make_show(teacher, settings.resolution)
                 self._post(estimate(settings))
         finally:
-            self._enter(tell.IDLE)
+            self._enter(worker_events.IDLE)
 
-    def _start(self, command: say.Start) -> None:
+    def _start(self, command: commands.Start) -> None:
         self._refuse_while_busy("start")
-        self._read_again()
+        self._reopen_if_changed()
         teacher = self._require_teacher("start")
         assert self._show is not None
-        importance = focused(self._importance, self._focus, self._show.seen_uv)
+        importance = weigh_places(self._importance, self._focus, self._show.seen_uv)
         job = Job(teacher, command, importance)
         self._post(estimate(job.settings))
         self._show.begin(job)
         # one that was refused until here is none
         self._job = job
-        self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
+        self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
+<<<<<<< /tmp/tmpbo5uwe4d/c
     def _forecast(self, command: say.Forecast) -> None:
         from verdigris.core.baking.measure.classify import classify
+=======
+    def _forecast(self, command: commands.Forecast) -> None:
+        from verdigris.core.baking.measure.fitted import with_texels
+>>>>>>> /tmp/tmpbo5uwe4d/h
 
         self._refuse_while_busy("forecast")
-        self._read_again()
+        self._reopen_if_changed()
         teacher = self._require_teacher("forecast")
         recipe = recipe_for(teacher, command.preset, command.changes)
         before = self.state
@@ -177,24 +196,24 @@ class Session:
         finally:
             self._enter(before)
 
-    def _pause(self, command: say.Pause) -> None:
+    def _pause(self, command: commands.Pause) -> None:
         job = self._require_job("pause")
-        if self.state == tell.FINISHING:
+        if self.state == worker_events.FINISHING:
             raise ProtocolError("pause: the result is being written")
         job.pause()
         if self._show is not None:
             self._show.rest()
-        self._enter(tell.PAUSED)
+        self._enter(worker_events.PAUSED)
 
-    def _resume(self, command: say.Resume) -> None:
+    def _resume(self, command: commands.Resume) -> None:
         self._require_job("resume").resume()
         assert self._show is not None
-        if self.state == tell.PAUSED and self._show.has_student:
-            self._enter(tell.TRAINING)
-        elif self.state == tell.PAUSED:
-            self._enter(tell.PREPARING, _PREPARING, LONG_PATIENCE)
+        if self.state == worker_events.PAUSED and self._show.has_student:
+            self._enter(worker_events.TRAINING)
+        elif self.state == worker_events.PAUSED:
+            self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
-    def _finish(self, command: say.Finish) -> None:
+    def _finish(self, command: commands.Finish) -> None:
         job = self._require_job("finish")
         if not job.has_learnt:
             raise ProtocolError(
@@ -202,47 +221,47 @@ class Session:
                 "or cancel the bake"
             )
         job.finish()
-        self._enter(tell.FINISHING, "writing the result", LONG_PATIENCE)
+        self._enter(worker_events.FINISHING, "writing the result", LONG_PATIENCE)
 
-    def _cancel(self, command: say.Cancel) -> None:
+    def _cancel(self, command: commands.Cancel) -> None:
         # a bake that has just ended by itself is no reason to complain
         self.close()
         if self._show is not None:
             self._show.end()
-        self._enter(tell.IDLE)
+        self._enter(worker_events.IDLE)
 
-    def _quit(self, command: say.Quit) -> None:
+    def _quit(self, command: commands.Quit) -> None:
         self.is_ended = True
 
-    def _set_importance(self, command: say.SetImportance) -> None:
+    def _set_importance(self, command: commands.SetImportance) -> None:
         weights = command.weights()
         if weights is not None:
             from verdigris.core.importance.maps import check_importance
 
             check_importance(weights, "the importance map")
         self._importance = weights
-        self._look_where_it_matters()
+        self._update_weights()
 
-    def _set_focus(self, command: say.Focus) -> None:
+    def _set_focus(self, command: commands.Focus) -> None:
         before, self._focus = self._focus, command
         try:
-            self._look_where_it_matters()
+            self._update_weights()
         except VerdigrisError:
             self._focus = before
             raise
 
-    def _set_view(self, command: say.View) -> None:
+    def _set_view(self, command: commands.View) -> None:
         if self._show is not None:
             try:
                 self._show.look(command)
             except MeshError as failure:
-                self._go_on_showing(self._view, command, failure)
+                self._keep_showing(self._view, command, failure)
                 return
         self._view = command
-        if self._focus.where == say.IN_VIEW:
-            self._look_where_it_matters()
+        if self._focus.where == commands.IN_VIEW:
+            self._update_weights()
 
-    def _take_mesh(self, command: say.GiveMesh) -> None:
+    def _take_mesh(self, command: commands.SetMesh) -> None:
         self._meshes.pop(command.name, None)
         self._meshes[command.name] = command.mesh()
         while len(self._meshes) > _MOST_MESHES:
@@ -250,29 +269,33 @@ class Session:
         if self._show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
             self._show.look(self._view, is_new=True)
 
-    def _make_show(self, teacher: Teacher, resolution: int) -> Show:
+    def _make_show(self, teacher: Teacher, resolution: int) -> LivePictures:
         """With the view that is wanted; of a mesh that is not there, with a sphere."""
         try:
-            return Show(teacher, self._view, resolution, self._post, self._meshes)
+            return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
             refused, self._view = self._view, replace(self._view, shape="sphere", mesh="")
-            self._go_on_showing(self._view, refused, failure)
-            return Show(teacher, self._view, resolution, self._post, self._meshes)
+            self._keep_showing(self._view, refused, failure)
+            return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
 
-    def _go_on_showing(self, view: say.View, refused: say.View, failure: VerdigrisError) -> None:
+    def _keep_showing(
+        self, view: commands.View, refused: commands.View, failure: VerdigrisError
+    ) -> None:
         """Tells why a view is refused, and what is shown instead."""
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
-        self._post(tell.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__))
-        self._post(tell.Showing(refused.number, view.shape, view.mesh))
+        self._post(
+            worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
+        )
+        self._post(worker_events.Showing(refused.number, view.shape, view.mesh))
 
-    def _read_map(self, command: say.ReadMap) -> None:
+    def _read_map(self, command: commands.ReadMap) -> None:
         from pathlib import Path
 
         from verdigris.core.importance.maps import read_importance
 
-        self._post(tell.Importance(read_importance(Path(command.path)), command.path))
+        self._post(worker_events.Importance(read_importance(Path(command.path)), command.path))
 
-    def _write_map(self, command: say.WriteMap) -> None:
+    def _write_map(self, command: commands.WriteMap) -> None:
         from pathlib import Path
 
         from verdigris.core.importance.maps import check_importance, write_importance
@@ -281,7 +304,7 @@ class Session:
         assert weights is not None
         check_importance(weights, command.path)
         write_importance(Path(command.path), weights)
-        self._post(tell.Written(command.path))
+        self._post(worker_events.Written(command.path))
 
     # what it does
 
@@ -291,33 +314,33 @@ class Session:
         if event is None:
             self._job = None
             return
-        if isinstance(event, told.Phase) and self.state != tell.FINISHING:
+        if isinstance(event, Phase) and self.state != worker_events.FINISHING:
             is_measuring = event.name == "measuring"
-            state = tell.FINISHING if is_measuring else tell.TRAINING
+            state = worker_events.FINISHING if is_measuring else worker_events.TRAINING
             if state != self.state:
                 self._enter(state, "writing the result" if is_measuring else "", LONG_PATIENCE)
         self._post(event)
-        if isinstance(event, told.Started):
+        if isinstance(event, Started):
             self._post(self._job.plan(event))
-        if isinstance(event, told.Step) and self._job.takes_new_weights():
-            self._post(tell.Weighted(event.step))
-        if isinstance(event, told.Finished):
+        if isinstance(event, Step) and self._job.takes_new_weights():
+            self._post(worker_events.Weighted(event.step))
+        if isinstance(event, Finished):
             self._show.learn()
             self._job.close()
             self._job = None
-            self._enter(tell.DONE)
-        elif self.state == tell.TRAINING:
+            self._enter(worker_events.DONE)
+        elif self.state == worker_events.TRAINING:
             is_first = not self._show.has_student
             self._show.follow()
             if is_first and self._show.has_student:
                 # what draws the student is compiled by now
-                self._enter(tell.TRAINING)
+                self._enter(worker_events.TRAINING)
 
-    def _look_where_it_matters(self) -> None:
+    def _update_weights(self) -> None:
         """Gives a bake that is under way the weights that hold now."""
         if self._show is None:
             return
-        weights = focused(self._importance, self._focus, self._show.seen_uv)
+        weights = weigh_places(self._importance, self._focus, self._show.seen_uv)
         if self._job is not None:
             self._job.set_importance(weights)
 
@@ -325,7 +348,7 @@ class Session:
         if self.state in _BUSY:
             raise ProtocolError(f"{name}: a bake is {self.state}: finish or cancel it first")
 
-    def _read_again(self) -> None:
+    def _reopen_if_changed(self) -> None:
         """Opens what has changed on the disk since it was opened."""
         if self._opened is not None and self._opened.has_changed():
             self._open(self._opened.command)
@@ -344,14 +367,14 @@ class Session:
 
     def _enter(self, state: str, doing: str = "", patience: float = PATIENCE) -> None:
         self.state = state
-        self._post(tell.State(state, doing, patience))
+        self._post(worker_events.State(state, doing, patience))
 
     def _fail(self, text: str, kind: str) -> None:
         self.close()
         if self._show is not None:
             self._show.end()
-        self._post(tell.Error(text, "start", kind))
-        self._enter(tell.FAILED)
+        self._post(worker_events.Error(text, "start", kind))
+        self._enter(worker_events.FAILED)
 
 
 def settings_kind(opened: OpenDocument) -> str:

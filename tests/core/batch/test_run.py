@@ -236,7 +236,7 @@ def test_as_many_bakes_as_their_textures_leave_memory_for(
     rules = (Rule(settings={"resolution": resolution}),)
     works = scene_of(tmp_path, "a", "b", rules=rules).works
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
-    monkeypatch.setattr(engine_module, "usable_bytes", lambda: memory)
+    monkeypatch.setattr(engine_module, "usable_memory", lambda: memory)
     assert engine_module.concurrent_bakes(work.task for work in works) == fit
 
 

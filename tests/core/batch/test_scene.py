@@ -347,9 +347,9 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             "bytes: choose one of at most",
         ),
         ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
-        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': it must be a text"),
-        ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': it must be a text"),
-        ({"out": "\ud800"}, "out is '\\ud800': it must be a text"),
+        ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': leave out characters"),
+        ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': leave out characters"),
+        ({"out": "\ud800"}, "out is '\\ud800': leave out characters"),
         ({"search": ["nowhere"]}, "scene.json: search: the folder"),
         (
             {"search": ["nowhere"]},

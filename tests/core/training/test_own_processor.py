@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.base.processor import processors_of, running_threads
+from verdigris.core.base.processor import find_affinities, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
@@ -99,7 +99,7 @@ def test_a_thread_that_has_ended_does_not_matter(thread):
     while number in running_threads():
         time.sleep(0.01)
     before = allowed(thread)
-    assert processors_of([thread, number]) == {thread: before}
+    assert find_affinities([thread, number]) == {thread: before}
     own = OwnProcessor([number, thread])
     with own.while_training():
         assert allowed(thread) < before

@@ -4,7 +4,7 @@ import time
 
 from verdigris.core.base.worker_environment import require_worker_python
 from verdigris.core.worker.client.client import WorkerClient
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 
 from ..brisk import SMALL
 
@@ -43,11 +43,11 @@ class Talk:
             self.client.send(command)
 
     def open_clay(self, size=32):
-        self.say(say.View(size=size), say.Open(name="clay", payload=CLAY.encode()))
+        self.say(commands.View(size=size), commands.Open(name="clay", payload=CLAY.encode()))
         return self.hear("opened")
 
     def start(self, folder, changes=None, **options):
-        self.say(say.Start(str(folder), changes=changes or LONG, **options))
+        self.say(commands.Start(str(folder), changes=changes or LONG, **options))
         return self.hear("phase", name="training")
 
     def listen(self):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, encode
 
 from .talk import BRISK_WORKER, CLAY, LONG
@@ -29,9 +29,9 @@ def baking(folder, command=BRISK_WORKER, until="step"):
     """A worker in the middle of a bake."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
-    start = say.Start(str(folder), changes=LONG)
-    for each in (say.Hello(VERSION), say.Open(name="clay", payload=CLAY.encode()), start):
-        process.stdin.write(encode(*say.command_line(each)))
+    start = commands.Start(str(folder), changes=LONG)
+    for each in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode()), start):
+        process.stdin.write(encode(*commands.command_line(each)))
     process.stdin.flush()
     hear(process, until)
     return process

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking import bake as baking
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.session.budget import Effort
+from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
 from .talk import CLAY, LONG
@@ -24,16 +24,16 @@ class Watched:
 
     def __init__(self, folder, size):
         # seconds that the machine would take if nobody else used it
-        self.clock = Effort()
+        self.clock = ProcessClock()
         self.told = []
         self.session = Session(lambda event: self.told.append((self.clock(), event.as_json())))
         for command in (
-            say.Hello(VERSION),
-            say.View(size=size),
-            say.Open(name="clay", payload=CLAY.encode()),
-            say.Start(str(folder), changes={**LONG, "candidates": 1}),
+            commands.Hello(VERSION),
+            commands.View(size=size),
+            commands.Open(name="clay", payload=CLAY.encode()),
+            commands.Start(str(folder), changes={**LONG, "candidates": 1}),
         ):
-            self.session.obey(command)
+            self.session.handle(command)
 
     def times(self, event, **fields):
         return [

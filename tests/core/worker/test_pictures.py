@@ -18,11 +18,11 @@ from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.worker.drawing.canvas import Canvas, heat_of
-from verdigris.core.worker.drawing.live import LitView, Places
+from verdigris.core.worker.drawing.live_network import LitView, PreparedPlaces
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
-from verdigris.core.worker.drawing.texel_inspector import RollingErrors, focused
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.drawing.texel_inspector import RollingErrors, weigh_places
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.session.budget import Budget
 
@@ -75,7 +75,7 @@ def test_what_was_drawn_before_the_training_costs_no_picture_of_it():
 def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
     view = sphere_view(24, Camera(turn=20))
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
-        wanted = say.View(light=light, environment=0.5)
+        wanted = commands.View(light=light, environment=0.5)
         found = Studio(teacher, 64).shade(teacher, view, wanted)
         expected = shade(teacher, view, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
         for direction, colour in _FILLS:
@@ -102,9 +102,9 @@ def trainer(teacher):
 @pytest.mark.parametrize(
     "wanted",
     [
-        say.View(turn=20),
-        say.View(shape="plane", light=(-0.9, 0.2, 0.3)),
-        say.View(level=2, environment=0.0),
+        commands.View(turn=20),
+        commands.View(shape="plane", light=(-0.9, 0.2, 0.3)),
+        commands.View(level=2, environment=0.0),
     ],
 )
 def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
@@ -121,7 +121,9 @@ def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trai
 
 def test_what_is_looked_at_is_not_copied_and_changes_with_the_training(trainer):
     network = trainer.live()
-    places = Places(network, *(np.full(shape, 0.5, "f4") for shape in ((9, 2), (9, 1, 3), (9, 3))))
+    places = PreparedPlaces(
+        network, *(np.full(shape, 0.5, "f4") for shape in ((9, 2), (9, 1, 3), (9, 3)))
+    )
     _, before = places.evaluate(network, 0)
     trainer.step_many(3)
     _, after = places.evaluate(network, 0)
@@ -164,43 +166,45 @@ def test_the_difference_is_that_of_what_is_shown(teacher):
 
 
 def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
-    painter = Painter(teacher, say.View(size=96), 64)
+    painter = Painter(teacher, commands.View(size=96), 64)
     while not painter.is_reference_whole:
         painter.draw_reference()
     (found,) = painter.news(0)
     whole = Canvas(96, 0.0)
     view = sphere_view(96)
-    whole.put(view.pixel, Studio(teacher, 64).shade(teacher, view, say.View()))
+    whole.put(view.pixel, Studio(teacher, 64).shade(teacher, view, commands.View()))
     difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
     assert difference.max() <= 1
     assert found.sharp == 1.0
 
 
 def test_places_tell_the_uv_under_each_pixel(teacher):
-    painter = Painter(teacher, say.View(size=32, shape="plane"), 64)
+    painter = Painter(teacher, commands.View(size=32, shape="plane"), 64)
     places = painter.places().array
     np.testing.assert_allclose(places[0, 0], (0.5 / 32, 1 - 0.5 / 32), atol=1e-6)
-    painter.look(say.View(size=32))
+    painter.look(commands.View(size=32))
     assert np.isnan(painter.places().array[0, 0]).all()
 
 
 def test_focus_weighs_what_is_painted_or_what_is_seen():
     weights = np.ones((8, 8), np.float32)
     weights[2, 3] = 4
-    painted = focused(weights, say.Focus("painted"), np.zeros((1, 2)))
+    painted = weigh_places(weights, commands.Focus("painted"), np.zeros((1, 2)))
     assert np.argwhere(painted).tolist() == [[2, 3]]
-    seen = focused(weights, say.Focus("view", 9.0), np.float32([[0.06, 0.9], [1.06, -0.1]]))
+    seen = weigh_places(
+        weights, commands.Focus("view", 9.0), np.float32([[0.06, 0.9], [1.06, -0.1]])
+    )
     # v = 0.9 is row 7 of 8; both places are the same on a texture that repeats
     assert seen[7, 0] == 10.0
     assert seen[2, 3] == 4.0
-    assert focused(weights, say.Focus(), np.zeros((1, 2))) is weights
+    assert weigh_places(weights, commands.Focus(), np.zeros((1, 2))) is weights
     with pytest.raises(ProtocolError, match="nothing is painted"):
-        focused(None, say.Focus("painted"), np.zeros((1, 2)))
+        weigh_places(None, commands.Focus("painted"), np.zeros((1, 2)))
 
 
 def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trainer):
     # 16 texels a side, and 2 of them across 64 pixels
-    wanted = say.View(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
+    wanted = commands.View(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
     painter = Painter(teacher, wanted, 16)
     network = trainer.live()
     while not painter.is_neural_whole:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.progress.events import Event, Step
-from verdigris.core.worker.protocol import commands as say
-from verdigris.core.worker.protocol.inbox import Inbox
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import (
     LARGEST_PAYLOAD,
     LONGEST_LINE,
@@ -18,21 +17,22 @@ from verdigris.core.worker.protocol.messages import (
     ProtocolError,
     encode,
 )
+from verdigris.core.worker.protocol.streams import Inbox
 from verdigris.core.worker.protocol.worker_events import Alive, ErrorMap, Picture
 
 MAP = np.arange(12, dtype="<f4").reshape(3, 4)
 COMMANDS = [
-    say.Hello(1),
-    say.Open(path="a.mtlx", search=("x", "y"), material="clay"),
-    say.Open(name="from a host", payload=b"<materialx/>\n\n"),
-    say.Start(folder="out", changes={"iterations": 7}, resume=True, time_limit=2.5),
-    say.Pause(),
-    say.SetImportance(4, 3, MAP.tobytes()),
-    say.SetImportance(),
-    say.Focus("view", 3.0),
-    say.View(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
-    say.WriteMap("a.exr", 4, 3, MAP.tobytes()),
-    say.GiveMesh("|group|tray", 2, bytes(192)),
+    commands.Hello(1),
+    commands.Open(path="a.mtlx", search=("x", "y"), material="clay"),
+    commands.Open(name="from a host", payload=b"<materialx/>\n\n"),
+    commands.Start(folder="out", changes={"iterations": 7}, resume=True, time_limit=2.5),
+    commands.Pause(),
+    commands.SetImportance(4, 3, MAP.tobytes()),
+    commands.SetImportance(),
+    commands.Focus("view", 3.0),
+    commands.View(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
+    commands.WriteMap("a.exr", 4, 3, MAP.tobytes()),
+    commands.SetMesh("|group|tray", 2, bytes(192)),
 ]
 
 
@@ -48,15 +48,15 @@ def read(data, piece=1 << 20):
 
 @pytest.mark.parametrize("piece", [1, 7, 1 << 20])
 def test_commands_come_through_whole_in_pieces_of_any_size(piece):
-    data = b"".join(encode(*say.command_line(command)) for command in COMMANDS)
+    data = b"".join(encode(*commands.command_line(command)) for command in COMMANDS)
     found, left = read(data, piece)
-    assert [say.parse(message) for message in found] == COMMANDS
+    assert [commands.parse(message) for message in found] == COMMANDS
     assert left is None
     np.testing.assert_array_equal(COMMANDS[5].weights(), MAP)
 
 
 def test_a_line_is_what_any_reader_of_json_reads():
-    header, payload = say.command_line(COMMANDS[5])
+    header, payload = commands.command_line(COMMANDS[5])
     line, _, rest = encode(header, payload).partition(b"\n")
     assert json.loads(line) == {"command": "importance", "width": 4, "height": 3, "bytes": 48}
     assert rest == MAP.tobytes()
@@ -172,13 +172,13 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
 )
 def test_a_command_that_cannot_be_is_refused_by_its_field(header, message):
     with pytest.raises(ProtocolError) as refused:
-        say.parse(Message(header))
+        commands.parse(Message(header))
     assert message in str(refused.value)
 
 
 def test_bytes_behind_a_command_that_takes_none_are_refused():
     with pytest.raises(ProtocolError, match="pause: takes no bytes"):
-        say.parse(Message({"command": "pause"}, b"123"))
+        commands.parse(Message({"command": "pause"}, b"123"))
 
 
 def random_line(chance):
@@ -189,7 +189,7 @@ def random_line(chance):
     names = ["command", "bytes", "path", "folder", "shape", "size", "width", "where", "light"]
     header = {chance.choice(names): chance.choice(values) for _ in range(chance.randrange(5))}
     if chance.random() < 0.7:
-        header["command"] = chance.choice(list(say.NAMES.values()))
+        header["command"] = chance.choice(list(commands.NAMES.values()))
     if chance.random() < 0.8:
         header.pop("bytes", None)
     line = json.dumps(header).encode() + b"\n"
@@ -198,7 +198,7 @@ def random_line(chance):
 
 def test_of_ten_thousand_random_lines_each_is_a_command_or_a_fault():
     chance = random.Random(5)
-    decoder, commands, faults = Decoder(), 0, 0
+    decoder, accepted, faults = Decoder(), 0, 0
     for _ in range(10_000):
         if decoder.is_broken or decoder._header is not None:
             decoder = Decoder()
@@ -207,11 +207,11 @@ def test_of_ten_thousand_random_lines_each_is_a_command_or_a_fault():
                 faults += 1
                 continue
             try:
-                say.parse(found)
-                commands += 1
+                commands.parse(found)
+                accepted += 1
             except ProtocolError:
                 faults += 1
-    assert commands > 500
+    assert accepted > 500
     assert faults > 3000
 
 
@@ -223,4 +223,4 @@ def test_a_reader_that_fails_is_the_end_of_all_commands():
     inbox = Inbox()
     with pytest.raises(RuntimeError, match="torn"):
         inbox.read(Torn())
-    assert isinstance(inbox.take(waits=False), say.Quit)
+    assert isinstance(inbox.take(waits=False), commands.Quit)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import LONGEST_LINE, VERSION, Decoder, Fault, encode
 from verdigris.core.worker.protocol.worker_events import IDLE, Error
+from verdigris.core.worker.session.live_pictures import LivePictures
 from verdigris.core.worker.session.session import Session
-from verdigris.core.worker.session.show import Show
 
 from ..material.documents import with_image
 from ..material.surfaces import write_image
@@ -65,8 +65,8 @@ def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, t
     write_image(other / "flat.png", np.zeros((2, 2, 3), np.uint8))
     told = []
     session = Session(lambda event: told.append(event.as_json()))
-    session.obey(say.Hello(VERSION))
-    session.obey(say.Open(name="a", search=(str(inner),), payload=with_image(file).encode()))
+    session.handle(commands.Hello(VERSION))
+    session.handle(commands.Open(name="a", search=(str(inner),), payload=with_image(file).encode()))
     text = json.dumps(told)
     assert said.format(inner=inner) in text
     assert "--search" not in text and "--allow-outside" not in text
@@ -75,16 +75,16 @@ def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, t
 def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
     told = []
     session = Session(lambda event: told.append(event.as_json()))
-    for command in (say.Hello(VERSION), say.Open(name="clay", payload=CLAY.encode())):
-        session.obey(command)
+    for command in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode())):
+        session.handle(command)
 
     def lose(*_):
         raise DeviceError("the device is lost")
 
-    monkeypatch.setattr(Show, "begin", lose)
+    monkeypatch.setattr(LivePictures, "begin", lose)
     told.clear()
-    session.obey(say.Start(str(tmp_path), changes=LONG))
-    session.obey(say.Pause())
+    session.handle(commands.Start(str(tmp_path), changes=LONG))
+    session.handle(commands.Pause())
     errors = [each["text"] for each in told if each["event"] == "error"]
     assert errors == ["the device is lost", "pause: nothing is being baked"]
     assert session.state == IDLE
@@ -97,7 +97,7 @@ def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
 def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field(character, before, after):
     line = f'{{"command": "{before}", {after}: "a{character}b"}}\n'.encode()
     (error,) = errors_of(line)
-    assert "holds a character that no name can have" in error["text"]
+    assert "leave out characters that no file name can have" in error["text"]
     assert (error["command"], error["kind"]) == (before, "ProtocolError")
 
 
@@ -116,7 +116,7 @@ def test_the_answer_to_a_long_name_is_short():
     assert [each["command"][:8] for each in errors] == ["view", "read_map", "xxxxxxxx"]
     for error in errors:
         assert len(json.dumps(error)) < 5000
-        assert " … " in error["text"]
+        assert "…" in error["text"]
 
 
 def test_both_ends_of_a_long_text_are_kept():
@@ -160,16 +160,16 @@ def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path
     try:
         talk.open_clay()
         weights = np.float32([[1, 1], [1, 8]])
-        talk.say(say.SetImportance(2, 2, weights.tobytes()), say.Focus("painted"))
+        talk.say(commands.SetImportance(2, 2, weights.tobytes()), commands.Focus("painted"))
         talk.start(tmp_path, LONG)
         talk.hear("step")
         # those that it began with are no new ones
         assert not talk.all("weighted")
-        talk.say(say.SetImportance())
+        talk.say(commands.SetImportance())
         assert "nothing is painted" in talk.hear("error", command="importance").header["text"]
         talk.hear("step")
         assert talk.find("weighted") is None
-        talk.say(say.Focus("everywhere"))
+        talk.say(commands.Focus("everywhere"))
         assert talk.hear("weighted")
     finally:
         talk.client.kill()

@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.worker.client.client import pixels_of
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.protocol import commands
 
 from .talk import QUICK, Talk
 
@@ -38,7 +38,7 @@ def material(tmp_path):
 def talk(monkeypatch, material):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     found = Talk()
-    found.say(say.View(size=16), say.Open(path=str(material)))
+    found.say(commands.View(size=16), commands.Open(path=str(material)))
     found.hear("state", state="idle", doing="")
     yield found
     found.client.kill()
@@ -52,7 +52,7 @@ def test_an_image_that_has_changed_is_read_again_before_it_is_trained(talk, mate
     red = colour_of(talk)
     assert red[0] > 2 * red[1]
     paint(tmp_path / "paint.png", GREEN)
-    talk.say(say.Start(str(tmp_path), changes=QUICK))
+    talk.say(commands.Start(str(tmp_path), changes=QUICK))
     result = talk.hear("finished").header["results"][0]
     green = colour_of(talk)
     assert green[1] > 2 * green[0]
@@ -65,18 +65,20 @@ def test_an_image_that_has_changed_is_read_again_before_it_is_trained(talk, mate
 
 
 def test_what_has_not_changed_is_not_read_again(talk, tmp_path):
-    talk.say(say.Start(str(tmp_path), changes=QUICK))
+    talk.say(commands.Start(str(tmp_path), changes=QUICK))
     talk.hear("started")
     assert talk.find("opened") is None
 
 
-@pytest.mark.parametrize("command", [say.Start("out", changes=QUICK), say.Forecast(changes=QUICK)])
+@pytest.mark.parametrize(
+    "command", [commands.Start("out", changes=QUICK), commands.Forecast(changes=QUICK)]
+)
 def test_an_image_that_is_gone_is_named_once(command, talk, tmp_path):
     (tmp_path / "paint.png").unlink()
     talk.say(command)
     text = talk.hear("error").header["text"]
     assert "open a material that can be baked first: " in text and "paint.png" in text
-    talk.say(say.Pause())
+    talk.say(commands.Pause())
     talk.hear("error", command="pause")
     assert len(talk.all("error")) == 2
 
@@ -86,15 +88,17 @@ def test_a_document_that_was_damaged_meanwhile_is_refused_and_read_again_when_it
 ):
     whole = material.read_text()
     material.write_text(whole[:90])
-    talk.say(say.Start(str(tmp_path / "out"), changes=QUICK))
+    talk.say(commands.Start(str(tmp_path / "out"), changes=QUICK))
     assert "not valid XML" in talk.hear("error", command="start").header["text"]
     material.write_text(whole)
-    talk.say(say.Open(path=str(material)), say.Start(str(tmp_path / "out"), changes=QUICK))
+    talk.say(
+        commands.Open(path=str(material)), commands.Start(str(tmp_path / "out"), changes=QUICK)
+    )
     assert talk.hear("started")
 
 
 def test_there_is_nothing_to_keep_before_the_first_step(talk, tmp_path):
-    talk.say(say.Start(str(tmp_path / "out"), changes=QUICK), say.Finish())
+    talk.say(commands.Start(str(tmp_path / "out"), changes=QUICK), commands.Finish())
     text = talk.hear("error", command="finish").header["text"]
     assert "nothing has been learnt yet that could be kept" in text
     assert talk.hear("finished").header["stopped_by"] == "steps"

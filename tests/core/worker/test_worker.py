@@ -18,9 +18,8 @@ from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Started, Step
-from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
-from verdigris.core.worker.client.launch import worker_command
-from verdigris.core.worker.protocol import commands as say
+from verdigris.core.worker.client.client import GONE, SILENT, pixels_of, worker_command
+from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Message, encode
 from verdigris.core.worker.session import job
 
@@ -52,7 +51,7 @@ def worker(software):
 def talk(worker):
     worker.forget()
     yield worker
-    worker.say(say.Cancel())
+    worker.say(commands.Cancel())
     worker.hear("state", state="idle")
 
 
@@ -80,7 +79,7 @@ def test_a_bake_tells_its_events_shows_its_pictures_and_keeps_what_there_is(talk
     assert [part["name"] for part in plan["parts"]][-2:] == ["training", "rounding"]
     assert plan["parts"][-1]["last"] == LONG["iterations"]
     step = talk.hear("step").header["step"]
-    talk.client.send(say.Finish())
+    talk.client.send(commands.Finish())
     finished = talk.hear("finished").header
     assert finished["stopped_by"] == "request" and finished["step"] >= step
     assert open_bundle(finished["results"][0]).manifest.name == "clay"
@@ -99,7 +98,7 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
         "iterations": 4000,
         "candidates": 1,
     }
-    talk.say(say.Start(str(tmp_path), changes=changes))
+    talk.say(commands.Start(str(tmp_path), changes=changes))
     talk.hear("phase", name="small texture")
     talk.hear("picture", part="neural")
     plan = talk.hear("plan").header["parts"]
@@ -124,7 +123,7 @@ def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(tmp_path, mon
     monkeypatch.setattr(job, "RUN_SECONDS", 1e-6)
     teacher = Teacher(parse_document(CLAY), device=open_device("software"))
     changes = {**QUICK, "iterations": 2_000, "candidates": 4, "candidate_share": 0.1}
-    start = say.Start(str(tmp_path), preset="draft", changes=changes)
+    start = commands.Start(str(tmp_path), preset="draft", changes=changes)
     first, plans = job.Job(teacher, start, None), []
     while (event := first.next()) is not None:
         if isinstance(event, Step) and event.step > 250:
@@ -143,7 +142,7 @@ def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(tmp_path, mon
 
 def test_whole_bakes_are_one_part_and_told_as_each_ends(talk, tmp_path):
     changes = {**QUICK, "uniform_share": 1.0, "uniform_starts": 3, "uniform_resolution": 4}
-    talk.say(say.Start(str(tmp_path), changes=changes))
+    talk.say(commands.Start(str(tmp_path), changes=changes))
     (part,) = talk.hear("plan").header["parts"]
     assert part == {"name": "training", "first": 0, "last": 3 * QUICK["iterations"]}
     finished = talk.hear("finished").header
@@ -159,16 +158,16 @@ def test_pause_holds_still_shows_other_views_and_goes_on(talk, tmp_path):
     talk.start(tmp_path)
     talk.hear("step")
     begun = time.monotonic()
-    talk.say(say.Pause())
+    talk.say(commands.Pause())
     talk.hear("state", state="paused")
     latency = time.monotonic() - begun
     print(f"paused after {latency:.2f} s")
     assert latency < 2.0
-    talk.say(say.View(number=7, turn=90, size=40))
+    talk.say(commands.View(number=7, turn=90, size=40))
     assert talk.hear("picture", part="neural", view=7).header["shape"] == [40, 40, 3]
     assert talk.hear("picture", part="neural", view=7, sharp=1.0)
     assert talk.find("step") is None
-    talk.say(say.Resume())
+    talk.say(commands.Resume())
     assert talk.hear("step")
 
 
@@ -176,26 +175,26 @@ def test_cancel_keeps_a_checkpoint_to_go_on_from(talk, tmp_path):
     talk.start(tmp_path)
     talk.hear("checkpointed")
     begun = time.monotonic()
-    talk.say(say.Cancel())
+    talk.say(commands.Cancel())
     talk.hear("state", state="idle")
     print(f"cancelled after {time.monotonic() - begun:.2f} s")
     assert [path.name for path in tmp_path.iterdir()] == ["clay.bake.npz"]
     step = talk.all("checkpointed")[-1].header["step"]
-    talk.say(say.Start(str(tmp_path), changes=LONG, resume=True))
+    talk.say(commands.Start(str(tmp_path), changes=LONG, resume=True))
     assert talk.hear("started").header["step"] == step
 
 
 def test_a_painted_map_is_taken_while_training_and_focus_needs_paint(talk, tmp_path):
     talk.start(tmp_path)
-    talk.say(say.Focus("painted"))
+    talk.say(commands.Focus("painted"))
     assert "nothing is painted" in talk.hear("error").header["text"]
     weights = np.ones((8, 8), "<f4")
     weights[:4] = 8
-    talk.say(say.SetImportance(8, 8, weights.tobytes()), say.Focus("painted"))
+    talk.say(commands.SetImportance(8, 8, weights.tobytes()), commands.Focus("painted"))
     talk.hear("step")
-    talk.say(say.Focus("view"))
+    talk.say(commands.Focus("view"))
     talk.hear("step")
-    talk.say(say.SetImportance(), say.Focus())
+    talk.say(commands.SetImportance(), commands.Focus())
     talk.hear("step")
     assert talk.find("error") is None
 
@@ -219,25 +218,25 @@ def test_a_mesh_that_is_given_looks_like_the_file_that_holds_it(talk, tmp_path):
     parts = b"".join(part.astype("<f4").tobytes() for part in (mesh.position, mesh.normal, mesh.uv))
     pictures = []
     for number, name in enumerate((str(path), "plate of the scene"), 20):
-        talk.say(say.GiveMesh("plate of the scene", 2, parts))
-        talk.say(say.View(number=number, shape="mesh", mesh=name, size=32))
+        talk.say(commands.SetMesh("plate of the scene", 2, parts))
+        talk.say(commands.View(number=number, shape="mesh", mesh=name, size=32))
         pictures.append(pixels_of(talk.hear("picture", part="reference", view=number, sharp=1.0)))
     np.testing.assert_array_equal(*pictures)
     assert pictures[0].std() > 5
     # given again, it is drawn again
-    talk.say(say.GiveMesh("plate of the scene", 1, np.float32([0.5] * 24).tobytes()))
+    talk.say(commands.SetMesh("plate of the scene", 1, np.float32([0.5] * 24).tobytes()))
     assert talk.hear("picture", part="reference", view=21)
     broken = np.full(24, np.nan, "<f4").tobytes()
-    talk.say(say.GiveMesh("broken", 1, broken), say.View(size=32))
+    talk.say(commands.SetMesh("broken", 1, broken), commands.View(size=32))
     assert "'broken' holds what is no number" in talk.hear("error").header["text"]
 
 
 def test_of_many_meshes_the_one_that_is_looked_at_is_kept(talk):
     corners = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 3]).tobytes() + bytes(24)
-    look = say.View(number=60, shape="mesh", mesh="0", size=32)
-    talk.say(say.GiveMesh("0", 1, corners), look)
+    look = commands.View(number=60, shape="mesh", mesh="0", size=32)
+    talk.say(commands.SetMesh("0", 1, corners), look)
     talk.hear("picture", part="reference", view=60)
-    talk.say(*(say.GiveMesh(str(number), 1, corners) for number in range(1, 9)))
+    talk.say(*(commands.SetMesh(str(number), 1, corners) for number in range(1, 9)))
     # the first was given long before the last four
     for number, mesh in ((61, "0"), (62, "8"), (63, "6")):
         talk.say(replace(look, number=number, mesh=mesh, turn=number))
@@ -245,7 +244,7 @@ def test_of_many_meshes_the_one_that_is_looked_at_is_kept(talk):
         assert talk.find("error") is None
     talk.say(replace(look, number=64, mesh="5"))
     assert talk.hear("showing", view=64, mesh="6")
-    talk.say(say.View(number=65, size=32))
+    talk.say(commands.View(number=65, size=32))
     talk.hear("picture", part="reference", view=65)
 
 
@@ -253,18 +252,20 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(talk, tmp
     good, empty = tmp_path / "plate.obj", tmp_path / "empty.obj"
     good.write_text(TRIANGLES)
     empty.write_text("")
-    talk.say(say.View(number=30, size=32), say.View(number=31, shape="mesh", mesh=str(empty)))
+    talk.say(
+        commands.View(number=30, size=32), commands.View(number=31, shape="mesh", mesh=str(empty))
+    )
     text = talk.hear("error", command="view").header["text"]
     assert text == f"{empty}: holds no triangles; the sphere is shown"
     assert talk.hear("showing", view=31, shape="sphere", mesh="")
-    talk.say(say.View(number=32, shape="mesh", mesh=str(good), size=32))
+    talk.say(commands.View(number=32, shape="mesh", mesh=str(good), size=32))
     talk.hear("picture", part="reference", view=32, sharp=1.0)
-    talk.say(say.View(number=33, shape="mesh", mesh=str(empty), size=32))
+    talk.say(commands.View(number=33, shape="mesh", mesh=str(empty), size=32))
     text = talk.hear("error", command="view").header["text"]
     assert text == f"{empty}: holds no triangles; {good} is shown"
     assert talk.hear("showing", view=33, shape="mesh", mesh=str(good))
     # a document that is opened then is shown on it, too
-    talk.say(say.View(number=34, shape="mesh", mesh=str(good), size=32))
+    talk.say(commands.View(number=34, shape="mesh", mesh=str(good), size=32))
     talk.open_clay()
     assert talk.find("error") is None
 
@@ -278,7 +279,7 @@ def test_a_mesh_file_that_was_written_again_is_read_again(talk, tmp_path):
     ):
         path.write_text(text)
         os.utime(path, ns=(number, number))
-        talk.say(say.View(number=number, shape="mesh", mesh=str(path), size=32))
+        talk.say(commands.View(number=number, shape="mesh", mesh=str(path), size=32))
         pictures.append(pixels_of(talk.hear("picture", part="reference", view=number, sharp=1.0)))
     assert (pictures[0] != pictures[1]).any(-1).mean() > 0.1
 
@@ -287,7 +288,7 @@ def test_a_bake_goes_on_when_the_mesh_file_that_is_shown_is_gone(talk, tmp_path)
     path = tmp_path / "plate.obj"
     path.write_text(TRIANGLES)
     talk.open_clay()
-    talk.say(say.View(number=50, shape="mesh", mesh=str(path), size=32))
+    talk.say(commands.View(number=50, shape="mesh", mesh=str(path), size=32))
     talk.hear("picture", part="reference", view=50, sharp=1.0)
     path.unlink()
     # its texture has another resolution: pictures are framed anew
@@ -303,7 +304,7 @@ def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(mon
     talk = Talk()
     try:
         talk.hear("hello")
-        talk.client.send(say.Open(name="clay", payload=CLAY.encode()))
+        talk.client.send(commands.Open(name="clay", payload=CLAY.encode()))
         talk.hear("state", doing="compiling the material")
         os.kill(talk.client.process_id, signal.SIGSTOP)
         stopped = time.monotonic()
@@ -326,17 +327,17 @@ def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(mon
 def test_paint_and_focus_go_on_with_a_bake_that_is_resumed_by_another_worker(talk, tmp_path):
     weights = np.zeros((8, 8), "<f4")
     weights[:, 4:] = 4
-    steer = say.SetImportance(8, 8, weights.tobytes()), say.Focus("painted")
+    steer = commands.SetImportance(8, 8, weights.tobytes()), commands.Focus("painted")
     talk.say(*steer)
     talk.start(tmp_path)
     talk.hear("checkpointed")
-    talk.say(say.Cancel())
+    talk.say(commands.Cancel())
     talk.hear("state", state="idle")
     step = talk.all("checkpointed")[-1].header["step"]
-    talk.say(say.SetImportance(), say.Focus())
+    talk.say(commands.SetImportance(), commands.Focus())
 
     # without the paint it is another bake
-    talk.say(say.Start(str(tmp_path), changes=LONG, resume=True))
+    talk.say(commands.Start(str(tmp_path), changes=LONG, resume=True))
     assert "it had an importance map" in talk.hear("error", command="start").header["text"]
     other = Talk()
     try:
@@ -360,7 +361,7 @@ def test_a_map_is_in_effect_after_the_run_of_steps_that_is_being_done(talk, tmp_
     took = []
     for _ in range(3):
         begun = time.monotonic()
-        talk.say(say.SetImportance(side, side, weights.tobytes()))
+        talk.say(commands.SetImportance(side, side, weights.tobytes()))
         step = talk.hear("weighted").header["step"]
         took.append(time.monotonic() - begun)
         steps = [
@@ -385,9 +386,9 @@ def test_textures_for_a_viewport_are_in_the_plan_and_are_told(talk, tmp_path):
 def test_maps_are_written_and_read_back(talk, tmp_path):
     weights = np.random.default_rng(1).random((5, 7), np.float32)
     path = tmp_path / "weights.exr"
-    talk.say(say.WriteMap(str(path), 7, 5, weights.tobytes()))
+    talk.say(commands.WriteMap(str(path), 7, 5, weights.tobytes()))
     talk.hear("written")
-    talk.say(say.ReadMap(str(path)))
+    talk.say(commands.ReadMap(str(path)))
     np.testing.assert_array_equal(pixels_of(talk.hear("importance")), weights)
     import OpenImageIO as oiio
 
@@ -397,7 +398,7 @@ def test_maps_are_written_and_read_back(talk, tmp_path):
 
 
 def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
-    talk.say(say.Forecast(changes=QUICK))
+    talk.say(commands.Forecast(changes=QUICK))
     found = talk.hear("forecast").header
     # a texture of 16 x 16 texels of 8 bytes, and its mips
     assert found["texture_bytes"] == 8 * (4**5 - 1) // 3
@@ -408,7 +409,7 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
 
 def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(talk, tmp_path):
     changes = {**QUICK, "mend_at": [0.5], "draw": {"repeats": 2}}
-    talk.say(say.Start(str(tmp_path), changes=changes))
+    talk.say(commands.Start(str(tmp_path), changes=changes))
     baked = open_bundle(talk.hear("finished").header["results"][0])
     found = baked.manifest.source["settings"]
     assert (found["mend_at"], found["draw"]["repeats"]) == ([0.5], 2)
@@ -419,25 +420,34 @@ def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(ta
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (say.Pause(), "pause: nothing is being baked"),
-        (say.Start("out", changes={"iterations": "many"}), "iterations is 'many': use a value"),
-        (say.Start("out", changes={"nonsense": 1}), "settings: 'nonsense' is not known: use one of"),
-        (say.Start("out", changes={"draw": {"zz": 1}}), "settings: 'draw.zz' is not known: use one of"),
+        (commands.Pause(), "pause: nothing is being baked"),
         (
-            say.Forecast(changes={"draw": {"zz": 1}}),
+            commands.Start("out", changes={"iterations": "many"}),
+            "iterations is 'many': use a value",
+        ),
+        (
+            commands.Start("out", changes={"nonsense": 1}),
+            "settings: 'nonsense' is not known: use one of",
+        ),
+        (
+            commands.Start("out", changes={"draw": {"zz": 1}}),
+            "settings: 'draw.zz' is not known: use one of",
+        ),
+        (
+            commands.Forecast(changes={"draw": {"zz": 1}}),
             "settings: 'draw.zz' is not known: use one of draw.",
         ),
-        (say.Start("out", preset="best"), "preset 'best' is not known"),
-        (say.Start("out", name="../up"), "'../up' is no name of a file"),
-        (say.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
-        (say.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
-        (say.SetImportance(1, 1, np.float32([-1]).tobytes()), "negative in 1 of its texels"),
+        (commands.Start("out", preset="best"), "preset 'best' is not known"),
+        (commands.Start("out", name="../up"), "'../up' is no name of a file"),
+        (commands.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
+        (commands.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
+        (commands.SetImportance(1, 1, np.float32([-1]).tobytes()), "negative in 1 of its texels"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, message, tmp_path):
     worker.say(command)
     assert message in worker.hear("error").header["text"]
-    if isinstance(command, say.Open):
+    if isinstance(command, commands.Open):
         worker.open_clay()
     assert worker.client.health().state == "well"
 
@@ -488,13 +498,13 @@ def test_nothing_is_done_for_one_who_does_not_say_hello():
 PRINTING = """
 import os, runpy
 import verdigris.core.worker.session.session as session
-before = session.Session.obey
-def obey(self, item):
+before = session.Session.handle
+def handle(self, item):
     print("from Python")
     os.write(1, b"from C\\n")
     os.system("echo from a child")
     before(self, item)
-session.Session.obey = obey
+session.Session.handle = handle
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
 
@@ -516,11 +526,11 @@ def test_a_library_that_prints_does_not_corrupt_the_stream():
 def test_a_worker_whose_parent_dies_in_the_middle_of_a_bake_is_gone_within_two_seconds(tmp_path):
     process = subprocess.Popen(worker_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for command in (
-        say.Hello(VERSION),
-        say.Open(name="clay", payload=CLAY.encode()),
-        say.Start(str(tmp_path), changes=LONG),
+        commands.Hello(VERSION),
+        commands.Open(name="clay", payload=CLAY.encode()),
+        commands.Start(str(tmp_path), changes=LONG),
     ):
-        process.stdin.write(encode(*say.command_line(command)))
+        process.stdin.write(encode(*commands.command_line(command)))
     process.stdin.flush()
     decoder = Decoder()
     while not any(

@@ -8,7 +8,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.baking.state.options import make_folder
-from verdigris.core.base.errors import SettingsError, VerdigrisError, put_elsewhere, reason
+from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.outputs import kind_of, resolved, write_file, write_image
 from verdigris.core.base.text import unused_names, with_plain_letters
 
@@ -120,4 +120,4 @@ def test_no_link_leads_a_file_into_a_bundle_or_round(link, tmp_path):
     ],
 )
 def test_what_helps_depends_on_what_is_wrong(number, helps):
-    assert put_elsewhere(OSError(number, os.strerror(number))) == helps
+    assert suggest_elsewhere(OSError(number, os.strerror(number))) == helps

@@ -35,8 +35,8 @@ _LEAST_COSINE = 1e-3
 _ANY_LOSS = "cbrt_log"
 
 
-class Places:
-    """Places and directions that a network is evaluated at again and again."""
+class PreparedPlaces:
+    """PreparedPlaces and directions that a network is evaluated at again and again."""
 
     def __init__(
         self, network: LiveNetwork, uv: Floats, wi: Floats, wo: Floats, level: int = 0
@@ -101,7 +101,7 @@ class LitView:
         self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
         # where no light falls any direction will do: nothing of it is seen
         wi[~is_lit] = (0.0, 0.0, 1.0)
-        self._places = Places(network, view.uv, wi, wo, level)
+        self._places = PreparedPlaces(network, view.uv, wi, wo, level)
 
     @property
     def parts(self) -> int:

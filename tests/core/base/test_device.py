@@ -23,7 +23,7 @@ from verdigris.core.base.device import (
 )
 from verdigris.core.base.errors import DeviceError
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "car_paint.mtlx"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "car_paint.mtlx"
 LOAD = """
 import json, sys
 import numpy as np
@@ -183,7 +183,7 @@ def test_kernels_of_the_last_few_materials_are_kept_for_those_who_open_them_agai
     assert device.material_kernels("a fifth") is not first
     assert device.material_kernels("first") is first
     assert device.material_kernels("other 0") is not others[0]
-    device.let_go_of_kernels()
+    device.release_kernels()
     assert device.material_kernels("first") is not first
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors
-from verdigris.core.worker.session.budget import SHARE, Budget, Effort
+from verdigris.core.worker.session.budget import SHARE, Budget, ProcessClock
 from verdigris.core.worker.session.job import RUN_SECONDS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _LIVE_DEBT = 0.04
 _NEW = 0.3
 
 
-class Show:
+class LivePictures:
     """The pictures of what is open, and of what is being learnt."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Show:
         self._post = post
         self._step = 0
         self._teacher = teacher
-        self._clock = Effort() if teacher.device.is_software else time.perf_counter
+        self._clock = ProcessClock() if teacher.device.is_software else time.perf_counter
         self._painter = Painter(teacher, view, resolution, self._clock, meshes)
         self._budget = Budget(clock=self._clock)
         self._job: Job | None = None
@@ -71,7 +71,7 @@ class Show:
         self._between = RUN_SECONDS
         self._is_training = False
         self._post(self._painter.texture())
-        self._tell_places()
+        self._post_places()
         self._send()
 
     @property
@@ -96,7 +96,7 @@ class Show:
         self._painter.forget_network()
         self._painter.rescale(job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
-        self._tell_places()
+        self._post_places()
         self._send()
 
     def end(self) -> None:
@@ -115,7 +115,7 @@ class Show:
                 self._draw_live()
             else:
                 self._painter.draw_neural(self._student)
-        self._tell_places()
+        self._post_places()
         self._send()
         # what the artist asks for may cost more than its share: the next picture must not wait long
         self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
@@ -243,6 +243,6 @@ class Show:
         for picture in pictures:
             self._post(picture)
 
-    def _tell_places(self) -> None:
+    def _post_places(self) -> None:
         if self._painter.wanted.wants_places or self._painter.texels:
             self._post(self._painter.places())

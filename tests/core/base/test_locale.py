@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .batch.scenes import document
+from ..batch.scenes import document
 
 WOOD = "\u6728"
 TOLD = "the locale de_DE, whose names of files are of iso8859-1: set LC_ALL=C.UTF-8"

@@ -7,7 +7,7 @@ import pytest
 from verdigris.core.baking.measure import memory
 from verdigris.core.base import device
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.processor import usable_bytes
+from verdigris.core.base.processor import usable_memory
 
 ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -44,11 +44,11 @@ def machine(root, groups, limits):
     ],
 )
 def test_the_least_limit_counts(tmp_path, groups, limits, left):
-    assert usable_bytes(machine(tmp_path, groups, limits)) == left
+    assert usable_memory(machine(tmp_path, groups, limits)) == left
 
 
 def test_a_machine_without_groups_has_all(tmp_path):
-    assert usable_bytes(tmp_path) == ALL
+    assert usable_memory(tmp_path) == ALL
 
 
 def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
