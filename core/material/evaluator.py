@@ -61,7 +61,7 @@ class DeviceMaterial(ABC):
     device: Device
     lanes_per_sample: int = 1
     """Threads that evaluate one sample together."""
-    is_plain: bool = False
+    is_dark_and_opaque: bool = False
     """It is known that it neither glows nor has holes, anywhere and from anywhere."""
 
     @abstractmethod

@@ -1,12 +1,14 @@
-"""Which lobes of a material would return more light than they receive.
+"""Lobes that the teacher's shaders change: those that gain energy, and those too narrow to learn.
 
-The shaders take off what is above one (docs/TEACHER.md); this finds where that matters, for the
-report.
+The shaders limit albedo to one, and widen GGX lobes to an alpha of `LEAST_ALPHA` (docs/TEACHER.md).
+This finds the nodes concerned, for the report. A connected roughness is not reported as too narrow:
+it may be large enough nearly everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,22 +20,24 @@ if TYPE_CHECKING:
 
 _COSINES = (0.02, 0.1, 0.35)
 _ANY = (0.0, 0.5, 1.0)
-_WORTH_SAYING = 1.01
+_LEAST_GAIN = 1.01
+LEAST_ALPHA = 0.005
+_LEAST_ROUGHNESS = math.sqrt(LEAST_ALPHA)
 
 
-def _as_it_is(roughness: float) -> float:
+def _unchanged(roughness: float) -> float:
     return roughness
 
 
 @dataclass(frozen=True)
 class Lobe:
-    """A lobe that can gain energy, and the inputs that decide whether it does."""
+    """A lobe that can gain energy, and the inputs that decide on it."""
 
     name: str
     albedo: Callable[[float, float], float]
     colour: str
     roughness: str
-    remap: Callable[[float], float] = _as_it_is
+    remap: Callable[[float], float] = _unchanged
     weight: str = ""
     """An input that switches the lobe off where it is zero."""
     is_normalised: bool = False
@@ -67,8 +71,8 @@ _LOBES: dict[str, Lobe] = {
 
 
 def largest_energy_gain(node: mx.Node) -> tuple[str, float] | None:
-    """The lobe of this node that gains energy, and how much it would return of white light. Of an
-    input that is connected, all values from zero to one are possible."""
+    """The lobe of this node that gains energy, and its albedo without correction. A connected input
+    may have any value from zero to one."""
     lobe = _LOBES.get(node.getCategory())
     if lobe is None or "zeltner" in input_text(node, "mode"):
         return None
@@ -78,11 +82,11 @@ def largest_energy_gain(node: mx.Node) -> tuple[str, float] | None:
     brightest = 1.0 if lobe.is_normalised else min(brightest, 1.0)
     roughnesses = {lobe.remap(value) for value in input_values(node, lobe.roughness) or _ANY}
     gain = brightest * max(lobe.albedo(x, y) for x in _COSINES for y in roughnesses)
-    return (lobe.name, gain) if gain > _WORTH_SAYING else None
+    return (lobe.name, gain) if gain > _LEAST_GAIN else None
 
 
 def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
-    """The components of an input that is the same everywhere; none where it is connected."""
+    """The components of a constant input; empty if it is connected."""
     if is_fed(node, name):
         return ()
     try:
@@ -92,12 +96,12 @@ def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
 
 
 def written_numbers(text: str) -> tuple[float, ...]:
-    """Those of a value; programs write an f behind them."""
+    """The numbers of a value; programs may append an f."""
     return tuple(float(word.removesuffix("f")) for word in text.replace(",", " ").split())
 
 
 def input_text(node: mx.Node, name: str) -> str:
-    """The value of an input as it is written, at the node or in its definition."""
+    """The text of an input's value, at the node or in its definition."""
     port = node.getActiveInput(name)
     if port is not None and port.getInterfaceInput() is not None:
         port = port.getInterfaceInput()
@@ -107,3 +111,59 @@ def input_text(node: mx.Node, name: str) -> str:
     definition = node.getNodeDef()
     default = definition.getActiveInput(name) if definition else None
     return str(default.getValueString()) if default else ""
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A GGX lobe, its roughness input, and inputs any of which switches it on."""
+
+    name: str
+    roughness: str
+    weights: tuple[str, ...] = ()
+    least: float = _LEAST_ROUGHNESS
+
+
+def _of_closure(weight: str = "weight") -> tuple[Highlight, ...]:
+    """The lobe of a BSDF node, whose roughness input is alpha itself."""
+    return (Highlight("highlight", "roughness", (weight,), LEAST_ALPHA),)
+
+
+_HIGHLIGHTS: dict[str, tuple[Highlight, ...]] = {
+    "standard_surface": (
+        Highlight("highlight", "specular_roughness", ("specular", "metalness")),
+        Highlight("coat's highlight", "coat_roughness", ("coat",)),
+    ),
+    "open_pbr_surface": (
+        Highlight("highlight", "specular_roughness", ("specular_weight", "base_metalness")),
+        Highlight("coat's highlight", "coat_roughness", ("coat_weight",)),
+    ),
+    "gltf_pbr": (
+        Highlight("highlight", "roughness", ("specular", "metallic")),
+        Highlight("clearcoat's highlight", "clearcoat_roughness", ("clearcoat",)),
+    ),
+    "UsdPreviewSurface": (
+        Highlight("highlight", "roughness"),
+        Highlight("clearcoat's highlight", "clearcoatRoughness", ("clearcoat",)),
+    ),
+    "disney_principled": (Highlight("highlight", "roughness", ("specular", "metallic")),),
+    "conductor_bsdf": _of_closure(),
+    "dielectric_bsdf": _of_closure(),
+    "generalized_schlick_bsdf": _of_closure(),
+}
+
+
+def widened_highlights(node: mx.Node) -> Iterator[tuple[str, str]]:
+    """The highlights of this node that are widened, each with a description."""
+    for highlight in _HIGHLIGHTS.get(node.getCategory(), ()):
+        roughness = input_values(node, highlight.roughness)
+        if roughness and min(roughness) < highlight.least and _is_on(node, highlight):
+            yield (
+                highlight.name,
+                f"{highlight.roughness} {min(roughness):.3g} is taken for {highlight.least:.2g}: "
+                "as narrow as is learnt, with as much light",
+            )
+
+
+def _is_on(node: mx.Node, highlight: Highlight) -> bool:
+    weights = [input_values(node, name) for name in highlight.weights]
+    return not weights or any(not values or any(values) for values in weights)

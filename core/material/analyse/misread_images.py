@@ -1,5 +1,5 @@
-"""Images of numbers, such as roughness or normals, that are decoded like colours, of which no
-renderer tells."""
+"""Images whose texels are misread: numbers that are decoded like colours, and texels that are used
+as normals without decoding. No renderer reports either."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
 HEIGHTS = "heighttonormal"
-# What gives texels, or the like of them.
+# Nodes that return texels or values like texels.
 _IMAGES = (
     "image",
     "tiledimage",
@@ -25,14 +25,17 @@ _IMAGES = (
     "UsdUVTexture",
     HEIGHTS,
 )
-_HAND_ON = ("dot", "convert", "extract", "separate3", "separate4", "combine3")
-# Of the fourth channel, which is never decoded.
+_PASS_ON = ("dot", "convert", "extract", "separate3", "separate4", "combine3")
+# Outputs of the fourth channel, which is never decoded.
 _ALPHA_OUTPUTS = ("a", "outa", "outw")
 _ALPHA_INDEX = "3"
-# What a decoder leaves as it is.
+# Colour spaces that need no decoding.
 _PLAIN_SPACES = (AS_STORED, "none", "", "lin_rec709")
 _TAKES_NORMALS = "Nworld"
 _HAVE_NUMBERS = ("surfaceshader", "BSDF")
+_PREVIEW_SURFACE = "UsdPreviewSurface"
+# Texel types without negative values, which directions need.
+_WITHOUT_SIGN = ("uint8", "uint16")
 
 
 def numbers_decoded_as_colours(
@@ -43,7 +46,7 @@ def numbers_decoded_as_colours(
     found: dict[str, Part] = {}
     for node in nodes:
         for port in node.getInputs():
-            for image in images_handed_on(port) if _takes_numbers(node, port) else ():
+            for image in images_passed_on(port) if _takes_numbers(node, port) else ():
                 path = image.getNamePath()
                 space = spaces.get(path, "")
                 if space not in _PLAIN_SPACES:
@@ -57,14 +60,14 @@ def numbers_decoded_as_colours(
 
 
 def takes_normals(node: mx.Node, port: mx.Input) -> bool:
-    """Whether an input takes a direction that is the surface's normal where nothing is said."""
+    """Whether an input is a direction whose default is the normal of the surface."""
     definition = node.getNodeDef() if port.getType() == "vector3" else None
     defined = definition.getActiveInput(port.getName()) if definition is not None else None
     return defined is not None and defined.getDefaultGeomPropString() == _TAKES_NORMALS
 
 
-def images_handed_on(port: mx.Input) -> Iterator[mx.Node]:
-    """Those whose texels, but for alpha, arrive at an input as they are, in any order and type."""
+def images_passed_on(port: mx.Input) -> Iterator[mx.Node]:
+    """Images whose texels, without alpha, reach an input unchanged, in any order and type."""
     pending: list[mx.Input] = [port]
     seen: set[str] = set()
     while pending:
@@ -75,7 +78,7 @@ def images_handed_on(port: mx.Input) -> Iterator[mx.Node]:
         seen.add(node.getNamePath())
         if node.getCategory() in _IMAGES:
             yield node
-        elif node.getCategory() in _HAND_ON and not _is_alpha(node):
+        elif node.getCategory() in _PASS_ON and not _is_alpha(node):
             pending += node.getInputs()
 
 
@@ -96,3 +99,30 @@ def _output_of(port: mx.Input) -> str:
 def _is_alpha(node: mx.Node) -> bool:
     index = node.getInput("index")
     return index is not None and str(index.getValueString()) == _ALPHA_INDEX
+
+
+def undecoded_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> list[Part]:
+    """Of a material that consists of these nodes and images."""
+    raw = {facts.node for facts in textures if facts.kind in _WITHOUT_SIGN and not facts.problem}
+    found: dict[str, Part] = {}
+    for node in nodes:
+        is_preview = node.getCategory() == _PREVIEW_SURFACE
+        remedy = (
+            "read it by a UsdUVTexture with the scale 2, 2, 2, 1 and the bias -1, -1, -1, 0"
+            if is_preview
+            else "put a normalmap node between"
+        )
+        for port in node.getInputs():
+            is_normal = is_preview and port.getName() == "normal"
+            for image in images_passed_on(port) if is_normal or takes_normals(node, port) else ():
+                path = image.getNamePath()
+                is_raw = path in raw or image.getCategory() == HEIGHTS
+                if is_raw and not _has_scale(image):
+                    how = f"texels of {path!r}, from 0 to 1, are taken for directions: {remedy}"
+                    name = f"{port.getName()!r} of {node.getNamePath()!r}"
+                    found.setdefault(name, Part(name, APPROXIMATED, how))
+    return list(found.values())
+
+
+def _has_scale(image: mx.Node) -> bool:
+    return all(image.getInput(name) is not None for name in ("scale", "bias"))

@@ -1,16 +1,17 @@
-"""What of a material's nodes a bake keeps, approximates or drops, and why."""
+"""The parts of a material that a bake keeps, approximates or drops, and why."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.adjusted_lobes import (
     input_text,
     largest_energy_gain,
+    widened_highlights,
     written_numbers,
 )
-from verdigris.core.material.analyse.facing import directions_used_as_masks
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
     DROPPED,
@@ -25,7 +26,6 @@ from verdigris.core.material.analyse.features import (
     Feature,
     Part,
 )
-from verdigris.core.material.analyse.smooth_lobes import widened_highlights
 from verdigris.core.material.graph.library import known_colour_spaces
 from verdigris.core.material.graph.traversal import (
     is_connected,
@@ -33,6 +33,7 @@ from verdigris.core.material.graph.traversal import (
     is_of_document,
     nodes_behind,
     own_graph,
+    source_of,
 )
 from verdigris.core.material.normalise.geometry_properties import (
     UNIFORM_VALUE,
@@ -51,18 +52,23 @@ _IN_COLOUR_SPACES = ("filename", "color3", "color4")
 # The normal and the tangent of a flat surface.
 _FLAT = ((0, 0, 1), (1, 0, 0))
 _PLACES = ("texcoord", "position")
-# Of the fit by which MaterialX colours black bodies, in kelvins.
+# The lowest temperature of MaterialX's fit of black body colours, in kelvin.
 _COLDEST = 1667
 _READS_VIEW = ("facingratio", "viewdirection")
-# By parts of the names that inputs of surfaces have.
+# By a part of the name of a surface input.
 _MAPS = {
     **dict.fromkeys(("emiss", "edf"), EMISSION_BY_VIEW),
     **dict.fromkeys(("opacity", "alpha"), OPACITY_BY_VIEW),
 }
+_DIRECTION_NODES = ("normal", "tangent", "bitangent", "viewdirection")
+_DOT_PRODUCT = "dotproduct"
+_TAKE_APART = ("extract", "separate3", "convert")
+_DIRECTION_INPUTS = ("normal", "tangent", "bitangent")
+_CLOSURES = ("BSDF", "EDF", "surfaceshader")
 
 
 def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
-    """The places that a node reads where nothing is connected, whatever value is written there."""
+    """The places that a node reads by default: unconnected inputs ignore their value there."""
     definition = node.getNodeDef()
     ports = definition.getActiveInputs() if definition is not None else ()
     names = [
@@ -75,7 +81,7 @@ def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
 
 
 def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
-    """Of a material that consists of these nodes, what is kept before what is not."""
+    """The parts of a material with these nodes: kept parts first, dropped parts last."""
     parts: dict[str, Part] = {}
     masks = {node.getNamePath() for node in directions_used_as_masks(nodes)}
     for node in nodes:
@@ -110,7 +116,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
 
 
 def _by_view(node: mx.Node) -> Iterator[Part]:
-    """What of a surface's emission and opacity hangs on where it is seen from."""
+    """Emission and opacity of a surface that depend on the view."""
     if node.getType() != "surfaceshader":
         return
     if node.getCategory() in GLOW_BELOW_COATS:
@@ -125,7 +131,7 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
 
 
 def _property(reader: mx.Node) -> list[Part]:
-    """Of the geometry, that a node reads."""
+    """The geometry property that a node reads."""
     name = property_name(reader)
     if is_unnamed_coordinate_set(reader):
         return [_further_coordinates(repr(name))]
@@ -136,7 +142,7 @@ def _property(reader: mx.Node) -> list[Part]:
 
 
 def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
-    """Definitions of the document that are not asked, since MaterialX has one that fits."""
+    """Definitions of the document that a definition of the library overrules."""
     own = nodes[0].getDocument().getChildren() if nodes else []
     definitions = [each for each in own if each.getCategory() == "nodedef"]
     graphs = [each for each in own if each.getCategory() == "nodegraph"]
@@ -158,7 +164,7 @@ def _is_lama_closure(node: mx.Node) -> bool:
 
 
 def is_on(shader: mx.Node, feature: Feature) -> bool:
-    """Whether a surface makes use of a feature, or may do so where its inputs are connected."""
+    """Whether a surface uses a feature, or may use it because an input is connected."""
     if feature.needs and not _differs(shader, feature.needs, 0.0):
         return False
     if any(_differs(shader, name, 0.0) for name in feature.unless):
@@ -167,7 +173,7 @@ def is_on(shader: mx.Node, feature: Feature) -> bool:
 
 
 def _differs(node: mx.Node, name: str, value: float) -> bool:
-    """Whether an input may be something else than `value` in all of its components."""
+    """Whether a component of an input may differ from `value`."""
     if is_fed(node, name):
         return True
     text = input_text(node, name)
@@ -192,7 +198,7 @@ def _widened(node: mx.Node) -> list[Part]:
 
 
 def _odd_inputs(node: mx.Node) -> list[Part]:
-    """Settings of single nodes that are read differently, or not at all."""
+    """Inputs of single nodes that a bake approximates or ignores."""
     found = []
     for port in node.getActiveInputs():
         name, text = port.getName(), (port.getInterfaceInput() or port).getValueString()
@@ -231,8 +237,8 @@ def _reads_files(node: mx.Node) -> bool:
 
 
 def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool:
-    """Whether an input that reads the surface where nothing is connected is given something else,
-    which is of no use. Programs write zeros, or what a flat surface has."""
+    """Whether an input has a value that is ignored, because it reads the surface by default.
+    Programs write zeros, or the values of a flat surface: those are not reported."""
     definition = node.getNodeDef() if text and not is_connected(port) else None
     defined = definition.getActiveInput(port.getName()) if definition is not None else None
     if defined is None or not defined.getDefaultGeomPropString():
@@ -244,3 +250,45 @@ def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool
 def _further_coordinates(index: str) -> Part:
     how = "there is one set of texture coordinates: it stands for all"
     return Part(f"texture coordinates {index}", APPROXIMATED, how)
+
+
+def directions_used_as_masks(nodes: Sequence[mx.Node]) -> list[mx.Node]:
+    """Nodes that read a direction in space which is used as something else, such as a mask of where
+    a surface faces. The baked surface is flat."""
+    found = [node for node in nodes if node.getCategory() in _DIRECTION_NODES]
+    if not found:
+        return []
+    readers: dict[str, list[tuple[mx.Node, mx.Input]]] = defaultdict(list)
+    for reader in nodes:
+        for port in reader.getInputs():
+            source = source_of(port)
+            if source is not None:
+                readers[source.getNamePath()].append((reader, port))
+
+    def is_mask(node: mx.Node) -> bool:
+        pending, seen = [node.getNamePath()], {node.getNamePath()}
+        while pending:
+            for reader, port in readers[pending.pop()]:
+                if _makes_mask(reader, port):
+                    return True
+                path = reader.getNamePath()
+                if _passes_on(reader, port) and path not in seen:
+                    seen.add(path)
+                    pending.append(path)
+        return False
+
+    return [node for node in found if is_mask(node)]
+
+
+def _makes_mask(reader: mx.Node, port: mx.Input) -> bool:
+    if reader.getCategory() == _DOT_PRODUCT:
+        # its angle to the view exists on a flat sample
+        return not all(map(is_connected, reader.getInputs()))
+    if reader.getCategory() in _TAKE_APART:
+        return True
+    is_used_as_one = reader.getType() in _CLOSURES or port.getName() in _DIRECTION_INPUTS
+    return not is_used_as_one and reader.getType() != "vector3"
+
+
+def _passes_on(reader: mx.Node, port: mx.Input) -> bool:
+    return reader.getType() == "vector3" and port.getName() not in _DIRECTION_INPUTS

@@ -1,7 +1,4 @@
-"""Tells of which materials it is known that they neither glow nor have holes.
-
-Nothing has to be compiled, or run over a map, to see that there is none.
-"""
+"""Finds materials that certainly need no maps of emission and opacity, without evaluating them."""
 
 from __future__ import annotations
 
@@ -15,26 +12,26 @@ from verdigris.core.material.graph.traversal import is_fed, is_of_document, own_
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# Surfaces of which the table of features names all that makes them glow or gives them holes; what
-# lets light through is left out.
+# Surfaces whose features in the table include everything that emits light or makes holes.
+# Transmission is dropped anyway.
 _KNOWN = ("standard_surface", "open_pbr_surface", "gltf_pbr", "UsdPreviewSurface", "surface")
-_SEEN_UNLIT = ("emission", "opacity")
+_UNLIT_FEATURES = ("emission", "opacity")
 
 
-def is_plain(nodes: Iterable[mx.Node]) -> bool:
-    """Whether a material of these nodes is dark and solid, whatever feeds it. What is not known is
-    not plain."""
+def is_dark_and_opaque(nodes: Iterable[mx.Node]) -> bool:
+    """Whether a material with these nodes emits nothing and is opaque, for all inputs. False where
+    that is unknown."""
     found = list(nodes)
     materials = (node for node in found if node.getType() == "material")
     surfaces = [node for node in found if node.getType() == "surfaceshader"]
     return (
         bool(surfaces)
         and all(node.getCategory() == "surfacematerial" for node in materials)
-        and all(map(_is_plain_surface, surfaces))
+        and all(map(_is_dark_and_opaque_surface, surfaces))
     )
 
 
-def _is_plain_surface(surface: mx.Node) -> bool:
+def _is_dark_and_opaque_surface(surface: mx.Node) -> bool:
     definition = surface.getNodeDef()
     if definition is None or is_of_document(definition, surface) or own_graph(surface):
         return False
@@ -43,4 +40,4 @@ def _is_plain_surface(surface: mx.Node) -> bool:
     if surface.getCategory() not in _KNOWN or is_fed(surface, "edf"):
         return False
     features = SURFACE_FEATURES[surface.getCategory()]
-    return not any(is_on(surface, each) for each in features if each.name in _SEEN_UNLIT)
+    return not any(is_on(surface, each) for each in features if each.name in _UNLIT_FEATURES)

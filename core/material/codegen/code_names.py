@@ -1,32 +1,42 @@
-"""Names that code takes from nodes which a document defines.
+"""Names that become names in generated code.
 
-The generator calls functions like their graphs, and parameters like their inputs and outputs. What
-is called `new` or `operator` is no code then, and one called `max` hides the function of Slang.
+The generator names functions after graphs, parameters after inputs and outputs, and variables after
+nodes. A definition called `new` or `operator` gives invalid code, and one called `max` hides the
+function of Slang. Nodes of all graphs become variables of one function: nodes with one name clash
+there, or crash the generator where both have a colour space or a unit.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.codegen.image_graphs import counterpart
 from verdigris.core.material.graph.traversal import (
     implementing_graphs,
     own_graphs,
     own_implementations,
 )
-from verdigris.core.material.normalise.names import free_name, update_references
+from verdigris.core.material.normalise.names import (
+    free_name,
+    rename_nodes,
+    update_references,
+    with_free_number,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# Neither Slang nor what MaterialX has written in it has a name that begins so.
+# No name of Slang, or of MaterialX's code in it, begins like this.
 _PREFIX = "own_"
+_NOT_FOR_CODE = re.compile(r"\W|^(?=\d)")
 
 
 def rename_definitions_for_code(
     root: mx.Document, document: mx.Document, library: mx.Document
 ) -> mx.Document:
-    """What code is generated of, in which no such name means something else: a copy of the
-    document, unless it is one, or defines nothing."""
+    """The document with prefixed names of definitions, graphs and their ports. It is copied, unless
+    it is a copy or defines nothing."""
     if not _definitions(root) and not implementing_graphs(root):
         return root
     if root is document:
@@ -39,18 +49,18 @@ def rename_definitions_for_code(
 
 
 def _rename_ports(root: mx.Document) -> None:
-    # all is found before anything is renamed: nodes find their definitions by the names of inputs
+    # found before anything is renamed: nodes find their definitions by input names
     ports, references = _ports(root), _references(root)
     for element, attribute in references:
         element.setAttribute(attribute, _PREFIX + element.getAttribute(attribute))
-    # the longest first: one may be called what another will be
+    # longest first: the new name of one may be the old name of another
     for port in sorted(ports, key=lambda each: -len(each.getName())):
         port.setName(_PREFIX + port.getName())
 
 
 def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
     renamed = {}
-    # the same document must become the same code in every process
+    # sorted: the same document must become the same code in every process
     for name in sorted(implementing_graphs(root)):
         renamed[name] = free_name(_PREFIX + name, root, library)
         root.getNodeGraph(name).setName(renamed[name])
@@ -58,7 +68,8 @@ def _rename_graphs(root: mx.Document, library: mx.Document) -> None:
 
 
 def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:
-    """Those of the document, by name. What is written as code knows its inputs by theirs."""
+    """Definitions of the document by name, without those implemented by code, whose names are
+    fixed."""
     coded = {
         each.getNodeDefString() for each in own_implementations(root) if not each.getNodeGraph()
     }
@@ -67,8 +78,7 @@ def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:
 
 
 def _shares_graphs(root: mx.Document) -> bool:
-    """Whether the document's definitions and those of the library have a graph in common, in which
-    one name stands for both."""
+    """Whether definitions of the document and of the library share a graph."""
     graphs = own_graphs(root)
     pairs = [(graph.getNodeDefString(), graph.getName()) for graph in graphs]
     pairs += [(each.getNodeDefString(), each.getNodeGraph()) for each in own_implementations(root)]
@@ -79,7 +89,7 @@ def _shares_graphs(root: mx.Document) -> bool:
 
 
 def _ports(root: mx.Document) -> list[mx.Element]:
-    """Of definitions, of the graphs that implement them, and of the nodes that use them."""
+    """Ports of definitions, of the graphs that implement them, and of nodes that use them."""
     import MaterialX as mx
 
     definitions = _definitions(root)
@@ -94,7 +104,7 @@ def _ports(root: mx.Document) -> list[mx.Element]:
 
 
 def _references(root: mx.Document) -> list[tuple[mx.Element, str]]:
-    """What names a port, and the attribute in which it does."""
+    """Elements that refer to a port, each with the attribute that does."""
     import MaterialX as mx
 
     definitions = _definitions(root)
@@ -115,8 +125,8 @@ def _references(root: mx.Document) -> list[tuple[mx.Element, str]]:
 
 
 def _names(owner: mx.InterfaceElement, definitions: dict[str, mx.NodeDef]) -> frozenset[str]:
-    """The names by which one of these definitions calls ports of its own: of itself, or of a node
-    or a graph that has one. What it inherits from others is called as it is there."""
+    """Names of ports that one of these definitions declares itself, for the definition or a node or
+    graph of it. Inherited ports keep their names."""
     import MaterialX as mx
 
     found = owner if isinstance(owner, mx.NodeDef) else owner.getNodeDef()
@@ -129,3 +139,42 @@ def _names(owner: mx.InterfaceElement, definitions: dict[str, mx.NodeDef]) -> fr
         names = own if each.getName() in definitions else others
         names.update(port.getName() for port in (*each.getInputs(), *each.getOutputs()))
     return frozenset(own - others)
+
+
+def rename_nodes_for_code(
+    root: mx.Document, element: mx.TypedElement, document: mx.Document, library: mx.Document
+) -> tuple[mx.Document, mx.TypedElement]:
+    """The document with unique, valid node names, and an element of it. It is copied first, if it
+    is no copy yet and names must change."""
+    renamed = _to_rename(root)
+    if not any(renamed):
+        return root, element
+    if root is document:
+        root = document.copy()
+        root.setDataLibrary(library)
+        element = counterpart(element, root)
+    for scope, names in zip((root, *own_graphs(root)), renamed, strict=True):
+        rename_nodes(scope, names)
+    return root, element
+
+
+def _to_rename(root: mx.Document) -> list[dict[str, str]]:
+    """New node names by old ones, for the document and each of its graphs in order."""
+    # graphs of definitions become functions of their own
+    implementing = implementing_graphs(root)
+    graphs = own_graphs(root)
+    known = {node.getName() for graph in graphs for node in graph.getNodes()}
+    known.update(child.getName() for child in root.getChildren())
+    taken: set[str] = set()
+    renamed = []
+    for scope in (root, *graphs):
+        names = [node.getName() for node in scope.getNodes()]
+        twins = set() if scope.getName() in implementing else taken
+        others: dict[str, str] = {}
+        for name in names:
+            if name in twins or _NOT_FOR_CODE.search(name):
+                others[name] = with_free_number(_NOT_FOR_CODE.sub("_", name), known.__contains__)
+                known.add(others[name])
+        renamed.append(others)
+        taken.update(() if scope.getName() in implementing else names)
+    return renamed

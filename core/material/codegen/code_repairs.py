@@ -1,13 +1,20 @@
-"""Repairs to generated code that MaterialX 1.39.5 offers no extension point for, one function each.
+"""Repairs of generated code for which MaterialX 1.39.5 has no extension point.
 
-Each says what is wrong upstream. When upstream mends the fault, a test of it fails and tells.
+`REPAIRS` lists them in the order in which they are applied. Each has a test that fails once
+MaterialX no longer needs it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.codegen.unused_functions import drop_unused_functions
+
+# The entry point that the generator writes.
+_ENTRY = "fragmentMain"
 
 _PRIVATE_BLOCK = re.compile(
     r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?"
@@ -32,7 +39,8 @@ _FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]
 _HAIR_PATHS = "(1.0 / 2.0 * M_PI)"
 _HAIR_RESPONSE = "bsdf.response = F * closureData.occlusion"
 _OPACITY = re.compile(r"(float surfaceOpacity = )([^;]+);")
-# Of what the generator declares for lit surfaces alone, what some nodes name: how it declares it.
+# Used by some nodes, declared by the generator for lit surfaces only: name -> start of the
+# declaration, declaration.
 _FOR_LIT_SURFACES = {
     "M_PI": ("#define M_PI ", "#define M_PI 3.1415926535897932"),
     "mx_environment_radiance": (
@@ -42,7 +50,7 @@ _FOR_LIT_SURFACES = {
     ),
 }
 _IDENTITY = "float4x4(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)"
-# A sample stands in the world as it is, at the first frame.
+# Values of uniforms for a sample: identity transform, first frame.
 _VALUES = {
     "u_alphaThreshold": "-1.0",
     "u_numActiveLightSources": "1",
@@ -53,11 +61,9 @@ _VALUES = {
 
 
 def lift_private_uniforms(code: str) -> str:
-    """Takes what differs from sample to sample out of the constant buffer.
+    """Moves values that differ between samples out of the constant buffer.
 
-    The generator declares the view position and the lights as uniforms, one value a draw call, and
-    has no option to leave their declaration to the application. The view position becomes a static
-    that each thread sets; the rest become constants.
+    The view position becomes a static variable that each thread sets, the others become constants.
     """
     block = _PRIVATE_BLOCK.search(code)
     if block is None:
@@ -67,7 +73,7 @@ def lift_private_uniforms(code: str) -> str:
         )
     declared = [_static(kind, name) for kind, name in _UNIFORM.findall(block.group(1))]
     if "u_viewPosition;" not in block.group(1):
-        # an unlit surface does not look at the viewer
+        # the generator declares none for an unlit surface
         declared.append(_static("float3", "u_viewPosition"))
     if _LIGHTS.search(code):
         declared.append(
@@ -80,11 +86,7 @@ def lift_private_uniforms(code: str) -> str:
 
 
 def declare_for_unlit_surfaces(code: str) -> str:
-    """Declares what the code of flakes and of hair's colours names, also where nothing is lit.
-
-    The generator writes pi and a function of the environment with the code of a light, and without
-    them an unlit surface of that colour does not compile.
-    """
+    """Declares pi and the environment function where code of flakes or hair uses them."""
     missing = [
         declared
         for name, (start, declared) in _FOR_LIT_SURFACES.items()
@@ -94,47 +96,27 @@ def declare_for_unlit_surfaces(code: str) -> str:
 
 
 def rename_mix_variables(code: str) -> str:
-    """Gives variables called `mix` their name back.
-
-    The generator turns GLSL's functions into Slang's by name, and `mix` into `lerp` also where it
-    is an input (overlay and LamaMix have one): there it hides the function, or is not found.
-    """
+    """Renames variables `lerp` back to `mix`; overlay and LamaMix have such an input."""
     return _MIX_VARIABLE.sub("mix", code)
 
 
-def drop_unlit_passes(code: str) -> str:
-    """Takes out copies of the closures' code: a sample has no surroundings.
-
-    The generator writes the whole tree of closures for the light, again for an environment and, of
-    closures that transmit, again for what lies behind them, also where its options leave both out:
-    then they add nothing, and take most of the time that compilers need.
-    """
+def drop_unused_passes(code: str) -> str:
+    """Removes the passes for the environment and for transmission."""
     return _TRANSMISSION.sub("\n", _ENVIRONMENT.sub("\n", code))
 
 
 def limit_opacity(code: str) -> str:
-    """Keeps the opacity of surfaces from 0 to 1.
-
-    The generator multiplies what a surface reflects and gives off by its opacity as it is: one of
-    2, out of a texture or a noise, returns twice the light.
-    """
+    """Limits opacity to 0 to 1."""
     return _OPACITY.sub(r"\1saturate(\2);", code)
 
 
-def make_holes_of_no_opacity(code: str) -> str:
-    """Gives what has no opacity no coverage.
-
-    The generator's mean of a surface's transparency is .9999 of it, which leaves a hole .0001.
-    """
+def make_zero_opacity_a_hole(code: str) -> str:
+    """Makes the mean of three channels exact."""
     return code.replace(_ALMOST_A_THIRD, "float3(1.0 / 3.0)")
 
 
-def keep_defaults_of_images(code: str) -> str:
-    """What an image gives where it has no texels is in a colour space of its own, and linear by
-    then.
-
-    The generator decodes what an image node gives by the file's colour space, whatever it is.
-    """
+def keep_image_defaults(code: str) -> str:
+    """Returns the default of an image node without decoding it."""
 
     def with_default(found: re.Match[str]) -> str:
         call, transform, result = found["call"], found["transform"], found["result"]
@@ -149,27 +131,19 @@ def keep_defaults_of_images(code: str) -> str:
     return _DECODED_IMAGE.sub(with_default, code)
 
 
-def divide_inverses_by_determinants(code: str) -> str:
-    """Makes the inverse of a 4 x 4 matrix one.
-
-    MaterialX divides the adjugate by its own first row times its own first column, where the
-    determinant is that row times the first column of what is inverted.
-    """
+def correct_matrix_inverse(code: str) -> str:
+    """Computes the determinant of a 4 x 4 inverse from the original matrix."""
     return code.replace(_FIRST_COLUMN.format("inverse"), _FIRST_COLUMN.format("m"))
 
 
 def normalise_hair(code: str) -> str:
-    """Makes white hair return what it receives, as Chiang's model does.
-
-    MaterialX divides by pi a sum of densities that need no further factor, and gives the light of
-    more than two reflections inside pi / 2 for the share of each angle, where it is 1 / (2 pi).
-    """
+    """Removes a factor of Chiang's hair model, and corrects another."""
     code = code.replace(_HAIR_PATHS, "(1.0 / (2.0 * M_PI))")
     return code.replace(f"{_HAIR_RESPONSE} * M_PI_INV;", f"{_HAIR_RESPONSE};")
 
 
 def _split_arguments(text: str) -> list[str]:
-    """Those of a call, whose commas stand outside of brackets."""
+    """The arguments of a call, split at commas outside of brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -191,3 +165,80 @@ def _static(kind: str, name: str) -> str:
         f"the generated shader reads {name!r}, which a material sample does not have: "
         "remove the node that asks for it"
     )
+
+
+class Repair(NamedTuple):
+    """One change of generated code."""
+
+    why: str
+    upstream: str | None
+    """The issue or pull request of MaterialX that makes the repair unnecessary."""
+
+    apply: Callable[[str], str]
+
+
+_MATERIALX = "https://github.com/AcademySoftwareFoundation/MaterialX"
+REPAIRS = (
+    Repair(
+        "View position and lights are uniforms, one value per draw call; a sample has its own.",
+        None,
+        lift_private_uniforms,
+    ),
+    Repair(
+        "GLSL's `mix` becomes `lerp` also where it is the name of an input: it hides the function.",
+        f"{_MATERIALX}/pull/2966",
+        rename_mix_variables,
+    ),
+    Repair(
+        "All closures are written again for environment and transmission, also with both off. That "
+        "adds nothing to the result, and takes most of the compile time.",
+        None,
+        drop_unused_passes,
+    ),
+    Repair(
+        "Reflection is multiplied by the opacity: an opacity of 2 returns twice the light.",
+        None,
+        limit_opacity,
+    ),
+    Repair(
+        "The mean transparency is multiplied by .9999, so that a hole has an opacity of .0001.",
+        None,
+        make_zero_opacity_a_hole,
+    ),
+    Repair(
+        "The inverse of a 4 x 4 matrix takes the determinant from the adjugate alone.",
+        None,
+        correct_matrix_inverse,
+    ),
+    Repair(
+        "Chiang's hair is divided by pi once too often, and light of more than two reflections "
+        "inside the hair is weighted pi / 2 instead of 1 / (2 pi).",
+        f"{_MATERIALX}/pull/3018",
+        normalise_hair,
+    ),
+    Repair(
+        "The default of an image node is decoded from the colour space of the file.",
+        None,
+        keep_image_defaults,
+    ),
+    # after the unused passes are gone, since they name the function of the environment
+    Repair(
+        "Pi and the environment function are declared for lit surfaces only: unlit flakes and hair "
+        "colours do not compile.",
+        None,
+        declare_for_unlit_surfaces,
+    ),
+    # last, since the repairs before it change what is called
+    Repair(
+        "Whole library files are written, of which a material calls a part.",
+        None,
+        lambda code: drop_unused_functions(code, _ENTRY),
+    ),
+)
+
+
+def repair(code: str) -> str:
+    """The code with all repairs."""
+    for each in REPAIRS:
+        code = each.apply(code)
+    return code

@@ -1,4 +1,4 @@
-"""Turns a material's graph into one Slang module that holds it as an `ITeacher`."""
+"""Generates the teacher: one Slang module with the graph of a material as an `ITeacher`."""
 
 from __future__ import annotations
 
@@ -9,30 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
-<<<<<<< /tmp/tmp_vv8vnoa/c
-from verdigris.core.base.text import locale_told
-from verdigris.core.material.codegen.code_names import rename_definitions_for_code
-=======
 from verdigris.core.base.text import describe_locale
-from verdigris.core.material.codegen.code_names import with_names_that_code_can_have
->>>>>>> /tmp/tmp_vv8vnoa/h
-from verdigris.core.material.codegen.code_repairs import (
-    declare_for_unlit_surfaces,
-    divide_inverses_by_determinants,
-    drop_unlit_passes,
-    keep_defaults_of_images,
-    lift_private_uniforms,
-    limit_opacity,
-    make_holes_of_no_opacity,
-    normalise_hair,
-    rename_mix_variables,
+from verdigris.core.material.codegen.code_names import (
+    rename_definitions_for_code,
+    rename_nodes_for_code,
 )
+from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import (
     counterpart,
     inline_image_files,
 )
-from verdigris.core.material.codegen.node_names import rename_nodes_for_code
-from verdigris.core.material.codegen.unused_functions import drop_uncalled_functions
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import image_inputs
@@ -44,7 +30,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
 
 _LANES_FOR_SLOPES = 4
-_ENTRY = "fragmentMain"
 _VERTEX_FIELDS = {
     "positionWorld": "point.position",
     "positionObject": "point.position",
@@ -130,25 +115,20 @@ def _lanes(takes_slopes: bool) -> int:
 
 
 def _repaired_code(shader: Gen.Shader, document: Document, material: Material) -> str:
-    """What the generator has written and the material calls, with every repair to it."""
     try:
-        code = lift_private_uniforms(shader.getSourceCode("pixel"))
+        return repair(shader.getSourceCode("pixel"))
     except UnicodeDecodeError:
-        # MaterialX asks the system byte by byte what is a letter
+        # MaterialX asks the C library for each byte whether it is a letter
         raise DocumentError(
             f"{document.name}: MaterialX cannot generate material {material.name!r}, which has "
             f"other letters in {describe_locale()}"
         ) from None
-    code = limit_opacity(drop_unlit_passes(rename_mix_variables(code)))
-    code = normalise_hair(divide_inverses_by_determinants(make_holes_of_no_opacity(code)))
-    code = declare_for_unlit_surfaces(keep_defaults_of_images(code))
-    return drop_uncalled_functions(code, _ENTRY)
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
-    """A Slang generator whose colour, units and light are set up for samples.
+    """A Slang generator with colour management, units and one light.
 
-    Constants are folded into the code: what a material does not use costs nothing.
+    Constants are folded into the code, so that unused parts of a material cost nothing.
     """
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
@@ -194,9 +174,11 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
 
 
 def _vertex_adapter(stage: Gen.ShaderStage) -> str:
-    """Fills the vertex data that this document happens to ask for. A field that a sample has not
-    (a property of the geometry without a default) is zero; pairs of numbers are texture coordinates
-    then. What is not painted is white: it is mostly multiplied."""
+    """A function that fills the vertex data of this document.
+
+    Geometry properties without a default are zero, or the texture coordinates if they are pairs of
+    numbers. Painted colours are white, since most graphs multiply by them.
+    """
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()

@@ -1,10 +1,9 @@
-"""Nodes that read images through a graph, such as `tiledimage`: each gets a graph of its own, in
-which the files are named where they are sampled.
+"""Nodes that read images through a graph, such as `tiledimage`.
 
-Where a file is handed to a graph, the generator turns colours into linear ones behind all of that
-graph, crashes if the node names two files in a colour space, and writes the file's name in the
-place of the image if the document defines the node. Files that are named within such graphs it
-takes for one where the nodes that name them have one name.
+Each such node gets its own graph, with the file names at the nodes that sample them. Where a file
+name is an input of a graph, the generator decodes colours behind the whole graph, crashes on two
+files with colour spaces, and writes the file name instead of the image if the document defines the
+node. It also merges files of nodes that have the same name in two graphs.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 def inline_image_files(
     root: mx.Document, nodes: Iterable[mx.Node], library: mx.Document, target: str
 ) -> mx.Document:
-    """The document for these of its nodes: a copy, if one of them reads a file in a graph."""
+    """The document, or a copy with own graphs if one of these nodes reads a file in a graph."""
     naming = [node for node in nodes if _named_files(node)]
     if not any(_has_graph(node, target) or _is_in_definition(node) for node in naming):
         return root
@@ -32,7 +31,7 @@ def inline_image_files(
     while queue:
         node = queue.pop()
         if _has_graph(node, target):
-            graph = _give_graph_of_its_own(node, library, target)
+            graph = _add_own_graph(node, library, target)
             queue += [inner for inner in graph.getNodes() if _named_files(inner)]
         elif _is_in_definition(node):
             definition, name = node.getParent(), node.getName()
@@ -42,7 +41,7 @@ def inline_image_files(
 
 
 def counterpart(element: mx.Element, copied: mx.Document) -> mx.Element:
-    """What an element is in a copy of its document. Names may hold what parts those of a path."""
+    """The same element in a copy of its document. Names may contain path separators."""
     parent = element.getParent()
     return copied if parent is None else counterpart(parent, copied).getChild(element.getName())
 
@@ -54,25 +53,25 @@ def _has_graph(node: mx.Node, target: str) -> bool:
 
 
 def _is_in_definition(node: mx.Node) -> bool:
-    """Whether a node stands in a graph that implements others."""
+    """Whether a node is inside the graph of a definition."""
     return node.getParent().getName() in implementing_graphs(node.getDocument())
 
 
 def _named_files(node: mx.Node) -> dict[str, mx.Input]:
-    """By the inputs of a node that take files, where those are named."""
+    """By file input of a node, the input that has the file name."""
     ports = [port for port in node.getInputs() if port.getType() == "filename"]
     named = {port.getName(): _value_of(port) for port in ports}
     return {name: port for name, port in named.items() if port is not None}
 
 
 def _value_of(port: mx.Input) -> mx.Input | None:
-    """The input that has the value; none if others give it: a node, or the users of a graph."""
+    """The input that has the value; None if a node or the user of a definition provides it."""
     if port.getInterfaceName():
         port = None if _is_in_definition(port.getParent()) else port.getInterfaceInput()
     return port if port is not None and port.hasValueString() else None
 
 
-def _give_graph_of_its_own(node: mx.Node, library: mx.Document, target: str) -> mx.NodeGraph:
+def _add_own_graph(node: mx.Node, library: mx.Document, target: str) -> mx.NodeGraph:
     root, files = node.getDocument(), _named_files(node)
     definition, implementation = node.getNodeDef(target), node.getImplementation(target)
     graph = root.addNodeGraph(free_name(implementation.getName(), root, library))
@@ -81,7 +80,7 @@ def _give_graph_of_its_own(node: mx.Node, library: mx.Document, target: str) -> 
         for reader in inner.getInputs():
             name = reader.getInterfaceName()
             if name in files:
-                _name_file(reader, files[name], node.getInput(name).getColorSpace())
+                _write_file_name(reader, files[name], node.getInput(name).getColorSpace())
     own = root.addNodeDef(free_name(definition.getName(), root, library), "", graph.getName())
     for port in (*definition.getActiveInputs(), *definition.getActiveOutputs()):
         if port.getName() not in files:
@@ -94,7 +93,7 @@ def _give_graph_of_its_own(node: mx.Node, library: mx.Document, target: str) -> 
     return graph
 
 
-def _name_file(reader: mx.Input, given: mx.Input, colour_space: str) -> None:
+def _write_file_name(reader: mx.Input, given: mx.Input, colour_space: str) -> None:
     reader.removeAttribute("interfacename")
     reader.setValueString(given.getResolvedValueString())
     reader.setFilePrefix("")

@@ -1,7 +1,6 @@
-"""Leaves out of generated code what nothing in it calls.
+"""Removes functions of generated code that nothing calls.
 
-The generator writes whole files of MaterialX's library, of which a material calls a part, and a
-compiler reads all of it again for each kernel.
+The generator writes whole files of MaterialX's library, and each kernel would compile all of them.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ class _Function(NamedTuple):
     name: str
 
 
-def drop_uncalled_functions(code: str, entry: str) -> str:
-    """The code without the functions that are named neither outside of functions nor, however many
-    calls away, by `entry`. Code whose functions cannot be told apart stays as it is."""
+def drop_unused_functions(code: str, entry: str) -> str:
+    """The code without functions that are neither named outside of functions nor called, directly
+    or not, by `entry`. Code that cannot be split into functions is returned unchanged."""
     bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), code)
     functions = _find_functions(bare)
     bodies: dict[str, set[str]] = {}
@@ -41,7 +40,7 @@ def drop_uncalled_functions(code: str, entry: str) -> str:
 
 
 def _find_functions(bare: str) -> list[_Function]:
-    """Those at the top level; none where braces do not pair up, or one would hold another."""
+    """The functions at top level; none where braces do not match or functions are nested."""
     heads = {head.end() - 1: head for head in _HEAD.finditer(bare)}
     found: list[_Function] = []
     depth, current = 0, None

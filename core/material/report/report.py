@@ -18,8 +18,10 @@ from verdigris.core.material.analyse.image_facts import (
     orientations,
     tiles_left_out,
 )
-from verdigris.core.material.analyse.misread_images import numbers_decoded_as_colours
-from verdigris.core.material.analyse.normal_maps import undecoded_normals
+from verdigris.core.material.analyse.misread_images import (
+    numbers_decoded_as_colours,
+    undecoded_normals,
+)
 from verdigris.core.material.analyse.parts import default_places, parts_of
 from verdigris.core.material.graph.traversal import nodes_behind
 

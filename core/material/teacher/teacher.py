@@ -12,7 +12,7 @@ import numpy as np
 
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.analyse.unlit import is_plain
+from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.teacher.textures import TexturePool
@@ -37,7 +37,7 @@ class Teacher(DeviceMaterial):
         self.device = device or open_device()
         self.generated: GeneratedMaterial = generate(document, self.material)
         self.lanes_per_sample = self.generated.lanes_per_sample
-        self.is_plain = is_plain(document.nodes_of(self.material))
+        self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
@@ -61,7 +61,7 @@ class Teacher(DeviceMaterial):
         return self._pool.digest()
 
     def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
-        if self.is_plain:
+        if self.is_dark_and_opaque:
             return np.tile(_DARK_AND_SOLID, (len(uv), 1))
         return super().unlit(uv, wo, frames)
 

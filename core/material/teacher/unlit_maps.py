@@ -51,7 +51,7 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
     height = width if height is None else height
     if min(width, height) < 1:
         raise SettingsError(f"a map of {min(width, height)} texels a side: use at least 1")
-    if teacher.is_plain:
+    if teacher.is_dark_and_opaque:
         return UnlitMaps(None, None)
     means = _average(teacher, width, height)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.load.mtlx_document import select_materials
+from verdigris.core.material.load.mtlx_document import parse_document, select_materials
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import GRAPH, document, material, standard_surface, with_surface

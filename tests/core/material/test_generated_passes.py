@@ -71,7 +71,7 @@ def test_the_passes_that_are_left_out_added_nothing(name, monkeypatch):
     pairs[..., 2] = np.abs(pairs[..., 2]) + 0.01
     wi, wo = (pairs / np.linalg.norm(pairs, axis=2, keepdims=True)).astype(np.float32)
     teacher = Teacher(DOCUMENTS[name])
-    monkeypatch.setattr(generate, "drop_unlit_passes", lambda code: code)
+    monkeypatch.setattr(generate, "drop_unused_passes", lambda code: code)
     whole = Teacher(DOCUMENTS[name])
     assert SURROUNDED.search(whole.generated.source)
     assert not SURROUNDED.search(teacher.generated.source)

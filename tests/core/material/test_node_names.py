@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.codegen.node_names import rename_nodes_for_code
+from verdigris.core.material.codegen.code_names import rename_nodes_for_code
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.teacher.teacher import Teacher
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.analyse.unlit import is_plain
+from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
@@ -75,7 +75,7 @@ OTHER = {
 
 
 def known(loaded):
-    return is_plain(loaded.nodes_of(loaded.require_material()))
+    return is_dark_and_opaque(loaded.nodes_of(loaded.require_material()))
 
 
 @pytest.fixture(scope="module")

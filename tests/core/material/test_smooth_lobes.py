@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from verdigris.core.material.analyse.adjusted_lobes import LEAST_ALPHA
 from verdigris.core.material.analyse.features import APPROXIMATED
-from verdigris.core.material.analyse.smooth_lobes import LEAST_ALPHA
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .documents import document, material

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.codegen import generate_teacher as generate
-from verdigris.core.material.codegen.unused_functions import drop_uncalled_functions
+from verdigris.core.material.codegen.unused_functions import drop_unused_functions
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import hemisphere, respond, shader
@@ -60,7 +60,7 @@ def without_blank_lines(code):
 
 
 def test_what_nothing_calls_goes_and_all_else_stays_as_it_was():
-    found = drop_uncalled_functions(CODE, "fragmentMain")
+    found = drop_unused_functions(CODE, "fragmentMain")
     assert without_blank_lines(found) == without_blank_lines(CODE.replace(UNUSED, ""))
 
 
@@ -74,7 +74,7 @@ def test_what_nothing_calls_goes_and_all_else_stays_as_it_was():
 @pytest.mark.parametrize("is_first", [True, False])
 def test_code_whose_braces_do_not_pair_up_stays_as_it_is(odd, is_first):
     code = odd + CODE if is_first else CODE + odd
-    assert drop_uncalled_functions(code, "fragmentMain") == code
+    assert drop_unused_functions(code, "fragmentMain") == code
 
 
 SURFACES = {
@@ -97,7 +97,7 @@ def test_a_material_returns_the_same_without_them(name, monkeypatch):
     random = np.random.default_rng(3)
     seen = random.random((4000, 2)), hemisphere(random, 4000), hemisphere(random, 4000)
     teacher = Teacher(SURFACES[name])
-    monkeypatch.setattr(generate, "drop_uncalled_functions", lambda code, _: code)
+    monkeypatch.setattr(generate, "drop_unused_functions", lambda code, _: code)
     whole = Teacher(SURFACES[name])
     assert len(teacher.generated.source) < 0.8 * len(whole.generated.source)
     np.testing.assert_array_equal(respond(teacher, *seen), respond(whole, *seen))

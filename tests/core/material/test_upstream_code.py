@@ -29,7 +29,7 @@ def test_the_lights_are_a_uniform_block_of_their_own(lambert):
 
 
 def test_closures_are_there_again_for_surroundings_that_are_left_out(lambert):
-    """fixes.drop_unlit_passes"""
+    """fixes.drop_unused_passes"""
     assert lambert.count("mx_oren_nayar_diffuse_bsdf(closureData") == 2
     assert "float3 mx_environment_irradiance(float3 N)\n{\n    return float3(0.0);" in lambert
 
@@ -44,7 +44,7 @@ def test_the_opacity_of_a_surface_is_taken_as_it_is():
 
 
 def test_the_mean_of_a_transparency_is_not_all_of_it(lambert):
-    """fixes.make_holes_of_no_opacity"""
+    """fixes.make_zero_opacity_a_hole"""
     assert re.search(
         r"outAlpha = clamp\(1\.0 - dot\(\w+\.transparency, float3\(0\.3333\)\)", lambert
     )
@@ -103,7 +103,7 @@ def test_a_flakes_matrix_is_multiplied_as_glsl_does():
 
 
 def test_the_inverse_of_a_matrix_is_divided_by_what_is_not_its_determinant():
-    """fixes.divide_inverses_by_determinants"""
+    """fixes.correct_matrix_inverse"""
     code = source("stdlib/genslang/lib/mx_math.slang").split("float4x4 mx_inverse")[1]
     column = "inverse[0][0], inverse[1][0], inverse[2][0], inverse[3][0]"
     assert f"col0 = float4({column});" in code.split("one_over_det")[0]
@@ -295,7 +295,7 @@ def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
 
 
 def test_the_default_of_an_image_is_decoded_as_its_file_is():
-    """fixes.keep_defaults_of_images"""
+    """fixes.keep_image_defaults"""
     made = probe(
         node("image", "colour", "color3", {"default": ("color3", "0.5, 0.25, 0.1")}), "colour"
     )

@@ -28,7 +28,7 @@ from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from .bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -38,7 +38,7 @@ class Graph:
     gives off and covers. Implements response() and unlit()."""
 
     # nothing is known of it beforehand
-    is_plain = False
+    is_dark_and_opaque = False
 
     def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
         self._unlit = np.array([*glow, coverage], np.float32)
