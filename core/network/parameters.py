@@ -1,4 +1,4 @@
-"""The student's numbers: the flat decoder vector and the latent texels, and their file."""
+"""The student's parameters, the flat decoder vector and the latent texels, and their file."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
 
-# He initialisation keeps the variance through rectifiers; the last layer starts small so that the
-# first responses are nearly exp(-output_shift) everywhere and no gradient explodes.
+# He initialisation keeps the variance through rectifiers. The last layer starts small: first
+# responses are nearly exp(-output_shift), and gradients stay small.
 _OUTPUT_SCALE = 0.5
-# Large enough that neighbouring texels differ for the decoder, small against the unit half vectors.
+# Neighbouring texels must differ for the decoder, but less than half vectors.
 _LATENT_SCALE = 0.1
-# Frames start close to the surface's own.
+# Frames start near the surface's frame.
 _FRAME_SCALE = 0.1
 
 
 class CheckpointError(VerdigrisError):
-    """A checkpoint that cannot be read or does not hold what it should."""
+    """A checkpoint that cannot be read or has wrong content."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Parameters:
         return texels.reshape(self.layout.materials, *self.layout.level_size(level), -1)
 
     def of_material(self, material: int) -> Parameters:
-        """The decoder with the texels of one material alone."""
+        """The decoder with the texels of one material."""
         if self.layout.materials == 1:
             return self
         layout = replace(self.layout, materials=1)
@@ -88,9 +88,9 @@ class Parameters:
             self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype)
         )
 
-    def with_doubles(self) -> Parameters:
-        """These with a decoder of doubles, by which latents count as doubles once they are gathered
-        for places in doubles: a texture is large, and few places of it are asked for."""
+    def with_double_decoder(self) -> Parameters:
+        """Converts only the decoder to doubles. Gathered latents become doubles with it, so the
+        large texture need not be copied."""
         return replace(self, decoder=self.decoder.astype(np.float64))
 
     def copy(self) -> Parameters:
@@ -121,18 +121,18 @@ def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters
 
 
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Writes an npz under a temporary name, then renames it, so that no reader sees half a file."""
+    """Writes an npz under a temporary name and renames it, so that readers never see a part."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
-            # The cast: numpy's stub takes the keywords for the option allow_pickle.
+            # numpy's stub mistakes the keywords for allow_pickle
             write: Any = np.savez
             write(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        # where a folder on the way is a file now, that cannot be asked either
+        # this fails if a parent folder has become a file
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise CheckpointError(
@@ -141,7 +141,7 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Every array of an npz; raises CheckpointError naming the file and the array at fault."""
+    """Reads every array of an npz. A CheckpointError names file and array."""
     name = "archive"
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -154,7 +154,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:
-    """What a file holds of the parameters: two texts as bytes and two arrays."""
+    """The parameters as arrays: two texts as bytes, and two arrays."""
     return {
         "spec": _text(parameters.spec.to_json()),
         "layout": _text(json.dumps(asdict(parameters.layout), sort_keys=True)),
@@ -164,7 +164,7 @@ def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
-    """The inverse of to_arrays; raises CheckpointError naming the source and the field at fault."""
+    """The inverse of to_arrays. A CheckpointError names source and field."""
     for name in ("spec", "layout", "decoder", "latents"):
         if name not in arrays:
             raise CheckpointError(f"{source}: {name} is missing")

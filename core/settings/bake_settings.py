@@ -84,14 +84,7 @@ class BakeSettings:
     """How places and directions are sampled."""
 
     def __post_init__(self) -> None:
-<<<<<<< /tmp/tmpw92nfh7y/c
-        take_plain_numbers(self)
-=======
         convert_numbers(self)
-        for name in ("mend_at", "draw_errors_at"):
-            # JSON has lists, and frozen settings hold none
-            object.__setattr__(self, name, require_shares(name, getattr(self, name)))
->>>>>>> /tmp/tmpw92nfh7y/h
         require_limits(self)
 
     @property

@@ -23,17 +23,8 @@ from verdigris.core.baking.measure.measure import (
 )
 from verdigris.core.baking.state.clock import QUALITY
 from verdigris.core.baking.state.options import make_folder
-<<<<<<< /tmp/tmpw4nfwmkk/c
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
-=======
-from verdigris.core.baking.state.resume import kept_in
-from verdigris.core.baking.state.rounding import facts_by_material
-from verdigris.core.base.errors import BundleError, DocumentError, SettingsError
-from verdigris.core.base.json_fields import is_material_name
-from verdigris.core.base.outputs import check_apart
-from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
->>>>>>> /tmp/tmpw4nfwmkk/h
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
@@ -49,7 +40,7 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
@@ -74,80 +65,6 @@ _SMALL_RESOLUTION = 128
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 
 
-<<<<<<< /tmp/tmpw4nfwmkk/c
-=======
-def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
-    """A bundle for each material: NAME.vdg, or of several the material's own name, behind NAME
-    where that is not simply the first material's."""
-    if options.names:
-        return tuple(options.folder / f"{name}{SUFFIX}" for name in options.names)
-    own = [teacher.material.file_name for teacher in teachers]
-    names = [options.name]
-    if len(own) > 1:
-        names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
-    # file systems that know no case would make one folder of Clay and clay
-    distinct = unique_names([name.lower() for name in names])
-    suffixes = [new.removeprefix(name.lower()) for new, name in zip(distinct, names, strict=True)]
-    return tuple(
-        options.folder / f"{name}{suffix}{SUFFIX}"
-        for name, suffix in zip(names, suffixes, strict=True)
-    )
-
-
-def check_paths(paths: Sequence[Path], state: Path) -> None:
-    """Refuses, before any work, to write over what is no bundle and no checkpoint."""
-    for path in paths:
-        check_replaceable(path, FORMAT)
-    if state.is_dir():
-        raise SettingsError(
-            f"{state}: is a folder, where the checkpoint would be: move it away or choose another "
-            "name"
-        )
-
-
-def check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
-    """Refuses, before any work, flattened textures in the place of what a material reads."""
-    from verdigris.core.flatten.viewport import texture_paths
-
-    read = [file for each in teachers for file in files_read(each.document, each.material)]
-    for path in paths:
-        for texture in texture_paths(path).values():
-            check_apart(texture, read)
-
-
-def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
-    """Refuses, before any work, names that are too long for a file system, or that no bundle could
-    tell: what it tells is Unicode, and people see what its material is called."""
-    for teacher in teachers:
-        document, name = teacher.document.name, teacher.material.name
-        if not is_material_name(name):
-            raise DocumentError(
-                f"{document}: the material {name!r} has a name that is blank or cannot be "
-                "printed: rename it"
-            )
-        if why_not_unicode(document):
-            raise DocumentError(why_not_unicode(document))
-    for path in paths:
-        length = len(os.fsencode(path.stem))
-        if length > LONGEST_NAME:
-            raise SettingsError(
-                f"the name {path.stem!r} has {length} bytes: choose one of at most "
-                f"{LONGEST_NAME} with --name, or give the material a shorter one"
-            )
-
-
-def document_facts(teacher: Teacher) -> dict[str, Any]:
-    """The material's document and what was read of files, without this machine's folders."""
-    facts = source_facts(teacher.document, teacher.material)
-    changed = teacher.changed_files()
-    if changed:
-        raise DocumentError(
-            f"{changed[0]}: has changed since it was read, a moment ago: start the bake again"
-        )
-    return facts
-
-
->>>>>>> /tmp/tmpw4nfwmkk/h
 def finish(run: Run) -> Iterator[Event]:
     """Measures and writes every material; the last event is Finished."""
     trained = run.learner.filled_parameters()

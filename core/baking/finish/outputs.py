@@ -11,7 +11,7 @@ from verdigris.core.baking.finish.notices import unique_names
 from verdigris.core.base.errors import DocumentError, SettingsError
 from verdigris.core.base.json_fields import is_material_name
 from verdigris.core.base.outputs import check_apart
-from verdigris.core.base.text import LONGEST_NAME, why_not_told
+from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.material.load.provenance import files_read, source_facts
@@ -68,8 +68,8 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
                 f"{document}: the material {name!r} has a name that is blank or cannot be "
                 "printed: rename it"
             )
-        if why_not_told(document):
-            raise DocumentError(why_not_told(document))
+        if why_not_unicode(document):
+            raise DocumentError(why_not_unicode(document))
     for path in paths:
         length = len(os.fsencode(path.stem))
         if length > LONGEST_NAME:

@@ -14,15 +14,9 @@ import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
-<<<<<<< /tmp/tmpxiipl3gz/c
-from verdigris.core.base.plain_values import take_plain_numbers
-from verdigris.core.base.text import why_no_file_name
-from verdigris.core.importance.maps import as_float32, check_importance
-=======
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.base.text import why_invalid_file_name
-from verdigris.core.importance.maps import check_importance, in_single_floats
->>>>>>> /tmp/tmpxiipl3gz/h
+from verdigris.core.importance.maps import as_float32, check_importance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

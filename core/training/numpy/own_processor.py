@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from verdigris.core.base.processor import pin_thread, find_affinities
+from verdigris.core.base.processor import find_affinities, pin_thread
 
 # Some are late by chance, as where other processes run for a moment: a second's worth tell.
 _JUDGED = 32

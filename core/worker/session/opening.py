@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.material.files.file_state import FileMark, file_mark
+from verdigris.core.material.files.paths import FileMark, file_mark
 from verdigris.core.worker.protocol.messages import ProtocolError
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
-    from verdigris.core.material.report.report import MaterialReport
+    from verdigris.core.material.report import MaterialReport
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.worker.protocol.commands import Open
 
@@ -41,7 +41,7 @@ def open_document(command: Open) -> OpenDocument:
 
     What is wrong with a material is in its report, and no error: the artist sees it in the list.
     """
-    from verdigris.core.material.report.report import describe
+    from verdigris.core.material.report import describe
 
     document = _read(command)
     reports = describe(document, probe=False)

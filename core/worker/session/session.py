@@ -15,12 +15,8 @@ from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.forecast import estimate, measure
-<<<<<<< /tmp/tmpbo5uwe4d/c
 from verdigris.core.worker.session.job import Job, recipe_for
-=======
-from verdigris.core.worker.session.job import Job, settings_for
 from verdigris.core.worker.session.live_pictures import LivePictures
->>>>>>> /tmp/tmpbo5uwe4d/h
 from verdigris.core.worker.session.opening import OpenDocument, open_document
 
 if TYPE_CHECKING:
@@ -177,13 +173,8 @@ class Session:
         self._job = job
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
-<<<<<<< /tmp/tmpbo5uwe4d/c
-    def _forecast(self, command: say.Forecast) -> None:
-        from verdigris.core.baking.measure.classify import classify
-=======
     def _forecast(self, command: commands.Forecast) -> None:
-        from verdigris.core.baking.measure.fitted import with_texels
->>>>>>> /tmp/tmpbo5uwe4d/h
+        from verdigris.core.baking.measure.classify import classify
 
         self._refuse_while_busy("forecast")
         self._reopen_if_changed()

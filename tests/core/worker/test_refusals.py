@@ -142,8 +142,8 @@ def test_a_line_that_is_too_long_is_left_out_however_it_arrives(piece):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ((1.0, float("nan")), "no numbers in 1 of its texels"),
-        ((1.0, -2.0), "negative in 1 of its texels"),
+        ((1.0, float("nan")), "1 texels are not finite"),
+        ((1.0, -2.0), "1 texels are negative"),
         ((0.0, 0.0), "is zero everywhere"),
     ],
 )

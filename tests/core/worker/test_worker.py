@@ -441,7 +441,7 @@ def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(ta
         (commands.Start("out", name="../up"), "'../up' is no name of a file"),
         (commands.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
         (commands.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
-        (commands.SetImportance(1, 1, np.float32([-1]).tobytes()), "negative in 1 of its texels"),
+        (commands.SetImportance(1, 1, np.float32([-1]).tobytes()), "1 texels are negative"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, message, tmp_path):

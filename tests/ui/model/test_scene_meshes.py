@@ -96,7 +96,7 @@ def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(s
     assert model.meshes.names == (str(mesh),)
     assert model.show_mesh(str(mesh))
     given, view = session.clients[0].sent[-2:]
-    assert isinstance(given, commands.GiveMesh) and (view.shape, view.mesh) == ("mesh", given.name)
+    assert isinstance(given, commands.SetMesh) and (view.shape, view.mesh) == ("mesh", given.name)
     found = given.mesh()
     assert found.position[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
     assert found.uv[1].tolist() == [[0, 0], [1, 1], [0, 1]]
@@ -104,7 +104,7 @@ def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(s
     model._drop_client()
     model._open()
     kinds = [type(command) for command in session.clients[1].sent]
-    assert kinds.index(commands.GiveMesh) < kinds.index(commands.View) < kinds.index(commands.Open)
+    assert kinds.index(commands.SetMesh) < kinds.index(commands.View) < kinds.index(commands.Open)
 
 
 def test_a_deleted_mesh_is_reported_and_the_view_stays(session, mesh):
