@@ -1,1 +1,1 @@
-"""How much each place of a material matters."""
+"""Importance maps: weights of the places of a surface, from painted meshes, cameras and files."""

@@ -1,4 +1,4 @@
-"""A camera as applications describe it, and what of triangles it sees."""
+"""A pinhole camera, and its projection of points to pixels."""
 
 from __future__ import annotations
 
@@ -22,33 +22,36 @@ _NEAR = 1e-3
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole that looks along its own -z, with y up and x to the right."""
+    """A pinhole camera that looks along its -z axis, with x to the right and y up."""
 
     matrix: NDArray[Any]
-    """From the camera to the world, (4, 4), for points as rows: the place is in the last row, as
-    Maya, Houdini and USD write it."""
+    """Camera to world, (4, 4), for row vectors: the position is in the last row, as in Maya,
+    Houdini and USD."""
 
     fov: float = 40.0
-    """Degrees from the left to the right edge of the picture."""
+    """Horizontal field of view in degrees."""
 
     resolution: tuple[int, int] = (1920, 1080)
-    """Pixels across and down."""
+    """Width and height in pixels."""
 
     near: float = _NEAR
-    """Nothing closer is seen, in the unit of the scene."""
+    """Distance of the near plane, in the unit of the scene."""
 
     _from_world: NDArray[np.float64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         matrix = np.asarray(self.matrix, np.float64)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
-            raise SettingsError("the camera's matrix must be four rows of four numbers")
+            raise SettingsError(
+                "the camera's matrix is not a 4 x 4 matrix of finite numbers: write four rows of "
+                "four numbers"
+            )
         if abs(np.linalg.det(matrix[:3, :3])) < 1e-12 or not np.allclose(
             matrix[:, 3], [0, 0, 0, 1]
         ):
             raise SettingsError(
-                "the camera's matrix has no place in its last row, or is flat: write it for points "
-                "as rows, from the camera to the world"
+                "the camera's matrix is not a transform with the position in the last row: write "
+                "it camera to world, for row vectors"
             )
         if not 0 < self.fov < 180:
             raise SettingsError(
@@ -63,7 +66,7 @@ class Camera:
             )
         if not self.near > 0:
             raise SettingsError(f"the camera's near is {self.near}: use more than 0")
-        # scale is no part of a camera: distances are those of the scene
+        # without the matrix's scale, so that distances are those of the scene
         axes = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=1, keepdims=True)
         rigid = np.eye(4)
         rigid[:3, :3], rigid[3, :3] = axes, matrix[3, :3]
@@ -71,16 +74,16 @@ class Camera:
 
     @property
     def pixels_per_unit(self) -> float:
-        """Pixels that one unit at distance one spans."""
+        """Width in pixels of one unit at distance 1."""
         return float(self.resolution[0] / 2 / np.tan(np.radians(self.fov) / 2))
 
-    def see(self, positions: NDArray[Any]) -> Floats:
-        """Positions (..., 3) as the camera has them: x to the right, y up, z the distance."""
+    def to_camera(self, positions: NDArray[Any]) -> Floats:
+        """Positions (..., 3) in camera space: x to the right, y up, z the distance ahead."""
         local = positions @ self._from_world[:3, :3] + self._from_world[3, :3]
         return np.asarray(local * (1.0, 1.0, -1.0))
 
     def project(self, seen: Floats) -> Floats:
-        """Pixels (..., 2), row 0 at the top, of what `see` returned with a distance above 0."""
+        """Pixels (..., 2), row 0 at the top, of positions that `to_camera` returned with z > 0."""
         middle = np.array(self.resolution) / 2
         return np.asarray(
             middle + self.pixels_per_unit * seen[..., :2] / seen[..., 2:] * (1.0, -1.0)
@@ -95,7 +98,7 @@ def look_at(
     resolution: tuple[int, int] = (1920, 1080),
     near: float = _NEAR,
 ) -> Camera:
-    """A camera at a place that looks at another."""
+    """A camera at `eye` that looks at `target`."""
     back = np.subtract(eye, target)
     length = np.linalg.norm(back)
     if not length > 0:
@@ -103,7 +106,7 @@ def look_at(
     back = back / length
     right = np.cross(up, back)
     if not np.linalg.norm(right) > 1e-6:
-        # it looks along `up`: any other axis will do
+        # the view is parallel to `up`: use any other axis
         right = np.cross((0.0, 0.0, 1.0) if abs(back[2]) < 0.9 else (1.0, 0.0, 0.0), back)
     right = right / np.linalg.norm(right)
     matrix = np.eye(4)
@@ -113,17 +116,21 @@ def look_at(
 
 
 def read_camera(path: Path) -> Camera:
-    """From JSON: `matrix` with four rows, `fov` in degrees, `resolution` [across, down], `near`; or
-    `eye` and `target`, and `up` where it is not y, instead of the matrix."""
+    """Reads a camera from JSON: `matrix` with four rows, or `eye`, `target` and `up` (default y);
+    `fov` in degrees, `resolution` [width, height], and `near`."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as failure:
         raise SettingsError(f"{path}: cannot be read as a camera: {reason(failure)}") from None
     if not isinstance(values, dict):
-        raise SettingsError(f"{path}: must hold an object with 'matrix', 'fov' and 'resolution'")
+        raise SettingsError(
+            f"{path} is not a camera: write an object with 'matrix', 'fov' and 'resolution'"
+        )
     known = {"matrix", "fov", "resolution", "near", "eye", "target", "up"}
     if unknown := sorted(set(values) - known):
-        raise SettingsError(f"{path}: {', '.join(unknown)}: use {', '.join(sorted(known))}")
+        raise SettingsError(
+            f"{path}: {', '.join(unknown)} is not known: use {', '.join(sorted(known))}"
+        )
     try:
         options: dict[str, Any] = {
             name: float(values[name]) for name in ("fov", "near") if name in values
@@ -133,19 +140,19 @@ def read_camera(path: Path) -> Camera:
         if "matrix" in values:
             return Camera(np.array(values["matrix"], np.float64), **options)
         if "eye" not in values or "target" not in values:
-            raise SettingsError("names neither 'matrix' nor 'eye' and 'target'")
+            raise SettingsError("has no position: add 'matrix', or 'eye' and 'target'")
         eye, target = _place(values["eye"]), _place(values["target"])
         return look_at(eye, target, _place(values.get("up", (0.0, 1.0, 0.0))), **options)
     except SettingsError as failure:
         raise SettingsError(f"{path}: {failure}") from None
     except (TypeError, ValueError, OverflowError) as failure:
-        raise SettingsError(f"{path}: is no camera: {failure}") from None
+        raise SettingsError(f"{path} is not a camera: {failure}") from None
 
 
 def _pixels(given: Any) -> tuple[int, int]:
     is_pair = isinstance(given, list) and len(given) == 2
     if not is_pair or not all(type(size) in (int, float) and size % 1 == 0 for size in given):
-        raise ValueError(f"resolution is {given!r}: use two whole numbers, [across, down]")
+        raise ValueError(f"resolution is {given!r}: use two whole numbers, [width, height]")
     return int(given[0]), int(given[1])
 
 

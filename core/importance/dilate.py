@@ -1,4 +1,4 @@
-"""Gives texels next to covered ones the weight of the nearest."""
+"""Extends the covered texels of a map at their edges."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ _FAR = np.int32(1 << 20)
 def dilate(
     weights: Floats, covered: Bools, reach: int, wraps: bool = False
 ) -> tuple[Floats, Bools]:
-    """Weights and coverage, grown by `reach` texels of true distance.
-
-    With `wraps`, what leaves at one side of the map comes in at the other.
-    """
+    """Gives texels within `reach` texels of a covered one the weight of the nearest covered texel.
+    Returns weights and coverage. With `wraps`, the map repeats."""
     if reach < 1 or covered.all() or not covered.any():
         return weights, covered
     if wraps:
@@ -36,14 +34,14 @@ def dilate(
 
 
 def _dilate(weights: Floats, covered: Bools, reach: int) -> tuple[Floats, Bools]:
-    """The nearest covered texel of each row, then the best of the rows above and below."""
+    """Finds the nearest covered texel in each row, then the best of the rows above and below."""
     column = _nearest_in_row(covered)
     away = column - np.arange(covered.shape[1], dtype=np.int32)
     along = np.minimum(np.abs(away), _FAR // 512) ** 2
     best = along.copy()
     row_step = np.zeros(covered.shape, np.int32)
     for size in range(1, reach + 1):
-        # nothing further away can be nearer
+        # rows further away cannot have a nearer texel
         if size * size >= best.max():
             break
         for step in (size, -size):
@@ -63,7 +61,7 @@ def _dilate(weights: Floats, covered: Bools, reach: int) -> tuple[Floats, Bools]
 
 
 def _nearest_in_row(covered: Bools) -> Ints:
-    """The column of the nearest covered texel; far outside where the row has none."""
+    """The column of the nearest covered texel in the row; far outside if there is none."""
     columns = np.arange(covered.shape[1], dtype=np.int32)
     before = np.maximum.accumulate(np.where(covered, columns, -_FAR), 1)
     after = np.minimum.accumulate(np.where(covered, columns, _FAR)[:, ::-1], 1)[:, ::-1]

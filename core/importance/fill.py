@@ -1,7 +1,6 @@
-"""Gives latent texels that no sample has trained the values of their nearest trained neighbours.
+"""Gives untrained latent texels the values of their nearest trained neighbours.
 
-Copies rather than means: a decoder of averaged latents does not give the average of what it
-decodes.
+It copies values and does not average them, because a decoder is not linear in its latents.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 _NONE = -1
 
 
-def masked_of(importance: NDArray[Any] | None) -> Bools | None:
-    """Where a map of weights leaves the surface out, or None if it does so nowhere."""
+def find_masked(importance: NDArray[Any] | None) -> Bools | None:
+    """A mask of the cells with weight 0; None if there are none."""
     if importance is None:
         return None
     masked = np.asarray(importance) == 0
@@ -30,9 +29,9 @@ def masked_of(importance: NDArray[Any] | None) -> Bools | None:
 
 
 def fill_masked(parameters: Parameters, masked: Bools | None, first_level: int = 0) -> None:
-    """Fills, on every level from this one on, the texels that only masked places reach; `masked` is
-    a map of uv of any size, row 0 at v = 0. Nothing masked, or nothing else, leaves all as it
-    is."""
+    """Fills, on each level from `first_level` on, the texels that only masked cells reach. `masked`
+    covers the unit square at any size, row 0 at v = 0. Does nothing if no cell or every cell is
+    masked."""
     if masked is None or not masked.any() or masked.all():
         return
     for level in range(first_level, parameters.layout.levels):
@@ -47,25 +46,25 @@ def fill_masked(parameters: Parameters, masked: Bools | None, first_level: int =
 
 
 def live_texels(live_cells: Bools, height: int, width: int) -> Bools:
-    """The texels of a level that samples from the map's live cells reach by bilinear filtering.
+    """The texels of a level that samples in live cells train, by bilinear filtering.
 
-    A place reaches the texels whose centres are less than a texel away, over the edges too.
+    A sample trains texels whose centres are less than a texel away, with wrap addressing.
     """
     return _spread(_spread(live_cells, height).T, width).T
 
 
 def _spread(cells: Bools, count: int) -> Bools:
-    """Along the first axis: texel t is live if a live cell meets (t - 1/2, t + 3/2) texels."""
+    """Along the first axis: texel t is live if a live cell overlaps texels (t - 1/2, t + 3/2)."""
     size = len(cells)
     texel = np.arange(count)
-    # whole numbers in units of 1 / (2 size count)
+    # integers in units of 1 / (2 size count)
     low = ((2 * texel - 1) * size) // (2 * count)
     high = -((-(2 * texel + 3) * size) // (2 * count))
     high = np.minimum(high, low + size)
     sums = np.concatenate([np.zeros((1, *cells.shape[1:]), np.int32), cells.cumsum(0, np.int32)])
 
     def before(end: Ints) -> NDArray[Any]:
-        """Live cells before this one, of the map that repeats."""
+        """Number of live cells before this one, in the repeated map."""
         turns = (end // size).reshape(-1, *[1] * (cells.ndim - 1))
         return np.asarray(turns * sums[-1] + sums[end % size])
 
@@ -73,10 +72,11 @@ def _spread(cells: Bools, count: int) -> Bools:
 
 
 def nearest_live(live: Bools) -> Ints:
-    """The flat number of a live texel next to each, by distance with wrap addressing.
+    """The flat index of a nearby live texel for each texel, with wrap addressing.
 
-    From coarse to fine: each texel takes the best of what its parent and the parent's neighbours
-    found, then of what its own neighbours did. The nearest for most, and hardly farther for others.
+    Works from coarse to fine: each texel takes the best candidate of its parent and the parent's
+    neighbours, then of its own neighbours. It is the nearest for most texels, and slightly farther
+    for some.
     """
     number = np.arange(live.size).reshape(live.shape)
     levels = [np.where(live, number, _NONE)]
@@ -97,16 +97,16 @@ def nearest_live(live: Bools) -> Ints:
 
 
 class _Nearest:
-    """The nearest of the live texels that some places were offered."""
+    """The nearest candidate found so far for each of some positions."""
 
     def __init__(self, shape: tuple[int, ...], y: Ints, x: Ints) -> None:
-        """The places are in halves of texels of the finest level."""
+        """Positions are in half texels of the finest level."""
         self.shape, self.y, self.x = shape, y, x
         self.source: Ints = np.full(len(y), _NONE)
         self._least = np.full(len(y), np.iinfo(np.int64).max)
 
     def offer(self, found: Ints, row: Ints, column: Ints) -> None:
-        """What was found at these places of a level and around them."""
+        """Tries the candidates at these texels of a level and at their neighbours."""
         height, width = self.shape
         for step_row in (-1, 0, 1):
             for step_column in (-1, 0, 1):
@@ -121,7 +121,7 @@ class _Nearest:
 
 
 def _first_of_blocks(numbers: Ints) -> Ints:
-    """A number out of each block of 2 x 2 that has one; the last row or column may be alone."""
+    """The largest index of each 2 x 2 block; _NONE where the block has none."""
     even = np.pad(
         numbers,
         ((0, numbers.shape[0] % 2), (0, numbers.shape[1] % 2)),

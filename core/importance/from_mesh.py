@@ -1,8 +1,8 @@
-"""Weights painted on a mesh become maps in uv space, one for each UDIM tile.
+"""Makes importance maps in uv space from weights painted on a mesh, one map for each UDIM tile.
 
-Where several triangles touch a texel the largest of their weights counts: paint wins over its lack,
-at the edge of a stroke and where islands lie on each other. What can be mended is mended and
-counted in a warning; what cannot is an error.
+If several triangles touch a texel, the largest weight counts, so that paint wins at the edge of a
+stroke and in overlapping islands. Faulty values that can be repaired are counted in warnings; other
+faults are errors.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ LAYOUTS = ("udim", "repeat")
 
 @dataclass(frozen=True)
 class MapSettings:
-    """How weights on a mesh become maps."""
+    """Options of maps from a mesh."""
 
     size: int = 1024
     """Texels a side of each map."""
 
     dilation: int = 4
-    """Texels that each island grows by, so that filtering at its edge meets its own weights."""
+    """Texels that each island is extended by, so that filtering at its edge reads its weights."""
 
     base: float = 1.0
-    """The weight of texels that no triangle covers; 0 leaves them out of the training."""
+    """The weight of texels outside of all triangles; 0 excludes them from training."""
 
     layout: str = "udim"
-    """`udim`: each unit square of uv is a tile with a map of its own. `repeat`: the texture
-    repeats, and all uvs fall into the one map."""
+    """`udim`: each unit square of uv is a tile with its own map. `repeat`: the texture repeats, and
+    all uvs are in one map."""
 
     wraps: bool = False
-    """Whether islands also grow over a map's edge to the other side, as repeating textures need."""
+    """Whether islands are extended over the map's edge to the other side, for repeating textures.
+    """
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= LARGEST_SIDE:
@@ -67,24 +68,25 @@ class WeightMap:
     weights: Floats
     """(size, size), row 0 at v = 0."""
     covered: int
-    """Texels that triangles touch, the grown edge not counted."""
+    """Number of texels that triangles touch, without the extension."""
     overlapping: int
-    """Texels whose centre lies in more than one triangle: islands on each other, or mirrored."""
+    """Number of texels whose centre is inside more than one triangle: overlapping or mirrored
+    islands."""
 
 
 @dataclass(frozen=True)
 class WeightMaps:
-    """The maps of a mesh by UDIM number, and what was mended on the way."""
+    """The maps of a mesh by UDIM number, and warnings about repaired values."""
 
     tiles: dict[int, WeightMap]
     warnings: tuple[str, ...]
 
 
 def corner_weights(values: NDArray[Any], triangles: NDArray[Any], domain: str) -> Floats:
-    """Weights (T, 3) of corners, from those of points, corners (one each, triangle by triangle) or
-    faces (one for each triangle).
+    """Weights of the corners of triangles (T, 3), from values on a domain: points, corners or
+    faces.
 
-    `triangles` (T, 3) numbers the points. Several channels a value become their mean.
+    `triangles` (T, 3) holds point numbers. Several channels of a value are averaged.
     """
     values = np.asarray(values, np.float32)
     triangles = np.asarray(triangles)
@@ -95,17 +97,23 @@ def corner_weights(values: NDArray[Any], triangles: NDArray[Any], domain: str) -
     if values.ndim == 2:
         values = values.mean(1)
     if values.ndim != 1:
-        raise MeshError(f"weights have shape {values.shape}: use one number, or one colour, each")
+        raise MeshError(
+            f"weights have shape {values.shape}: use one number or one colour for each value"
+        )
     if domain == "point":
         most = int(triangles.max(initial=-1))
         if triangles.size and (triangles.min() < 0 or most >= len(values)):
-            raise MeshError(f"{len(values)} weights for points up to number {most}: give one each")
+            raise MeshError(
+                f"{len(values)} weights for points up to number {most}: use one for each point"
+            )
         return np.asarray(values[triangles], np.float32)
     if domain not in DOMAINS:
         raise SettingsError(f"weights of {domain!r}: use one of {', '.join(DOMAINS)}")
     expected = triangles.size if domain == "corner" else len(triangles)
     if len(values) != expected:
-        raise MeshError(f"{len(values)} weights for {expected} {domain}s: give one each")
+        raise MeshError(
+            f"{len(values)} weights for {expected} {domain}s: use one for each {domain}"
+        )
     if domain == "corner":
         return values.reshape(triangles.shape)
     return np.repeat(values[:, None], 3, axis=1)
@@ -114,35 +122,37 @@ def corner_weights(values: NDArray[Any], triangles: NDArray[Any], domain: str) -
 def weight_maps(
     uv: NDArray[Any] | None, weights: NDArray[Any], settings: MapSettings | None = None
 ) -> WeightMaps:
-    """Maps from uv (T, 3, 2) and weights (T, 3) of the corners of triangles."""
+    """Maps from uvs (T, 3, 2) and weights (T, 3) of the corners of triangles."""
     settings = settings or MapSettings()
     if uv is None or np.size(uv) == 0:
-        raise MeshError("the mesh has no uv set: unwrap it first")
+        raise MeshError("the mesh has no uvs: unwrap it first")
     uv, weights = np.asarray(uv, np.float64), np.asarray(weights, np.float32)
     if uv.ndim != 3 or uv.shape[1:] != (3, 2):
         raise MeshError(f"uvs have shape {uv.shape}: use (triangles, 3, 2)")
     if weights.shape != uv.shape[:2]:
-        raise MeshError(f"weights have shape {weights.shape}: use {uv.shape[:2]}, one for a corner")
+        raise MeshError(
+            f"weights have shape {weights.shape}: use {uv.shape[:2]}, one for each corner"
+        )
     warnings: list[str] = []
-    kept = spanning(uv, warnings)
+    kept = find_spanning(uv, warnings)
     uv, weights = uv[kept], weights[kept]
-    weights = _mended(weights, settings.base, warnings)
+    weights = _repair_weights(weights, settings.base, warnings)
     placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
-    tiles = touched_tiles(
+    tiles = require_touched_tiles(
         {number: _fill_tile(uv, weights, placement, number, settings) for number in placement.tiles}
     )
     warn_of_overlaps(tiles, warnings)
     if not any(tile.weights.any() for tile in tiles.values()):
-        raise MeshError("the weights are zero everywhere: paint something or leave them out")
+        raise MeshError("the weights are zero everywhere: paint some weights, or use no map")
     return WeightMaps(tiles, tuple(warnings))
 
 
-def touched_tiles(tiles: dict[int, WeightMap]) -> dict[int, WeightMap]:
-    """Those that a triangle has an area in: the square around a triangle can reach further."""
+def require_touched_tiles(tiles: dict[int, WeightMap]) -> dict[int, WeightMap]:
+    """The tiles that a triangle really covers; its bounding box can reach into others."""
     touched = {number: tile for number, tile in tiles.items() if tile.covered}
     if not touched:
         raise MeshError(
-            "all triangles pass by the UDIM tiles: move their uvs to 0 <= u < "
+            "all triangles are outside of the UDIM tiles: move their uvs to 0 <= u < "
             f"{TILES_IN_A_ROW} and 0 <= v, or choose the layout 'repeat'"
         )
     return touched
@@ -153,44 +163,44 @@ def warn_of_overlaps(tiles: dict[int, WeightMap], warnings: list[str]) -> None:
         if tile.overlapping:
             warnings.append(
                 f"tile {number}: {tile.overlapping} of {tile.covered} covered texels belong to "
-                "islands that lie on each other or are mirrored: the largest weight counts"
+                "overlapping or mirrored islands; they take the largest weight"
             )
 
 
-def spanning(uv: NDArray[Any], warnings: list[str]) -> Bools | slice:
-    """Which triangles have uvs that are numbers and span an area."""
+def find_spanning(uv: NDArray[Any], warnings: list[str]) -> Bools | slice:
+    """A mask of the triangles with finite uvs and an area above 0 in uv; warns of the others."""
     is_finite = np.isfinite(uv).all((1, 2))
     with np.errstate(invalid="ignore", over="ignore"):
         first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
         area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
     is_flat = is_finite & (area == 0)
     for count, what in (
-        (int((~is_finite).sum()), "have uvs that are not numbers"),
-        (int(is_flat.sum()), "span no area in uv"),
+        (int((~is_finite).sum()), "have uvs that are not finite numbers"),
+        (int(is_flat.sum()), "have no area in uv"),
     ):
         if count:
             warnings.append(f"{count} of {len(uv)} triangles {what} and were left out")
     kept = np.asarray(is_finite & ~is_flat)
     if not kept.any():
-        raise MeshError(f"none of {len(uv)} triangles spans an area in uv: unwrap the mesh first")
+        raise MeshError(f"none of {len(uv)} triangles has an area in uv: unwrap the mesh first")
     return slice(None) if kept.all() else kept
 
 
-def _mended(weights: Floats, base: float, warnings: list[str]) -> Floats:
+def _repair_weights(weights: Floats, base: float, warnings: list[str]) -> Floats:
     odd = ~np.isfinite(weights)
     negative = weights < 0
     negative &= ~odd
     if odd.any():
-        warnings.append(f"{int(odd.sum())} weights are not numbers and were taken as {base:g}")
+        warnings.append(f"{int(odd.sum())} weights are not finite and were replaced by {base:g}")
         weights = np.where(odd, np.float32(base), weights)
     if negative.any():
-        warnings.append(f"{int(negative.sum())} weights are negative and were taken as 0")
+        warnings.append(f"{int(negative.sum())} weights are negative and were replaced by 0")
         weights = np.maximum(weights, np.float32(0))
     return weights
 
 
 def finish_tile(tile: PaintedTile, settings: MapSettings) -> WeightMap:
-    """Grows the edges of islands and gives the rest its base weight."""
+    """Extends islands at their edges, and fills the remaining texels with the base weight."""
     covered = tile.values >= 0
     grown, is_known = dilate(tile.values, covered, settings.dilation, settings.wraps)
     result = np.where(is_known, grown, np.float32(settings.base))
@@ -207,7 +217,7 @@ def _fill_tile(
     def weights_of(found: Touches) -> NDArray[Any]:
         owner = found.triangle
         value = np.einsum("kn,nk->n", found.shares, of_corners[owner])
-        # a centre outside of its triangle would have a weight beyond what was painted
+        # a texel's centre can be outside of the triangle, where extrapolation exceeds the paint
         return np.asarray(np.clip(value, least[owner], most[owner]))
 
     corners = (uv[chosen] - offset[:, None]) * settings.size

@@ -1,4 +1,4 @@
-"""How large each texel appears to a camera, as weights in uv space: a hero shot gets the detail."""
+"""Makes importance maps from the size of each texel in a camera's picture."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from verdigris.core.geometry.uv_cover import PaintedTile, Touches, paint_tile
 from verdigris.core.importance.from_mesh import (
     MapSettings,
     WeightMaps,
+    find_spanning,
     finish_tile,
-    spanning,
-    touched_tiles,
+    require_touched_tiles,
     warn_of_overlaps,
 )
 from verdigris.core.importance.tiles import place_in_tiles
@@ -29,46 +29,46 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# A texel is behind another surface when that is closer by more than this many pixels are wide:
-# surfaces that bend within a pixel do not hide themselves.
+# A texel is hidden if another surface is nearer by more than the width of so many pixels. With less
+# curved surfaces would hide themselves.
 _BIAS_PIXELS = 2.0
 
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """How sizes on the screen become weights. What is seen has 1 on average."""
+    """The range of the weights. Visible texels have a mean of 1 before clipping."""
 
     hidden: float = 0.1
-    """The least weight, that of texels which the camera does not see."""
+    """The smallest weight, and the weight of hidden texels."""
 
     most: float = 8.0
-    """The largest weight: a few texels next to the camera should not take everything."""
+    """The largest weight, so that a few texels near the camera do not take all samples."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.hidden <= self.most < float("inf") or self.most == 0:
             raise SettingsError(
-                f"hidden is {self.hidden} and most is {self.most}: use 0 to {self.most}, and more "
-                "than 0 for the latter"
+                f"hidden is {self.hidden} and most is {self.most}: use 0 <= hidden <= most, and "
+                "most above 0"
             )
 
 
 class DepthBuffer:
-    """The nearest surface at each pixel, as planes, which are exact between pixels, too."""
+    """The nearest triangle at each pixel, as a plane, which is exact between pixel centres."""
 
     def __init__(self, triangles: Floats, camera: Camera) -> None:
-        """`triangles` (T, 3, 3) as the camera has them."""
+        """`triangles` (T, 3, 3) are in camera space."""
         clipped = clip_near(triangles, camera.near)
         self._camera = camera
         width, height = camera.resolution
         corners = camera.project(clipped)
-        # what is linear on the screen is the inverse of the distance
+        # the inverse of the distance is linear on the screen
         inverse = 1.0 / clipped[..., 2]
         cover = rasterize(corners.astype(np.float32), (-inverse).astype(np.float32), width, height)
         self._triangle = cover.triangle
         self._planes = _planes(corners, inverse)
 
-    def sees(self, seen: Floats) -> NDArray[np.bool_]:
-        """Whether places (N, 3), as the camera has them, are in the picture and before all else."""
+    def is_visible(self, seen: Floats) -> NDArray[np.bool_]:
+        """Whether positions (N, 3) in camera space are inside the picture and not hidden."""
         camera = self._camera
         width, height = camera.resolution
         is_ahead = seen[:, 2] > camera.near
@@ -84,8 +84,8 @@ class DepthBuffer:
 
 
 def _planes(corners: Floats, values: Floats) -> Floats:
-    """(T + 1, 3): a, b, c of a x + b y + c, which has these values (T, 3) at these corners; the
-    last row, which -1 finds, is of no triangle."""
+    """Coefficients (T + 1, 3) of a x + b y + c with these values (T, 3) at these corners. The last
+    row is 0, for the triangle number -1."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
     scale = np.divide(1.0, area, out=np.zeros_like(area), where=area != 0)
@@ -97,7 +97,7 @@ def _planes(corners: Floats, values: Floats) -> Floats:
 
 
 def clip_near(triangles: Floats, near: float) -> Floats:
-    """The parts of triangles (T, 3, 3) beyond a distance `near`, as triangles."""
+    """Clips triangles (T, 3, 3) at the distance `near`; returns triangles."""
     ahead = triangles[..., 2] > near
     count = ahead.sum(1)
     parts = [triangles[count == 3]]
@@ -105,7 +105,7 @@ def clip_near(triangles: Floats, near: float) -> Floats:
         chosen = triangles[count == keeps]
         if not len(chosen):
             continue
-        # the corner that is alone on its side comes first
+        # rotated so that the corner alone on its side is first
         lone = np.argmax(ahead[count == keeps] == (keeps == 1), axis=1)
         turned = np.take_along_axis(chosen, ((lone[:, None] + np.arange(3)) % 3)[..., None], 1)
         a, b, c = turned[:, 0], turned[:, 1], turned[:, 2]
@@ -130,14 +130,14 @@ def view_maps(
     view: ViewSettings | None = None,
     settings: MapSettings | None = None,
 ) -> WeightMaps:
-    """Weights by how many pixels a texel spans; 1 is the mean of what is seen.
+    """Maps of the area in pixels of each texel, divided by the mean of visible texels.
 
-    Texels that no triangle covers weigh as little as hidden ones.
+    Texels outside of all triangles have the weight of hidden ones.
     """
     view, settings = view or ViewSettings(), settings or MapSettings()
     warnings: list[str] = []
-    kept = spanning(mesh.uv, warnings)
-    uv, seen = mesh.uv[kept].astype(np.float64), camera.see(mesh.position)
+    kept = find_spanning(mesh.uv, warnings)
+    uv, seen = mesh.uv[kept].astype(np.float64), camera.to_camera(mesh.position)
     depth = DepthBuffer(seen, camera)
     seen = seen[kept]
     placement = place_in_tiles(uv, settings.layout == "repeat", warnings)
@@ -153,7 +153,9 @@ def view_maps(
         count += len(visible)
         painted[number] = tile
     if not count:
-        raise MeshError("the camera sees nothing of the mesh: turn it, or check its fov and matrix")
+        raise MeshError(
+            "the mesh is not visible to the camera: check the camera's position, direction and fov"
+        )
     mean = total / count
     settings = MapSettings(
         settings.size, settings.dilation, view.hidden, settings.layout, settings.wraps
@@ -164,19 +166,19 @@ def view_maps(
         weights = np.clip(tile.values / mean, view.hidden, view.most)
         weights = np.where(tile.values >= 0, weights, -1).astype(np.float32)
         tiles[number] = finish_tile(PaintedTile(weights, tile.overlapping), settings)
-    tiles = touched_tiles(tiles)
+    tiles = require_touched_tiles(tiles)
     warn_of_overlaps(tiles, warnings)
     return WeightMaps(tiles, tuple(warnings))
 
 
 class _PixelsPerTexel:
-    """The area in pixels of the texels that triangles touch; 0 where the camera sees none."""
+    """The area in pixels of the texels that triangles touch; 0 for hidden texels."""
 
     def __init__(self, corners: Floats, seen: Floats, camera: Camera, depth: DepthBuffer) -> None:
         self._seen, self._depth = seen, depth
         a, b, c = seen[:, 0], seen[:, 1], seen[:, 2]
-        # a plane's area shrinks on the screen with the cube of the distance, and with the distance
-        # of the plane itself from the eye: together a volume
+        # the area on the screen is proportional to the plane's distance from the eye over the cube
+        # of the point's distance; area times plane distance is the volume of a parallelepiped
         volume = np.abs((a * np.cross(b - a, c - a)).sum(1))
         first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
         texels = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
@@ -187,6 +189,6 @@ class _PixelsPerTexel:
         shares = np.clip(found.shares, 0, None)
         shares /= shares.sum(0)
         place = np.einsum("kn,nkc->nc", shares, self._seen[owner])
-        visible = self._depth.sees(place)
+        visible = self._depth.is_visible(place)
         distance = np.where(visible, place[:, 2], 1.0)
         return np.asarray(np.where(visible, self._scale[owner] / distance**3, 0.0))

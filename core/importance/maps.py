@@ -24,11 +24,10 @@ ARRAY_SUFFIX = ".npy"
 
 
 def read_importance(path: Path) -> Floats:
-    """One channel of weights, row 0 at v = 0. Of a colour image, the mean of its colours. A numpy
-    array (.npy) holds the rows as they are: what a host can write that has no library for images.
+    """Reads one channel of weights, row 0 at v = 0. Colour images give the mean of their colours. A
+    numpy array (.npy) has row 0 at v = 0, for hosts without an image library.
 
-    Any size will do: weights are shares of the whole, and a map of another size than the latent
-    texture weighs larger or smaller places.
+    A map may have another size than the latent texture, because weights are relative.
     """
     try:
         is_there = path.is_file()
@@ -36,7 +35,7 @@ def read_importance(path: Path) -> Floats:
         raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
     if not is_there:
         require_for(path)
-        what = "is a folder: name a file" if path.is_dir() else "there is no such file"
+        what = "is a folder: name a file" if path.is_dir() else "no such file: check the path"
         raise SettingsError(f"{path}: {what}")
     require_unicode(path, SettingsError)
     weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
@@ -48,34 +47,34 @@ def _read_array(path: Path) -> Floats:
     found = open_array(path)
     if found.ndim != 2 or found.dtype.kind not in REAL_KINDS or max(found.shape) > LARGEST_SIDE:
         raise SettingsError(
-            f"{path}: holds {found.dtype} of shape {found.shape}: use rows and columns of weights, "
-            f"at most {LARGEST_SIDE} a side"
+            f"{path}: is an array of {found.dtype} with shape {found.shape}: use rows and columns "
+            f"of weights, at most {LARGEST_SIDE} x {LARGEST_SIDE}"
         )
-    return in_single_floats(found, str(path))
+    return as_float32(found, str(path))
 
 
-def in_single_floats(found: ArrayLike, name: str) -> Floats:
-    """A copy of weights of any kind."""
+def as_float32(found: ArrayLike, name: str) -> Floats:
+    """Weights of any numeric type as float32, as a copy."""
     with np.errstate(over="ignore", under="ignore"):
         try:
             given = np.asarray(found)
         except (TypeError, ValueError) as failure:
             raise SettingsError(
-                f"{name}: holds no numbers ({failure}): use rows of weights"
+                f"{name}: is not an array of numbers ({failure}): use rows of weights"
             ) from None
         if given.dtype.kind not in REAL_KINDS:
-            raise SettingsError(f"{name}: holds {given.dtype}, no numbers: use rows of weights")
+            raise SettingsError(f"{name}: is an array of {given.dtype}: use numbers")
         weights = np.array(given, np.float32)
     too_large = int(np.count_nonzero(np.isinf(weights) & np.isfinite(given)))
     if too_large:
         raise SettingsError(
-            f"{name}: {too_large} of its weights are beyond {np.finfo(np.float32).max:.1e}: "
-            "weights are relative, so scale them all down"
+            f"{name}: {too_large} weights are above {np.finfo(np.float32).max:.1e}: weights are "
+            "relative, so scale all of them down"
         )
     if not weights.any() and given.any():
         raise SettingsError(
-            f"{name}: its weights are below {np.finfo(np.float32).tiny:.1e}: weights are relative, "
-            "so scale them all up"
+            f"{name}: all weights are below {np.finfo(np.float32).tiny:.1e}: weights are relative, "
+            "so scale all of them up"
         )
     return weights
 
@@ -84,27 +83,25 @@ def _read_image(path: Path) -> Floats:
     import OpenImageIO as oiio
 
     config = oiio.ImageSpec()
-    # otherwise what is transparent would weigh nothing, and be left out
+    # with associated alpha, transparent texels would have weight 0
     config["oiio:UnassociatedAlpha"] = 1
     source = oiio.ImageInput.open(str(path), config)
     if source is None:
-        raise SettingsError(f"{path}: not an image that can be read: {oiio.geterror()}")
+        raise SettingsError(f"{path}: is not a readable image: {oiio.geterror()}")
     spec = source.spec()
-    # of other formats, the first is what is seen: a document's layers and pages follow it
+    # in other formats the first part is the whole picture; layers and pages follow it
     parts = spec.getattribute("oiio:subimages") or 1
     if source.format_name() == "openexr" and parts > 1:
         source.close()
-        raise SettingsError(
-            f"{path}: holds {parts} parts, any of which may be the weights: save them alone"
-        )
+        raise SettingsError(f"{path}: has {parts} parts: save the weights in a file of one part")
     width, height = shown_size(source)
     if max(width, height) > LARGEST_SIDE:
         source.close()
         raise SettingsError(
-            f"{path}: {width} x {height} texels; an importance map has at most "
-            f"{LARGEST_SIDE} a side: scale it down"
+            f"{path}: is {width} x {height}: scale the importance map down to at most "
+            f"{LARGEST_SIDE} x {LARGEST_SIDE}"
         )
-    # of grey with coverage, the grey
+    # grey with alpha: only the grey
     channels = 1 if spec.nchannels < 3 else 3
     texels = source.read_image(0, 0, 0, channels, "float")
     problem = source.geterror()
@@ -116,20 +113,19 @@ def _read_image(path: Path) -> Floats:
 
 
 def check_map_path(path: Path) -> Path:
-    """Where a map is written: the path, or what it leads to as a link. Refuses, before any work, a
-    name that no map can be written to."""
+    """Checks, before any work, that a map can be written. Returns the path, or a link's target."""
     target = behind_link(path, SettingsError)
     if target.suffix.lower() != ".exr":
-        raise SettingsError(f"{target}: importance maps are written as .exr")
+        raise SettingsError(f"{target}: importance maps are written as .exr: change the suffix")
     if not target.parent.is_dir():
-        raise SettingsError(f"{target}: the folder {target.parent} is not there: make it first")
+        raise SettingsError(f"{target}: the folder {target.parent} does not exist: create it")
     require_unicode(target, SettingsError)
     check_output(target)
     return target
 
 
 def write_importance(path: Path, weights: Floats) -> None:
-    """Writes a map, row 0 at v = 0, as one channel of full floats; whole or not at all."""
+    """Writes a map, row 0 at v = 0, as one float channel."""
     import OpenImageIO as oiio
 
     target = check_map_path(path)
@@ -141,19 +137,20 @@ def write_importance(path: Path, weights: Floats) -> None:
 
 
 def check_importance(weights: Floats, name: str) -> None:
-    """Refuses weights that are no distribution, saying how many are at fault."""
+    """Raises an error for weights that cannot be a distribution."""
     if weights.ndim != 2 or not weights.size:
         raise SettingsError(f"{name}: has shape {weights.shape}: use rows and columns of weights")
     height, width = weights.shape
     if max(width, height) > LARGEST_SIDE:
         raise SettingsError(
-            f"{name}: is {width} x {height}: use at most {LARGEST_SIDE} a side, so scale it down"
+            f"{name}: is {width} x {height}: scale it down to at most {LARGEST_SIDE} x "
+            f"{LARGEST_SIDE}"
         )
     odd = int(np.count_nonzero(~np.isfinite(weights)))
     if odd:
-        raise SettingsError(f"{name}: no numbers in {odd} of its texels: paint them again")
+        raise SettingsError(f"{name}: {odd} texels are not finite numbers: paint them again")
     negative = int(np.count_nonzero(weights < 0))
     if negative:
-        raise SettingsError(f"{name}: negative in {negative} of its texels: weights start at 0")
+        raise SettingsError(f"{name}: {negative} texels are negative: use weights from 0 up")
     if not weights.any():
-        raise SettingsError(f"{name}: is zero everywhere: paint something or leave it out")
+        raise SettingsError(f"{name}: is zero everywhere: paint some weights, or use no map")

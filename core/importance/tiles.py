@@ -1,4 +1,4 @@
-"""Which UDIM tiles the triangles of a uv layout lie in."""
+"""Finds the UDIM tiles of the triangles of a uv layout."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 FIRST_TILE = 1001
 TILES_IN_A_ROW = 10
 _LARGEST_ROW = 99
-# A texture that repeats more often than this across one triangle is a mistake of the unwrap.
+# More repeats of a texture across one triangle are an error of the unwrap.
 _MOST_COPIES = 1 << 12
-# uvs this close to a tile's edge lie on it: unwraps are stored in 32 bits.
+# uvs this close to a tile's edge are on it, because uvs are stored in 32 bits.
 _EDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class Placement:
-    """By the number of a tile: triangles that touch it, and for each the tile's corner in uv."""
+    """For each tile number: its triangles, and for each triangle the tile's corner in uv."""
 
     tiles: dict[int, tuple[Ints, Floats]]
 
 
 def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Placement:
-    """Sorts triangles (T, 3, 2) by tile; those across a border are in each tile that they touch.
+    """Sorts triangles (T, 3, 2) by tile. A triangle across a border is in each tile it touches.
 
-    With `repeats` all squares are one tile.
+    With `repeats` all unit squares are the same tile.
     """
     least, most = bounds_of(uv)
     first = np.floor(least + _EDGE)
     span = np.maximum(np.ceil(most - _EDGE) - first, 1)
-    # before they are whole numbers, which such uvs may be too large for
+    # checked as floats, because huge uvs do not fit into integers
     too_many = int((span[:, 0] * span[:, 1] > _MOST_COPIES).sum())
     if too_many:
         raise MeshError(
@@ -56,24 +56,24 @@ def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Plac
         outside = int(((uv < -_EDGE) | (uv > 1 + _EDGE)).any((1, 2)).sum())
         if outside:
             warnings.append(
-                f"{outside} of {len(uv)} triangles leave the unit square of uv: the texture "
-                "repeats there, and so do their weights"
+                f"{outside} of {len(uv)} triangles are partly outside of the unit square of uv: "
+                "their weights repeat with the texture"
             )
         return Placement({FIRST_TILE: (owner, square.astype(np.float64))})
     if crossing:
         warnings.append(
-            f"{crossing} of {len(uv)} triangles lie across the border of a UDIM tile and were split"
+            f"{crossing} of {len(uv)} triangles cross the border of a UDIM tile and were split"
         )
     is_tile = (square >= 0).all(1) & (square[:, 0] < TILES_IN_A_ROW) & (square[:, 1] < _LARGEST_ROW)
     lost = len(np.unique(owner[~is_tile]))
     if lost:
         warnings.append(
-            f"{lost} of {len(uv)} triangles have uvs outside of all UDIM tiles (0 <= u < "
-            f"{TILES_IN_A_ROW}, 0 <= v) and were left out there"
+            f"{lost} of {len(uv)} triangles are outside of the UDIM tiles (0 <= u < "
+            f"{TILES_IN_A_ROW}, 0 <= v), and these parts were left out"
         )
     if not is_tile.any():
         raise MeshError(
-            f"all {len(uv)} triangles have uvs outside of all UDIM tiles: move them to 0 <= u < "
+            f"all {len(uv)} triangles are outside of the UDIM tiles: move their uvs to 0 <= u < "
             f"{TILES_IN_A_ROW} and 0 <= v, or choose the layout 'repeat'"
         )
     owner, square = owner[is_tile], square[is_tile]

@@ -338,9 +338,9 @@ def write_map(path, values):
     ("values", "message"),
     [
         (np.zeros((8, 8)), "is zero everywhere"),
-        (np.where(np.eye(8), np.nan, 1), "no numbers in 8 of its texels"),
-        (np.where(np.eye(8), -1, 1), "negative in 8 of its texels"),
-        (np.ones((1, 9000)), "9000 x 1 texels; an importance map has at most 8192"),
+        (np.where(np.eye(8), np.nan, 1), "8 texels are not finite"),
+        (np.where(np.eye(8), -1, 1), "8 texels are negative"),
+        (np.ones((1, 9000)), "is 9000 x 1: scale the importance map down to at most 8192"),
     ],
 )
 def test_an_importance_map_that_cannot_be_is_refused(values, message, source, tmp_path, command):
@@ -356,7 +356,7 @@ def test_an_importance_map_that_cannot_be_is_refused(values, message, source, tm
 def test_an_importance_map_that_is_no_image_is_refused(source, tmp_path, command):
     path = tmp_path / "map.png"
     path.write_text("not a picture")
-    for file, message in ((path, "not an image that can be read"), ("gone.png", "no such file")):
+    for file, message in ((path, "is not a readable image"), ("gone.png", "no such file")):
         code, _, errors = command("bake", source, *QUICK, "-m", "clay", "--importance", file)
         assert code == 1
         assert f"{file}: " in errors and message in errors

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.importance.fill import fill_masked, live_texels, masked_of, nearest_live
+from verdigris.core.importance.fill import fill_masked, find_masked, live_texels, nearest_live
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
 from verdigris.core.network.texels import corners
@@ -84,6 +84,6 @@ def test_without_a_mask_nothing_changes():
     for masked in (None, np.zeros((4, 4), bool), np.ones((4, 4), bool)):
         fill_masked(parameters, masked)
         np.testing.assert_array_equal(parameters.latents, before)
-    assert masked_of(None) is None
-    assert masked_of(np.ones((2, 2))) is None
-    assert masked_of(np.array([[0.0, 2.0]])).tolist() == [[True, False]]
+    assert find_masked(None) is None
+    assert find_masked(np.ones((2, 2))) is None
+    assert find_masked(np.array([[0.0, 2.0]])).tolist() == [[True, False]]

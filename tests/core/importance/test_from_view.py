@@ -63,7 +63,7 @@ def test_weights_are_the_pixels_that_each_texel_spans(cuts, spread):
     edge = np.linspace(0, 1, 17)
     s, t = np.meshgrid(edge, edge)
     point = np.array([-1, 0, 1]) + s[..., None] * [2, 0.3, 0] + t[..., None] * [0.2, 0.5, -4]
-    pixel = camera.project(camera.see(point))
+    pixel = camera.project(camera.to_camera(point))
     first, second = pixel[1:, 1:] - pixel[:-1, :-1], pixel[1:, :-1] - pixel[:-1, 1:]
     area = np.abs(first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]) / 2
     is_in = ((pixel > 0) & (pixel < (800, 500))).all(-1)
@@ -144,13 +144,13 @@ def test_the_depth_buffer_is_exact_between_pixels():
     """A steep card at few pixels: places just before and just behind it are told apart."""
     camera = look_at((0, 0, 0), (0, 0, -1), fov=90, resolution=(64, 64))
     mesh = card((-5, -5, -3), (10, 0, -4), (0, 10, 0))
-    depth = DepthBuffer(camera.see(mesh.position), camera)
+    depth = DepthBuffer(camera.to_camera(mesh.position), camera)
     random = np.random.default_rng(0)
     on_card = [-5, -5, -3] + random.uniform(0.35, 0.65, (200, 2)) @ [[10, 0, -4], [0, 10, 0]]
-    seen = camera.see(on_card)
-    assert depth.sees(seen).all()
-    assert depth.sees(seen * 0.9).all()
-    assert not depth.sees(seen * 1.07).any()
+    seen = camera.to_camera(on_card)
+    assert depth.is_visible(seen).all()
+    assert depth.is_visible(seen * 0.9).all()
+    assert not depth.is_visible(seen * 1.07).any()
 
 
 def test_a_tile_that_a_triangle_passes_by_has_no_map():
@@ -188,7 +188,7 @@ def test_each_tile_more_takes_hardly_more_memory_than_its_map(monkeypatch):
 
 def test_a_camera_that_sees_nothing_is_refused():
     mesh = card((-1, -1, 0), (2, 0, 0), (0, 2, 0))
-    with pytest.raises(MeshError, match="sees nothing of the mesh"):
+    with pytest.raises(MeshError, match="is not visible to the camera"):
         view_maps(mesh, look_at((0, 0, 5), (0, 0, 10), resolution=SIZE), settings=SMALL)
 
 
@@ -203,33 +203,35 @@ def test_the_matrix_of_an_application_is_the_same_camera_as_eye_and_target(tmp_p
     )
     first, second = (read_camera(tmp_path / name) for name in ("a.json", "b.json"))
     points = np.random.default_rng(0).uniform(-1, 1, (10, 3))
-    assert first.project(first.see(points)) == pytest.approx(second.project(second.see(points)))
+    assert first.project(first.to_camera(points)) == pytest.approx(
+        second.project(second.to_camera(points))
+    )
     # z = -1 lies to the right of one that looks along -x, and up is up
-    pixel = first.project(first.see(np.array([[0, 1, 0], [0, 1, -1], [0, 2, 0.0]])))
+    pixel = first.project(first.to_camera(np.array([[0, 1, 0], [0, 1, -1], [0, 2, 0.0]])))
     across = 50 / np.tan(np.radians(25)) / 5
     assert pixel == pytest.approx(np.array([[50, 40], [50 + across, 40], [50, 40 - across]]))
 
 
 def test_a_camera_straight_above_needs_no_other_up():
     camera = look_at((0, 5, 0), (0, 0, 0))
-    assert np.isfinite(camera.see(np.zeros((1, 3)))).all()
-    assert camera.see(np.zeros((1, 3)))[0] == pytest.approx([0, 0, 5])
+    assert np.isfinite(camera.to_camera(np.zeros((1, 3)))).all()
+    assert camera.to_camera(np.zeros((1, 3)))[0] == pytest.approx([0, 0, 5])
 
 
 @pytest.mark.parametrize(
     ("values", "text"),
     [
         ({"matrix": [[1, 2], [3, 4]]}, "four rows of four"),
-        ({"matrix": np.zeros((4, 4)).tolist()}, "is flat"),
+        ({"matrix": np.zeros((4, 4)).tolist()}, "is not a transform"),
         ({"matrix": np.eye(4)[:, ::-1].tolist()}, "last row"),
-        ({"fov": 40}, "names neither 'matrix' nor"),
+        ({"fov": 40}, "has no position: add 'matrix', or"),
         ({"eye": [0, 0, 0], "target": [0, 0, 0]}, "both"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "fov": 200}, "fov is 200"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [0, 5]}, "resolution is"),
-        ({"eye": "north", "target": [0, 0, 0]}, "is no camera"),
-        ({"eye": [1], "target": [0, 0, 0]}, "is no camera"),
-        ({"eye": [0, 0, 1], "target": [0, 0, 0], "up": [0, 1]}, "is no camera"),
-        ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [1e999, 5]}, "is no camera"),
+        ({"eye": "north", "target": [0, 0, 0]}, "is not a camera"),
+        ({"eye": [1], "target": [0, 0, 0]}, "is not a camera"),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "up": [0, 1]}, "is not a camera"),
+        ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [1e999, 5]}, "is not a camera"),
         (
             {"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": "64"},
             "resolution is '64': use two",
@@ -238,8 +240,8 @@ def test_a_camera_straight_above_needs_no_other_up():
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": [64, 9, 1]}, "two whole numbers"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "resolution": ["64", 9]}, "two whole numbers"),
         ({"eye": [0, 0, 1], "target": [0, 0, 0], "near": 0}, "near is 0.0: use more than 0"),
-        ({"lens": 35}, "lens: use"),
-        ([1], "must hold an object"),
+        ({"lens": 35}, "lens is not known: use"),
+        ([1], "write an object with"),
     ],
 )
 def test_what_is_no_camera_is_refused(tmp_path, values, text):
@@ -269,4 +271,4 @@ def test_a_camera_file_says_what_is_too_near_and_how_many_pixels_there_are(tmp_p
 def test_scale_in_the_matrix_changes_nothing():
     plain, scaled = np.eye(4), np.diag([3.0, 3.0, 3.0, 1.0])
     points = np.array([[0.5, 0.2, -4]])
-    assert Camera(scaled).see(points) == pytest.approx(Camera(plain).see(points))
+    assert Camera(scaled).to_camera(points) == pytest.approx(Camera(plain).to_camera(points))

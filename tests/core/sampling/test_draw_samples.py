@@ -51,7 +51,7 @@ def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(
 
 @pytest.mark.parametrize("pairs", [1, 2, 4, 5])
 def test_given_the_finest_level_when_drawn_then_responses_are_the_materials(teacher, pairs):
-    batch = draw(teacher, coarse_share=0, pairs=pairs)
+    batch = draw(teacher, coarse_share=0, finest_places=1, pairs=pairs)
     expected = respond(*(batch[name].astype("f8") for name in ("uv", "wi", "wo")))
     assert (batch["level"] == 0).all()
     assert (batch["weight"] == 1).all()

@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from verdigris.core.baking.phases.trainers import open_trainer
+from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset

@@ -134,8 +134,8 @@ def test_a_map_that_is_none_is_refused_where_it_is_set():
     control = BakeControl()
     for wrong, text in (
         (np.zeros((2, 2)), "zero everywhere"),
-        (np.array([[1, np.nan]]), "no numbers in 1 of its texels"),
-        (np.array([[1.0, -1]]), "negative in 1 of its texels"),
+        (np.array([[1, np.nan]]), "1 texels are not finite"),
+        (np.array([[1.0, -1]]), "1 texels are negative"),
         (np.ones(3), r"shape \(3,\)"),
     ):
         with pytest.raises(SettingsError, match=text):
