@@ -1,4 +1,4 @@
-"""What a neural material costs an engine, against the graph and the textures that it replaces."""
+"""Cost of a neural material in an engine, compared with the graph and textures that it replaces."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import (
     RuntimeChoice,
-    Stored,
+    StoredMaterial,
     fastest_advised,
-    stored_of,
+    read_stored,
 )
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Faster by less than this is not worth a bake.
+# A smaller speed-up is not worth a bake.
 WORTHWHILE = 1.2
-# Of a level and all that are coarser, in quarters.
+# Texels of all mip levels, relative to the finest.
 _MIPS = 4 / 3
-# More places than any bake averages are not measured.
+# No bake averages more places.
 _MOST_PLACES = 256
 _KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
 
 
 @dataclass(frozen=True)
 class Nanoseconds:
-    """Of an evaluation on one device, a lane at a time; None where it was not measured."""
+    """Nanoseconds of an evaluation in one lane; None if not measured."""
 
     portable: float
     """The plain decoder with exact trilinear latents."""
     sampler: float
     """The same, with latents from the texture unit."""
     constants: float | None = None
-    """The same, with the decoder in a constant buffer, where it fits."""
+    """The same, with the decoder in a constant buffer, if it fits."""
     cooperative: float | None = None
     """Cooperative vectors, with exact trilinear latents."""
     cooperative_sampler: float | None = None
@@ -61,16 +61,16 @@ class Nanoseconds:
     """Cooperative vectors, with latents from the texture unit and the decoder in a constant
     buffer."""
     cooperative_registers: float | None = None
-    """The fastest of these, with latents that are computed instead of fetched."""
+    """The fastest of these, with computed instead of fetched latents."""
     teacher: float | None = None
-    """The source's own graph, at a point."""
+    """The source's graph, at a point."""
     teacher_filtered: float | None = None
-    """The same, averaged over as many places of a texel as the bake was taught with: what the
-    neural material answers. None where that is one place, or unknown."""
+    """The same, averaged over the places of a texel that the bake used: what the neural material
+    represents. None if that is one place, or unknown."""
 
     @property
     def way(self) -> str:
-        """The fastest one that filters latents without noise."""
+        """Name of the fastest neural variant without noise."""
         others = ("cooperative_stochastic", "cooperative_registers", "teacher", "teacher_filtered")
         names = [each.name for each in fields(self) if each.name not in others]
         found = {name: getattr(self, name) for name in names}
@@ -80,56 +80,56 @@ class Nanoseconds:
 
     @property
     def neural(self) -> float:
-        """What that one takes."""
+        """Nanoseconds of that variant."""
         return float(getattr(self, self.way))
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than the graph at a point."""
+        """Speed-up over the graph at a point."""
         return None if self.teacher is None else self.teacher / self.neural
 
     @property
     def filtered_ratio(self) -> float | None:
-        """How many times faster than the graph averaged over a texel."""
+        """Speed-up over the graph averaged over a texel."""
         return None if self.teacher_filtered is None else self.teacher_filtered / self.neural
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Everything that `verdigris cost` says."""
+    """The output of `verdigris cost`."""
 
     name: str
-    """Of the material."""
+    """Name of the material."""
     is_forecast: bool
-    """Untrained numbers of the size that a bake would have."""
+    """Measured with untrained numbers, before a bake."""
     network: str
-    """The decoder."""
+    """The decoder's shape and activation."""
     device: str
-    """What was measured on."""
+    """Name of the device."""
     is_software: bool
-    """A processor: no forecast of a graphics card."""
+    """The device is a processor, which does not predict a graphics card."""
     weights_bytes: int
-    """Of the decoder."""
+    """Bytes of the decoder."""
     latents_bytes: int
-    """Of the latents, all mips."""
+    """Bytes of the latents with mips."""
     maps_bytes: int
-    """Of emission and opacity."""
+    """Bytes of emission and opacity maps."""
     multiply_adds: int
-    """Of the matrices, in an evaluation."""
+    """Multiply-adds of the matrices in an evaluation."""
     activations: int
-    """In an evaluation."""
+    """Activations in an evaluation."""
     nanoseconds: Nanoseconds
-    """Of an evaluation."""
+    """Time of an evaluation."""
     textures: int | None = None
-    """How many images the graph reads."""
+    """Number of images that the graph reads."""
     textures_bytes: int | None = None
-    """Of them with mips, in the channels and bits that their files have."""
+    """Bytes of these with mips, in the channels and bits of their files."""
     textures_compressed_bytes: int | None = None
-    """Of them with mips, at a byte a texel, as block compression stores most."""
+    """Bytes of these with mips, at one byte a texel, as in common block compression."""
     places: int | None = None
-    """Of a texel, which the graph was averaged over for `teacher_filtered`."""
+    """Places of a texel in `teacher_filtered`."""
     advised: str | None = None
-    """The arithmetic that the bundle asks for; cooperative vectors were measured accordingly."""
+    """The advised arithmetic, with which cooperative vectors were measured."""
 
     @property
     def loaded_bytes(self) -> int:
@@ -137,26 +137,28 @@ class Cost:
 
     @property
     def verdict(self) -> str:
-        """One plain sentence."""
+        """One sentence on whether a bake is faster."""
         ratio = self.nanoseconds.ratio
         if ratio is None:
-            return "name the document with --source to compare with its graph"
+            return "use --source FILE to compare with the graph"
         filtered = self.nanoseconds.filtered_ratio
         here = " on this processor; measure on the graphics card" if self.is_software else ""
         here = f",{here}" if here and filtered is not None else here
-        texel = f"averaged over {self.places} places of a texel, which is what"
+        texel = f"averaged over {self.places} places of a texel, as"
         if ratio < WORTHWHILE:
             result = f"{1 / ratio:.1f} times slower" if ratio < 1 else "no faster"
             text = f"the source graph is cheap: baking it would make it {result}"
             if filtered is not None:
                 text += (
-                    f"; {texel} the neural material answers, the graph takes {filtered:.1f} times "
-                    "as long as the decoder"
+                    f"; {texel} in the bake, the graph takes {filtered:.1f} times as long as the "
+                    "decoder"
                 )
             return text + here
         text = f"the neural material is {ratio:.1f} times faster than its graph"
         if filtered is not None:
-            text += f" at a point, and {filtered:.1f} times faster than it {texel} it answers"
+            text += (
+                f" at a point, and {filtered:.1f} times faster than the graph {texel} in the bake"
+            )
         return text + here
 
     def as_json(self) -> dict[str, Any]:
@@ -173,22 +175,22 @@ class Cost:
 
 def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
     maps = (bundle.manifest.emission, bundle.manifest.opacity)
-    footprint = _taught_with(bundle.manifest.source, bundle.layout.width)
+    footprint = _bake_footprint(bundle.manifest.source, bundle.layout.width)
     name = bundle.manifest.name
-    cost = _cost(name, stored_of(bundle), device, teacher, footprint, bundle.advised)
+    cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised)
     return replace(cost, maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts))
 
 
 def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
-    """Before a bake: what it would cost, whatever the numbers turn out to be."""
+    """The cost before a bake. It does not depend on the trained numbers."""
     stored = untrained(settings)
     footprint = _footprint(settings.draw.finest_places, settings.resolution)
     cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
     return replace(cost, is_forecast=True)
 
 
-def _taught_with(source: Mapping[str, Any], width: int) -> Footprint:
-    """The texel that a bundle says it was taught with; its source may say anything, or nothing."""
+def _bake_footprint(source: Mapping[str, Any], width: int) -> Footprint:
+    """The footprint of the bake, from an untrusted manifest; a point if unknown."""
     places: Any = source
     for name in ("settings", "draw", "finest_places"):
         places = places.get(name) if isinstance(places, Mapping) else None
@@ -200,8 +202,8 @@ def _footprint(places: Any, width: int) -> Footprint:
     return Footprint(1 / width, places) if is_known else POINT
 
 
-def untrained(settings: BakeSettings) -> Stored:
-    """A material of the size that these settings make."""
+def untrained(settings: BakeSettings) -> StoredMaterial:
+    """A material with random numbers, of the size of these settings."""
     layout = settings.layout()
     parameters = initialise(settings.spec, LatentLayout(1, 1), settings.seed)
     parameters.decoder[:] = round_decoder(parameters.decoder)
@@ -211,12 +213,12 @@ def untrained(settings: BakeSettings) -> Stored:
     levels = [random.integers(0, 256, (channels // 4, *size, 4), np.uint8) for size in sizes]
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
-    return Stored(settings.spec, weights, LatentTexture(levels, scale, offset))
+    return StoredMaterial(settings.spec, weights, LatentTexture(levels, scale, offset))
 
 
 def _cost(
     name: str,
-    stored: Stored,
+    stored: StoredMaterial,
     device: Device,
     teacher: Teacher | None,
     footprint: Footprint,
@@ -250,35 +252,35 @@ def _cost(
 
 
 def measure(
-    stored: Stored,
+    stored: StoredMaterial,
     device: Device,
     teacher: Teacher | None,
     footprint: Footprint = POINT,
     advised: str | None = None,
 ) -> Nanoseconds:
-    """Every way that `advised` allows, and the graph at a point and over the footprint."""
+    """Times every variant that `advised` allows, and the graph."""
 
-    def took(choice: RuntimeChoice, from_registers: bool = False) -> float:
+    def measure_choice(choice: RuntimeChoice, from_registers: bool = False) -> float:
         material = BundleMaterial(stored, device, choice, from_registers=from_registers)
         return time_material(material).nanoseconds
 
     found: dict[str, float] = {
-        "portable": took(RuntimeChoice()),
-        "sampler": took(RuntimeChoice(filter="sampler")),
+        "portable": measure_choice(RuntimeChoice()),
+        "sampler": measure_choice(RuntimeChoice(filter="sampler")),
     }
     has_constants = fits_in_constants(stored.spec)
     if has_constants:
-        found["constants"] = took(RuntimeChoice(filter="sampler", is_constant=True))
+        found["constants"] = measure_choice(RuntimeChoice(filter="sampler", is_constant=True))
     cooperative = fastest_advised(device, advised)
     if cooperative.is_cooperative:
-        found["cooperative"] = took(cooperative)
+        found["cooperative"] = measure_choice(cooperative)
         for filter in ("sampler", "stochastic"):
-            found[f"cooperative_{filter}"] = took(replace(cooperative, filter=filter))
+            found[f"cooperative_{filter}"] = measure_choice(replace(cooperative, filter=filter))
         sampled = replace(cooperative, filter="sampler")
         if has_constants:
-            found["cooperative_constants"] = took(replace(sampled, is_constant=True))
+            found["cooperative_constants"] = measure_choice(replace(sampled, is_constant=True))
         fastest = replace(sampled, is_constant=gains_by_constants(stored.spec, advised))
-        found["cooperative_registers"] = took(fastest, from_registers=True)
+        found["cooperative_registers"] = measure_choice(fastest, from_registers=True)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds
         if footprint.places > 1:
@@ -288,8 +290,8 @@ def measure(
 
 
 def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
-    """Texels of the finest level, and bytes of each, of every image that the material reads."""
-    from verdigris.core.material.report.report import describe
+    """Texels of the finest level and bytes of a texel, for every image of the material."""
+    from verdigris.core.material.report import describe
 
     found: dict[str, tuple[int, int]] = {}
     for report in describe(document, material, probe=False):
@@ -300,7 +302,7 @@ def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
 
 
 def print_cost(cost: Cost) -> None:
-    """For terminals."""
+    """Prints the cost for people."""
     what = "forecast" if cost.is_forecast else "measured"
     print(f"{cost.name}: {cost.network}, {what} on {cost.device}")
     print(f"  neural    {_size(cost.loaded_bytes)}: weights {_size(cost.weights_bytes)}, ", end="")

@@ -1,5 +1,5 @@
-"""The part of an image that texture coordinates span: of an OpenEXR file, which may hold less of it
-or more, the display window."""
+"""The part of an image that texture coordinates span. For OpenEXR that is the display window, which
+may be smaller or larger than the stored pixels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shown_size(source: oiio.ImageInput) -> tuple[int, int]:
-    """Width and height of what is shown. Other formats have offsets that mean other things."""
+    """Width and height of the shown part. Offsets of other formats have other meanings."""
     spec = source.spec()
     if source.format_name() != "openexr":
         return spec.width, spec.height
@@ -21,7 +21,7 @@ def shown_size(source: oiio.ImageInput) -> tuple[int, int]:
 
 
 def shown_texels(source: oiio.ImageInput, texels: NDArray[Any]) -> NDArray[Any]:
-    """Rows, columns and channels of what is shown: zero where the file holds nothing."""
+    """The shown texels [row, column, channel]: zero where the file has none."""
     spec = source.spec()
     held = texels.reshape(spec.height, spec.width, -1)
     if source.format_name() != "openexr" or spec.roi == spec.roi_full:
@@ -35,7 +35,7 @@ def shown_texels(source: oiio.ImageInput, texels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _overlap(first: int, held: int, shown: int) -> tuple[slice, slice]:
-    """Of one axis, what is both shown and held: among what is shown, and among what is held."""
+    """The part of an axis that is shown and stored: as a slice of the shown, and of the stored."""
     start = max(first, 0)
     stop = max(min(first + held, shown), start)
     return slice(start, stop), slice(start - first, stop - first)

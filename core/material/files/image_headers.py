@@ -1,4 +1,4 @@
-"""Images of a material: found, and checked by what their headers say."""
+"""Finds the images of a material, and checks their headers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from verdigris.core.material.files.paths import TILE_TOKENS, is_tiled
 if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
-# Of the rectangle around all tiles of an image: one bit each in the shader.
-MOST_PLACES_OF_TILES = 128
+# Cells of the rectangle around all tiles: one bit each in the shader.
+MOST_TILE_CELLS = 128
 _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
-# How MaterialX, Houdini, Maya and Nuke write the frame of a sequence.
+# Frame tokens of MaterialX, Houdini, Maya and Nuke.
 _FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
-# Of the orientations that cameras write.
+# The EXIF orientation that needs no rotation.
 _AS_STORED = 1
-# OpenImageIO's base type -> numpy's, and the slangpy format of four channels of it
+# OpenImageIO's base type -> numpy's, and the slangpy format with four channels
 FORMATS: dict[str, tuple[type[np.generic], str]] = {
     "uint8": (np.uint8, "rgba8_unorm"),
     "uint16": (np.uint16, "rgba16_unorm"),
@@ -47,7 +47,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What an image's headers say. For a UDIM set, of the tile with the most texels."""
+    """The header of an image; for a UDIM set, of the tile with the most texels."""
 
     width: int
     height: int
@@ -56,7 +56,7 @@ class ImageInfo:
     tiles: tuple[Tile, ...]
     is_udim: bool = False
     orientation: int = _AS_STORED
-    """The largest that a header says, of 1 to 8. Texels are read as they are stored."""
+    """The largest EXIF orientation of all tiles. Texels are read as stored."""
 
     @property
     def columns(self) -> int:
@@ -81,13 +81,13 @@ class ImageInfo:
 
 
 def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
-    """The file of a name, or every file that a UDIM name stands for."""
+    """The file of a name, or all files of a UDIM name."""
     token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
         return (Tile(_require_file(file, asker, search)),)
     if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
         raise TextureError(
-            f"{asker}: {file!r}: {token} must stand in the file's name, once, and not in a folder's"
+            f"{asker}: {file!r}: {token} must occur once, in the file name and not in a folder"
         )
     looked: list[Path] = []
     for pattern in search.candidates(file):
@@ -98,7 +98,7 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
             search.check_open(file, None, asker, TextureError)
             raise TextureError(
                 f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
-                "let it be read, or put the tiles elsewhere"
+                "allow reading it, or move the tiles"
             ) from None
         if not tiles:
             continue
@@ -119,15 +119,15 @@ def _require_file(file: str, asker: str, search: SearchPath) -> Path:
     except TextureError as failure:
         # such as Houdini's %(UDIM)d and Arnold's <udim>
         tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
-        meant = next(tokens, None)
-        if meant is not None:
-            raise TextureError(f"{failure}; the token for its tiles is {meant}") from None
+        token = next(tokens, None)
+        if token is not None:
+            raise TextureError(f"{failure}; the token for tiles is {token}") from None
         frames = _FRAMES.search(file)
         if frames is None:
             raise
         raise TextureError(
-            f"{failure}; {frames[0]} stands for the frames of a sequence, of which none is read: "
-            "name the file of one frame"
+            f"{failure}; {frames[0]} is the frame of a sequence, which is not supported: name the "
+            "file of one frame"
         ) from None
 
 
@@ -151,7 +151,7 @@ def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
 
 
 def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
-    """What the headers of an image say, without decoding it."""
+    """The header of an image, without decoding it."""
     tiles = find_tiles(file, asker, search)
     specs = [_read_header(tile.path, asker) for tile in tiles]
     width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
@@ -161,7 +161,7 @@ def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
 
 
 def _kind_for(kinds: set[str]) -> str:
-    """One that holds what tiles of several kinds do."""
+    """A type that holds the texels of all tiles."""
     if len(kinds) == 1:
         return kinds.pop()
     return "uint16" if kinds == {"uint8", "uint16"} else "float"
@@ -176,10 +176,10 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
         raise _closed(path, asker) from None
     except OSError as failure:
         raise TextureError(
-            f"{asker}: {path} cannot be read ({failure.strerror}): write it again or remove it"
+            f"{asker}: {path} cannot be read ({failure.strerror}): save it again or remove it"
         ) from None
     if size == 0:
-        raise TextureError(f"{asker}: {path} is empty (0 bytes): write it again or remove the node")
+        raise TextureError(f"{asker}: {path} is empty (0 bytes): save it again or remove the node")
     require_unicode(path, TextureError)
     source = oiio.ImageInput.open(str(path))
     if source is None:
@@ -193,20 +193,20 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
 
 
 def unreadable(path: Path, asker: str) -> TextureError:
-    """What OpenImageIO has just said of a file that it cannot open."""
+    """The error for a file that OpenImageIO has just failed to open."""
     import OpenImageIO as oiio
 
-    told = one_line(oiio.geterror())
+    reason = one_line(oiio.geterror())
     if not os.access(path, os.R_OK):
         return _closed(path, asker)
     return TextureError(
-        f"{asker}: {path} is not an image that can be read: {told}: save it as PNG, TIFF or EXR"
+        f"{asker}: {path} is not a readable image: {reason}: save it as PNG, TIFF or EXR"
     )
 
 
 def _closed(path: Path, asker: str) -> TextureError:
     return TextureError(
-        f"{asker}: {path} cannot be read, its permissions do not allow it: let it be read"
+        f"{asker}: {path} cannot be read: its permissions do not allow it; change them"
     )
 
 
@@ -215,24 +215,24 @@ def one_line(text: str) -> str:
 
 
 def _kind(name: str) -> str:
-    """Of those that a device has, what holds the numbers that a file says it has."""
+    """The device type that holds the numbers of a file."""
     if name in FORMATS:
         return name
     return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
 
 
 def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
-    """Refuses an image that the device cannot hold, before its texels are read."""
-    places = info.columns * info.rows
-    if places > MOST_PLACES_OF_TILES:
+    """Refuses an image that is too large for the device, before its texels are read."""
+    cells = info.columns * info.rows
+    if cells > MOST_TILE_CELLS:
         raise TextureError(
-            f"{asker}: the tiles of {info.tiles[0].path} lie in {info.columns} x {info.rows} places"
-            f", and at most {MOST_PLACES_OF_TILES} are loaded: name one tile in place of the token"
+            f"{asker}: the tiles of {info.tiles[0].path} span {info.columns} x {info.rows} cells, "
+            f"and at most {MOST_TILE_CELLS} are supported: name one tile instead of the token"
         )
     width, height = info.width * info.columns, info.height * info.rows
     if max(width, height) > largest_side:
         what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
         raise TextureError(
-            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels and the device "
-            f"holds at most {largest_side} a side: scale it down"
+            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels; the device "
+            f"supports {largest_side} a side: scale it down"
         )

@@ -1,4 +1,4 @@
-"""Texels of images: decoded with OpenImageIO, and averaged into coarser levels."""
+"""Decodes images with OpenImageIO, and builds their mip levels."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _OIIO_KINDS: dict[type[np.generic], str] = {
 
 @dataclass(frozen=True)
 class Image:
-    """Texels of a level each, four channels, row 0 at v = 0."""
+    """Mip levels with four channels, row 0 at v = 0."""
 
     info: ImageInfo
     levels: tuple[NDArray[Any], ...]
     non_finite: Mapping[Path, int] = field(default_factory=dict)
-    """How many texels of which tile were not numbers, or infinite; they are 0 in the levels."""
+    """By tile, the number of texels that are NaN or infinite; they are read as 0."""
 
 
 def read_image(info: ImageInfo, asker: str) -> Image:
-    """Decodes an image with its mip levels; UDIM tiles come side by side in one atlas."""
+    """Decodes an image and builds its mip levels; UDIM tiles become one atlas."""
     kind = FORMATS[info.kind][0]
     non_finite: dict[Path, int] = {}
     if not info.is_udim:
@@ -59,7 +59,7 @@ def read_image(info: ImageInfo, asker: str) -> Image:
 def _read_numbers(
     path: Path, kind: type[np.generic], asker: str, non_finite: dict[Path, int]
 ) -> NDArray[Any]:
-    """The texels of a tile. One that is no number would spread with each coarser level."""
+    """The texels of a tile. A NaN would spread to more texels with each coarser level."""
     texels = _read_tile(path, kind, asker)
     if issubclass(kind, np.floating):
         are_numbers = np.isfinite(texels)
@@ -73,7 +73,7 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     import OpenImageIO as oiio
 
     config = oiio.ImageSpec()
-    # MaterialX samples colours as they are stored: alpha is a channel beside them
+    # MaterialX samples colours without multiplying by alpha
     config["oiio:UnassociatedAlpha"] = 1
     source = oiio.ImageInput.open(str(path), config)
     if source is None:
@@ -86,12 +86,12 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
         detail = problem or oiio.geterror() or "the file ends early"
         raise TextureError(f"{asker}: {path} is damaged: {one_line(detail)}")
     texels = shown_texels(source, np.asarray(texels))
-    # a copy, because of one row numpy takes any stride for contiguous
+    # copied, because numpy counts one row as contiguous with any stride
     return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
 
 
 def _first_channels(spec: oiio.ImageSpec) -> int:
-    """How many are read. Depth, or another layer of an OpenEXR file, is no alpha of a colour."""
+    """The number of channels to read. Depth, or another layer of an OpenEXR file, is no alpha."""
     count = min(int(spec.nchannels), 4)
     if count < 4 or spec.alpha_channel >= 0:
         return count
@@ -100,8 +100,8 @@ def _first_channels(spec: oiio.ImageSpec) -> int:
 
 
 def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
-    """Grey becomes a colour, and what has no alpha is solid. Two channels without alpha are those
-    of a vector."""
+    """Expands texels to four channels: grey becomes a colour, and alpha defaults to one. Two
+    channels without alpha are a vector."""
     height, width, channels = texels.shape
     kind = texels.dtype
     one = np.iinfo(kind).max if kind.kind == "u" else 1
@@ -124,8 +124,7 @@ def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
 
 
 def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The mip chain by 2 x 2 averages. Each level is averaged before it is rounded: rounded
-    averages of rounded averages drift."""
+    """The mip chain by 2 x 2 averages of unrounded levels: averages of rounded averages drift."""
     levels, exact = [texels], texels
     while max(exact.shape[:2]) > 1:
         for axis in (0, 1):
@@ -136,7 +135,8 @@ def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
 
 
 def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
-    """Half as many texels along an axis; of an odd number each new one covers two and a bit."""
+    """Half as many texels along an axis. With an odd number, each new texel covers a bit more than
+    two."""
     size = texels.shape[axis]
     if size == 1:
         return texels.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Finds the files that a document names, and keeps it from naming any that it should not see."""
+"""Finds the files that a document names, and refuses those outside of the allowed folders."""
 
 from __future__ import annotations
 
@@ -14,24 +14,34 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import describe_locale
 
+FileMark = tuple[int, int, int]
 TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
-# What other programs put a name's parts in the place of.
+# Tokens that other programs replace by a part of a name.
 _UNKNOWN_TOKEN = re.compile(r"<(?!UDIM>|UVTILE>)\w+>|\$?\{\w+\}|\$\w+|\[[A-Za-z]\w*\]")
 
 
 def is_tiled(file: str) -> bool:
-    """Whether a file name stands for a set of tiles."""
+    """Whether a file name has a token for tiles."""
     return any(token in file for token in TILE_TOKENS)
+
+
+def file_mark(path: Path) -> FileMark | None:
+    """Size, time and number of a file, which differ once it has changed; None if it is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Folders that relative names resolve against; files outside are refused unless allowed."""
+    """Folders for relative names; files outside of them are refused unless allowed."""
 
     folders: tuple[Path, ...] = ()
     allow_outside: bool = False
     has_options: bool = True
-    """Whether who reads of a file that was not found can name further folders, as commands do."""
+    """Whether the reader of an error can add folders, as the options of a command do."""
 
     @classmethod
     def of(
@@ -40,19 +50,19 @@ class SearchPath:
         allow_outside: bool = False,
         has_options: bool = True,
     ) -> SearchPath:
-        """One folder or several. A text is a sequence, too: of its letters, `/` among them."""
+        """One folder or several. A string is one folder, though it is a sequence too."""
         folders = [folders] if isinstance(folders, str | Path) else folders
         found = tuple(resolved(Path(folder)) for folder in folders)
         return cls(found, allow_outside, has_options)
 
     def with_folder(self, folder: Path) -> SearchPath:
-        """This search path with a folder put first."""
+        """This search path with another first folder."""
         folder = resolved(folder)
         rest = tuple(other for other in self.folders if other != folder)
         return replace(self, folders=(folder, *rest))
 
     def candidates(self, name: str, start: Path | None = None) -> list[Path]:
-        """Where a file of this name may be, first choice first, without looking."""
+        """Paths that a name may stand for, in order, whether they exist or not."""
         path = _to_path(name)
         if path.is_absolute():
             return [resolved(path)]
@@ -60,15 +70,15 @@ class SearchPath:
         return list(dict.fromkeys(resolved(folder / path) for folder in starts))
 
     def allows(self, path: Path) -> bool:
-        """Whether a resolved path lies in one of the folders, or may lie elsewhere."""
+        """Whether a resolved path is in one of the folders, or may be elsewhere."""
         return self.allow_outside or any(path.is_relative_to(folder) for folder in self.folders)
 
     def require(
         self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
     ) -> Path:
-        """The file of this name; the error says who asked, what for and where it was looked for."""
+        """The file of this name. The error names the asker, the file and the folders searched."""
         if not name or "\0" in name:
-            raise error(f"{asker}: the file name {name!r} is not one")
+            raise error(f"{asker}: {name!r} is no file name")
         found = [path for path in self.candidates(name, start) if _is_file(path)]
         for path in found:
             if self.allows(path):
@@ -77,10 +87,10 @@ class SearchPath:
             remedy = (
                 f"allow its folder with --search {found[0].parent} or any with --allow-outside"
                 if self.has_options
-                else "put it into one of them, and name it there"
+                else "move it into one of them, and name it there"
             )
             raise error(
-                f"{asker}: {name!r} is {found[0]}, outside the folders that may be read "
+                f"{asker}: {name!r} is {found[0]}, outside of the allowed folders "
                 f"({self.described()}): {remedy}"
             )
         folder = next((path for path in self.candidates(name, start) if _is_folder(path)), None)
@@ -95,35 +105,38 @@ class SearchPath:
     def check_open(
         self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
     ) -> None:
-        """Refuses a file that cannot be looked for, since a folder above it may not be entered."""
+        """Raises if a folder of the name cannot be entered, so that the file cannot be found."""
         for path in self.candidates(name, start):
             closed = _find_closed_folder(path)
             if closed:
                 raise error(
-                    f"{asker}: {name!r} cannot be read, the permissions of the folder {closed} do "
-                    "not allow it: let it be entered and read"
+                    f"{asker}: {name!r} cannot be read: the folder {closed} does not permit it; "
+                    "allow reading and entering it"
                 )
 
     def remedy(self, name: str, start: Path | None = None) -> str:
-        """What to do where no file of this name was found."""
+        """What to do if no file of this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
             return f"it has other letters in {describe_locale()}"
         token = _UNKNOWN_TOKEN.search(name)
         if token:
-            return f"write out what {token[0]} stands for"
-        # a whole path is not looked for in other folders
+            return f"replace {token[0]} by its value"
+        # absolute paths are not searched in other folders
         elsewhere = "add its folder with --search" if self.has_options else "put the file there"
         where = "" if _is_absolute(name) else f" or {elsewhere}"
-        meant = self._find_meant(name, start)
-        return f"correct the name{where}" + (f"; is {meant} meant?" if meant else "")
+        similar = self._find_similar(name, start)
+        question = f"; did you mean {similar}?" if similar else ""
+        return f"correct the name{where}{question}"
 
-    def _find_meant(self, name: str, start: Path | None) -> Path | None:
-        """A file that the name may mean: in a folder of another machine, with other capitals, or
-        with its letters written as in an address."""
-        found = (self._find_alike(each, start) for each in dict.fromkeys((name, unquote(name))))
+    def _find_similar(self, name: str, start: Path | None) -> Path | None:
+        """A file with a similar name: in a folder of another machine, in other case, or encoded
+        as in a URL."""
+        found = (
+            self._find_in_folders(each, start) for each in dict.fromkeys((name, unquote(name)))
+        )
         return next(filter(None, found), None)
 
-    def _find_alike(self, name: str, start: Path | None) -> Path | None:
+    def _find_in_folders(self, name: str, start: Path | None) -> Path | None:
         path = PureWindowsPath(name)
         *parts, last = path.relative_to(path.anchor).parts or ("",)
         pattern = re.escape(last)
@@ -133,14 +146,14 @@ class SearchPath:
             for first in range(len(parts) + 1):
                 folder = resolved(outer.joinpath(*parts[first:]))
                 for found in _files_in(folder) if self.allows(folder) else ():
-                    is_alike = re.fullmatch(pattern, found.name, re.IGNORECASE)
-                    if is_alike and self.allows(resolved(found)):
+                    is_similar = re.fullmatch(pattern, found.name, re.IGNORECASE)
+                    if is_similar and self.allows(resolved(found)):
                         return found
         return None
 
     def described(self, start: Path | None = None) -> str:
         folders = dict.fromkeys(([resolved(start)] if start else []) + list(self.folders))
-        return ", ".join(str(folder) for folder in folders) or "no folder at all"
+        return ", ".join(str(folder) for folder in folders) or "no folder"
 
 
 def _to_path(name: str) -> Path:
@@ -149,7 +162,7 @@ def _to_path(name: str) -> Path:
 
 
 def _is_absolute(name: str) -> bool:
-    """Whether a name starts at a root, be it of another system."""
+    """Whether a name is absolute on this or another system."""
     return Path(name).is_absolute() or PureWindowsPath(name).is_absolute()
 
 

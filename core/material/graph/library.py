@@ -1,4 +1,4 @@
-"""MaterialX's standard library, loaded once, with the node implementations that a sample needs."""
+"""MaterialX's standard library, loaded once, with our node implementations and repaired graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TARGET = "genslang"
 OVERRIDE_FOLDER = SHADER_FOLDER / "material" / "codegen" / "overrides"
 _IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
-# implementation in the library -> our file below overrides/nodes
+# implementation of the library -> our file in overrides/nodes
 _OVERRIDES = {
     "IM_directional_light_genslang": "mx_directional_light",
     "IM_uniform_edf_genglsl": "mx_uniform_edf",
@@ -34,7 +34,7 @@ _OVERRIDES = {
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }
 
-# Further names under which MaterialX 1.39.5 knows a colour space; it does not tell them.
+# Further names of colour spaces in MaterialX 1.39.5, which has no function that lists them.
 COLOUR_SPACE_ALIASES = {
     "gamma18": "g18_rec709",
     "gamma22": "g22_rec709",
@@ -55,7 +55,7 @@ COLOUR_SPACE_ALIASES = {
 
 @lru_cache(maxsize=1)
 def standard_library() -> mx.Document:
-    """Every node definition of MaterialX, shared by all documents: treat it as read-only."""
+    """All node definitions of MaterialX, shared by all documents: do not change it."""
     import MaterialX as mx
 
     library = mx.createDocument()
@@ -65,16 +65,16 @@ def standard_library() -> mx.Document:
         if implementation is None:
             raise RuntimeError(f"MaterialX {mx.getVersionString()} has no implementation {name}")
         implementation.setFile((OVERRIDE_FOLDER / "nodes" / f"{stem}.slang").as_posix())
-    # Outside of this group, MaterialX 1.39.5 writes the name of its file where the image goes.
+    # In another group, MaterialX 1.39.5 writes the file name instead of the image.
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     repair_library_graphs(library)
-    _place_where_nothing_is_connected(library)
+    _place_by_default(library)
     return library
 
 
-def _place_where_nothing_is_connected(library: mx.Document) -> None:
-    """`place2d` places the texture coordinates of the surface where it is given none, says the
-    specification. The library gives it those of the origin."""
+def _place_by_default(library: mx.Document) -> None:
+    """The input of `place2d` defaults to the texture coordinates of the surface, as specified; the
+    library's default is the origin."""
     port = library.getNodeDef("ND_place2d_vector2").getInput("texcoord")
     port.removeAttribute("value")
     port.setDefaultGeomPropString("UV0")
@@ -82,7 +82,7 @@ def _place_where_nothing_is_connected(library: mx.Document) -> None:
 
 @lru_cache(maxsize=1)
 def known_units() -> dict[str, tuple[str, ...]]:
-    """By what they measure, the units that values may have."""
+    """Units by unit type."""
     return {
         definition.getUnitType(): tuple(unit.getName() for unit in definition.getUnits())
         for definition in standard_library().getUnitDefs()
@@ -91,7 +91,7 @@ def known_units() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def known_colour_spaces() -> frozenset[str]:
-    """Colour spaces that the generated code can turn into linear Rec.709."""
+    """Colour spaces that generated code can convert to linear Rec.709."""
     transforms = standard_library().getNodeDefs()
     suffix = "_to_lin_rec709"
     names = {node.getNodeString() for node in transforms}

@@ -1,6 +1,6 @@
-"""Graphs of MaterialX 1.39.5's library that do not give what its specification says, put right.
+"""Repairs of graphs in MaterialX 1.39.5's library that contradict its specification.
 
-Each says what is wrong upstream. When upstream mends the fault, a test of it fails and tells.
+Each has a test that fails once MaterialX no longer needs it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ _MOST_OF_SWITCH = 10
 
 
 def repair_library_graphs(library: mx.Document) -> None:
-    """Puts right every graph of the nodes below, one for each type."""
-    for category, mend in _MENDED.items():
+    """Repairs the graphs of the nodes below, for each type."""
+    for category, repair in _REPAIRS.items():
         for definition in library.getMatchingNodeDefs(category):
-            mend(definition.getImplementation())
+            repair(definition.getImplementation())
 
 
-def _clamp_between_ends_of_any_order(graph: mx.NodeGraph) -> None:
-    """A range is clamped from `outlow` to `outhigh`, whichever is larger.
+def _order_clamp_limits(graph: mx.NodeGraph) -> None:
+    """A range is clamped between `outlow` and `outhigh`, whichever is larger.
 
-    The graph takes the first for the least and the second for the most, so that ends that fall
-    give a single value, and which is left to the compiler. Random numbers and noises whose largest
-    value is below their smallest get there, too.
+    The graph uses the first as minimum and the second as maximum: falling limits give a constant
+    that depends on the compiler. Random numbers and noises end in a range too.
     """
     clamp = next(node for node in graph.getNodes() if node.getCategory() == "clamp")
     for name, category in (("low", "min"), ("high", "max")):
@@ -38,8 +37,8 @@ def _clamp_between_ends_of_any_order(graph: mx.NodeGraph) -> None:
         port.setNodeName(end.getName())
 
 
-def _span_from_zero_to_one(graph: mx.NodeGraph) -> None:
-    """A triangle wave is 2 |x - floor(x + 1/2)|. The graph gives half of that."""
+def _double_triangle_wave(graph: mx.NodeGraph) -> None:
+    """A triangle wave is 2 |x - floor(x + 1/2)|. The graph returns half of that."""
     output = graph.getOutputs()[0]
     twice = graph.addNode("multiply", "from_zero_to_one", output.getType())
     twice.addInput("in1", output.getType()).setNodeName(output.getNodeName())
@@ -47,18 +46,18 @@ def _span_from_zero_to_one(graph: mx.NodeGraph) -> None:
     output.setNodeName(twice.getName())
 
 
-def _give_the_last_beyond_it(graph: mx.NodeGraph) -> None:
-    """A switch gives input floor(`which`) + 1, of 1 to 10. The graph gives zero from 10 on."""
+def _extend_switch(graph: mx.NodeGraph) -> None:
+    """A switch returns input floor(`which`) + 1, of 1 to 10. The graph returns zero from 10 on."""
     beyond = graph.getNode(f"ifgreater_{_MOST_OF_SWITCH}").getInput("in2")
     beyond.removeAttribute("value")
     beyond.setInterfaceName(f"in{_MOST_OF_SWITCH}")
 
 
-def _give_the_end_of_an_interval_without_width(graph: mx.NodeGraph) -> None:
-    """A ramp has the colour of an interval's end from there on.
+def _end_ramp_intervals(graph: mx.NodeGraph) -> None:
+    """Behind an interval of a ramp, its end colour continues.
 
-    The graph divides by the width of the interval first, which is 0 where two colours of a ramp
-    stand at one place to make an edge: behind the last of them that is no number.
+    The graph divides by the width of the interval, which is 0 at an edge: behind the last colour
+    the result is NaN.
     """
     share = graph.getNode("interpolation_selector").getInput("in1")
     beyond = graph.addNode("ifgreatereq", "beyond_interval", share.getType())
@@ -69,19 +68,19 @@ def _give_the_end_of_an_interval_without_width(graph: mx.NodeGraph) -> None:
     share.setNodeName(beyond.getName())
 
 
-def _thicken_with_the_texture(graph: mx.NodeGraph) -> None:
-    """The film of glTF is as thick as its least where the texture is 0, and as its most where it is
-    1 or is not there. The graph mixes them the other way round."""
+def _swap_film_limits(graph: mx.NodeGraph) -> None:
+    """A glTF film has its minimum thickness where the texture is 0, and its maximum where it is 1
+    or missing. The graph swaps the two."""
     mix = graph.getNode("mixThickness")
     for name, given in (("bg", "thicknessMin"), ("fg", "thicknessMax")):
         mix.getInput(name).setInterfaceName(given)
     graph.getNodeDef().getInput("default").setValueString("1, 1, 1")
 
 
-_MENDED: dict[str, Callable[[mx.NodeGraph], None]] = {
-    "range": _clamp_between_ends_of_any_order,
-    "trianglewave": _span_from_zero_to_one,
-    "switch": _give_the_last_beyond_it,
-    "ramp_gradient": _give_the_end_of_an_interval_without_width,
-    "gltf_iridescence_thickness": _thicken_with_the_texture,
+_REPAIRS: dict[str, Callable[[mx.NodeGraph], None]] = {
+    "range": _order_clamp_limits,
+    "trianglewave": _double_triangle_wave,
+    "switch": _extend_switch,
+    "ramp_gradient": _end_ramp_intervals,
+    "gltf_iridescence_thickness": _swap_film_limits,
 }

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.files.file_state import FileMark, file_mark
 from verdigris.core.material.files.image_headers import FORMATS, check_size, read_info
 from verdigris.core.material.files.image_texels import read_image
+from verdigris.core.material.files.paths import FileMark, file_mark
 
 if TYPE_CHECKING:
     import slangpy
