@@ -1,4 +1,4 @@
-"""Triangle meshes from OBJ and USD files, with one UV set and smooth normals."""
+"""Reads triangle meshes from OBJ and USD files, with one uv set and smooth normals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
-# Where the axes of a stage or scene go whose z is up: y is up in pictures.
+# Rotates a stage or scene with z up to y up, for row vectors.
 FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
 
 
@@ -37,7 +37,7 @@ class Mesh:
     uv: Floats
 
     def tangents(self) -> tuple[Floats, Floats]:
-        """Unit directions (T, 3) in which u and v grow; zero where uv is degenerate."""
+        """Unit directions (T, 3) of growing u and v; zero for degenerate uvs."""
         edge1 = self.position[:, 1] - self.position[:, 0]
         edge2 = self.position[:, 2] - self.position[:, 0]
         step1 = self.uv[:, 1] - self.uv[:, 0]
@@ -51,17 +51,17 @@ class Mesh:
 
 @dataclass(frozen=True)
 class FileMesh(Mesh):
-    """A mesh with the polygons that its triangles are of, to find what else these carry."""
+    """A mesh that also knows the corners of its polygons, to look up other values of the file."""
 
     corners: Ints
-    """(T, 3): which corner of the polygons each is, counted through all of them."""
+    """(T, 3): the polygon corner of each triangle corner, numbered through all polygons."""
     corner_count: int
-    """Of the polygons."""
+    """Number of corners of all polygons."""
 
 
 def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
-    """A mesh by its file's extension, with y up where the file says which axis is; or, not
-    upright, in the file's own space, where its cameras are."""
+    """Reads a mesh by the file's suffix. USD stages with z up are rotated to y up; with
+    `is_upright=False` they stay in their own space, as their cameras."""
     path = Path(path)
     readers: dict[str, Callable[[Path], FileMesh]] = {
         ".obj": _load_obj,
@@ -69,13 +69,17 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise MeshError(f"{path}: meshes are read from {', '.join(readers)}, not {path.suffix!r}")
+        raise MeshError(
+            f"{path}: {path.suffix!r} is not a mesh format: use one of {', '.join(readers)}"
+        )
     try:
         if not path.is_file():
             require_for(path)
             raise MeshError(f"{path}: there is no such file")
         if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise MeshError(f"{path}: larger than {LARGEST_FILE_BYTES >> 30} GB")
+            raise MeshError(
+                f"{path}: is larger than {LARGEST_FILE_BYTES >> 30} GB: export fewer meshes"
+            )
         mesh = reader(path)
     except OSError as failure:
         raise MeshError(
@@ -84,12 +88,12 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     if len(mesh.position) == 0:
         raise MeshError(f"{path}: holds no triangles")
     if not np.isfinite(mesh.position).all() or not np.isfinite(mesh.uv).all():
-        raise MeshError(f"{path}: has positions or uvs that are not numbers")
+        raise MeshError(f"{path}: has positions or uvs that are not finite: export it again")
     return mesh
 
 
 def normalized(vectors: Floats) -> Floats:
-    """Vectors scaled to unit length; zero stays zero."""
+    """Vectors scaled to unit length; zero vectors stay zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
 
@@ -130,8 +134,8 @@ def _load_obj(path: Path) -> FileMesh:
 
 
 def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line of geometry, and the number of the line: without comments, and joined
-    where a backslash says that the next line goes on, under the number of the first."""
+    """Line number and words of each geometry line, without comments. Lines that end with a
+    backslash are joined with the next, under the number of the first."""
     begun, words = 0, list[str]()
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
@@ -165,8 +169,8 @@ def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
-    """Normals of vertices, each face counted by its area. A corner whose face looks the other way,
-    as where both sides of a sheet are faces, has that of its face."""
+    """Area-weighted vertex normals. A corner whose face points the other way takes the face's
+    normal, as in sheets with faces on both sides."""
     face = _areas(position)
     total = np.zeros((count, 3), np.float32)
     for corner in range(3):
@@ -177,13 +181,13 @@ def smooth_normals(position: Floats, vertex: Ints, count: int) -> Floats:
 
 
 def _with_faces(normal: Floats, position: Floats) -> Floats:
-    """Corners without a normal take that of their face."""
+    """Fills missing normals with those of the faces."""
     faces = normalized(_areas(position))[:, None]
     return np.where(normal.any(-1, keepdims=True), normal, faces)
 
 
 def _areas(position: Floats) -> Floats:
-    """Normals of triangles, twice as long as their area is large."""
+    """Normals of triangles, with twice their area as length."""
     return np.cross(position[:, 1] - position[:, 0], position[:, 2] - position[:, 0])
 
 
@@ -200,18 +204,18 @@ def _load_usd(path: Path, is_upright: bool) -> FileMesh:
 
 
 def usd_meshes(path: Path) -> Iterator[Any]:
-    """Every mesh of a stage (UsdGeom.Mesh) that is rendered, those of instances too, in the order
-    of `load_mesh`'s polygons. One at a time: they are gone with the stage, which lives as long as
-    this goes on."""
+    """Yields each rendered mesh of a stage (UsdGeom.Mesh), with those of instances, in the order of
+    `load_mesh`'s polygons. The meshes are valid only while this generator runs, which keeps the
+    stage open."""
     try:
         from pxr import Usd, UsdGeom
     except ImportError:
         raise MeshError(
-            f"{path}: reading USD needs the pxr modules: pip install 'verdigris[usd]', or use OBJ"
+            f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
         ) from None
     try:
         stage = Usd.Stage.Open(str(path))
-    except Exception as failure:  # noqa: BLE001 - pxr raises types of its own making
+    except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
         raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
     meshes = [
         UsdGeom.Mesh(prim)
@@ -219,12 +223,12 @@ def usd_meshes(path: Path) -> Iterator[Any]:
         if prim.IsA(UsdGeom.Mesh) and _is_rendered(UsdGeom.Imageable(prim))
     ]
     if not meshes:
-        raise MeshError(f"{path}: holds no mesh that is rendered")
+        raise MeshError(f"{path}: has no visible mesh with purpose 'default' or 'render'")
     yield from meshes
 
 
 def _is_rendered(mesh: Any) -> bool:
-    """Neither hidden, nor a stand-in or a guide beside the real mesh."""
+    """Whether a mesh is visible, and is not a proxy or guide."""
     from pxr import Usd, UsdGeom
 
     names = UsdGeom.Tokens
@@ -233,7 +237,7 @@ def _is_rendered(mesh: Any) -> bool:
 
 
 def usd_points(mesh: Any) -> Floats:
-    """Where the points of a mesh are, in its own space."""
+    """The points of a mesh in its own space, at the first time sample."""
     from pxr import Usd
 
     found = mesh.GetPointsAttr().Get(Usd.TimeCode.EarliestTime())
@@ -241,8 +245,8 @@ def usd_points(mesh: Any) -> Floats:
 
 
 def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
-    """How many corners each polygon of a mesh has, and their points; of what moves, where it
-    starts."""
+    """The number of corners of each polygon, and the point of each corner, at the first time
+    sample."""
     from pxr import Usd
 
     start = Usd.TimeCode.EarliestTime()
@@ -250,12 +254,12 @@ def usd_faces(mesh: Any) -> tuple[Ints, Ints]:
     return counts, np.array(mesh.GetFaceVertexIndicesAttr().Get(start) or [], np.int64)
 
 
-def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
-    """One mesh of a stage, in the stage's space with y up, or in that space as it is; of what
-    moves, where it starts."""
+def usd_mesh(mesh: Any, file: str, is_upright: bool = True) -> FileMesh:
+    """Reads one mesh in the stage's world space at the first time sample; with `is_upright`,
+    rotated to y up. `file` is named in errors."""
     from pxr import Usd, UsdGeom
 
-    name = f"{asker}: {mesh.GetPath()}"
+    name = f"{file}: {mesh.GetPath()}"
     start = Usd.TimeCode.EarliestTime()
     points = usd_points(mesh)
     counts, vertex = usd_faces(mesh)
@@ -264,7 +268,7 @@ def usd_mesh(mesh: Any, asker: str, is_upright: bool = True) -> FileMesh:
         or counts.min(initial=0) < 0
         or (len(vertex) and not 0 <= vertex.min() <= vertex.max() < len(points))
     ):
-        raise MeshError(f"{name}: its faces refer to points that are not there")
+        raise MeshError(f"{name}: has faces with points that do not exist: export it again")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
     if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
         to_world = to_world @ FROM_Z_UP
@@ -296,20 +300,24 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
     values = np.array([] if flat is None else flat)
     if values.ndim != 2:
         called = chosen.GetPrimvarName()
-        raise MeshError(f"{name}: {called!r} holds no texture coordinates that can be read")
+        raise MeshError(f"{name}: the uvs of {called!r} cannot be read: export it again")
     if chosen.GetInterpolation() == UsdGeom.Tokens.faceVarying:
         if len(values) != len(vertex):
-            raise MeshError(f"{name}: {len(values)} texture coordinates for {len(vertex)} corners")
+            raise MeshError(
+                f"{name}: has {len(values)} uvs for {len(vertex)} corners: export it again"
+            )
         return np.asarray(values[:, :2], np.float32)
     if len(vertex) and len(values) <= vertex.max():
-        raise MeshError(f"{name}: too few texture coordinates ({len(values)})")
+        raise MeshError(
+            f"{name}: has {len(values)} uvs for {vertex.max() + 1} points: export it again"
+        )
     return np.asarray(values[vertex, :2], np.float32)
 
 
 def _usd_normals(
     mesh: Any, point_count: int, counts: Ints, vertex: Ints, to_world: NDArray[np.float64]
 ) -> Floats | None:
-    """Of each corner, in the space of `to_world`; None where the mesh has none that can be used."""
+    """Normals of the corners in world space; None if the mesh has no usable normals."""
     from pxr import Usd, UsdGeom
 
     start = Usd.TimeCode.EarliestTime()
@@ -320,7 +328,7 @@ def _usd_normals(
         values, kind = mesh.GetNormalsAttr().Get(start), mesh.GetNormalsInterpolation()
     local = np.array([] if values is None else values, np.float64)
     if len(local) == len(vertex) != point_count:
-        # some exporters leave unsaid that there is one a corner
+        # some exporters do not write the interpolation of normals by corner
         kind = UsdGeom.Tokens.faceVarying
     place = usd_places(kind, counts, vertex)
     is_complete = local.ndim == 2 and len(local) > place.max(initial=-1)
@@ -332,7 +340,7 @@ def _usd_normals(
 
 
 def usd_places(kind: str, counts: Ints, vertex: Ints) -> Ints:
-    """The value that each corner of polygons takes, by what USD says that values sit on."""
+    """The index of the value of each corner, by USD's interpolation."""
     places = {
         "constant": np.zeros_like(vertex),
         "uniform": np.repeat(np.arange(len(counts)), counts),

@@ -1,4 +1,4 @@
-"""Reads what was painted on a mesh from its file: vertex colours of OBJ, primvars of USD."""
+"""Reads painted weights from mesh files: vertex colours of OBJ, primvars of USD."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# What OBJ files call nothing: the three numbers behind a vertex.
+# The name for OBJ's vertex colours: three numbers after the position.
 OBJ_ATTRIBUTE = "color"
 _NORMAL_WEIGHT = 1.0
 
@@ -33,10 +33,10 @@ _NORMAL_WEIGHT = 1.0
 def load_painted_mesh(
     path: Path, attribute: str, low: float = 0.0, high: float = 1.0
 ) -> tuple[Mesh, Floats, tuple[str, ...]]:
-    """The mesh, weights (T, 3) of its corners, and warnings.
+    """The mesh, the weights (T, 3) of its corners, and warnings.
 
-    Of a colour the mean is taken, or the channel that is named behind a point: `displayColor.r`.
-    Values of 0 and 1 mean the weights `low` and `high`; what has no value has the normal weight.
+    A colour gives the mean of its channels, or one channel with a suffix: `displayColor.r`. The
+    values 0 and 1 become the weights `low` and `high`. Corners without a value get the weight 1.
     """
     mesh = load_mesh(path)
     base, channel = attribute, None
@@ -46,14 +46,14 @@ def load_painted_mesh(
     read = _obj_weights if path.suffix.lower() == ".obj" else _usd_weights
     weights, warnings = read(path, base, channel, (low, high))
     if len(weights) != mesh.corner_count:
-        raise MeshError(f"{path}: has changed while it was read: try again")
+        raise MeshError(f"{path}: the file changed while it was read: try again")
     return mesh, weights[mesh.corners], warnings
 
 
 def _obj_weights(
     path: Path, name: str, channel: int | None, ends: tuple[float, float]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """A weight for each corner of the file's polygons, and warnings."""
+    """The weight of each corner of the file's polygons, and warnings."""
     colours: list[list[float]] = []
     corners: list[int] = []
     is_painted: list[bool] = []
@@ -66,18 +66,18 @@ def _obj_weights(
             except ValueError as failure:
                 raise obj_fault(path, number, words, failure) from None
         elif words[0] == "f":
-            # only the first number counts: normals and uvs were checked with the mesh
+            # only the point's number; uvs and normals were checked with the mesh
             counts = (len(colours), 0, 0)
             corners += [obj_corner(word.split("/")[0], counts)[0] for word in words[1:]]
     painted = sum(is_painted)
     if name != OBJ_ATTRIBUTE or not painted:
         there = {OBJ_ATTRIBUTE} if painted else set()
-        listed = ", ".join(there) or "none: paint is read from vertices 'v x y z r g b'"
-        raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
+        listed = ", ".join(there) or "none: write vertex colours as 'v x y z r g b'"
+        raise MeshError(f"{path}: has no attribute {name!r}; it has: {listed}")
     warnings: tuple[str, ...] = ()
     if painted < len(colours):
         without = len(colours) - painted
-        warnings = (f"{without} of {len(colours)} vertices have no colour and were taken as 1",)
+        warnings = (f"{without} of {len(colours)} vertices have no colour and got the weight 1",)
     values = one_channel(str(path), name, np.array(colours, np.float32), channel)
     weights = _between(ends, values)
     weights[~np.array(is_painted)] = _NORMAL_WEIGHT
@@ -87,7 +87,7 @@ def _obj_weights(
 def _usd_weights(
     path: Path, name: str, channel: int | None, ends: tuple[float, float]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """A weight for each corner of the stage's polygons, and warnings."""
+    """The weight of each corner of the stage's polygons, and warnings."""
     parts: list[Floats] = []
     there: set[str] = set()
     without: list[str] = []
@@ -101,17 +101,17 @@ def _usd_weights(
             parts.append(_between(ends, found))
     if len(without) == len(parts):
         listed = ", ".join(sorted(there)) or "none"
-        raise MeshError(f"{path}: has no attribute {name!r}; there are: {listed}")
+        raise MeshError(f"{path}: has no attribute {name!r}; it has: {listed}")
     warnings: tuple[str, ...] = ()
     if without:
         warnings = (
-            f"{len(without)} of {len(parts)} meshes have no {name!r} and were taken as 1: "
+            f"{len(without)} of {len(parts)} meshes have no {name!r} and got the weight 1: "
             f"{', '.join(without[:4])}{' …' if len(without) > 4 else ''}",
         )
     return np.concatenate(parts), warnings
 
 
 def _between(ends: tuple[float, float], values: Floats) -> Floats:
-    """The weights that values from 0 to 1 mean."""
+    """Maps the values 0 and 1 to the two ends."""
     low, high = ends
     return np.asarray(low + (high - low) * values, np.float32)

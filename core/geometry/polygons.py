@@ -1,4 +1,4 @@
-"""Polygons as triangles: fans where they are convex, and ears cut off one by one where not."""
+"""Triangulates polygons: convex ones as fans, concave ones by ear clipping."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Of a polygon's area: corners that turn inwards by less are on a straight line.
+# Corners that turn inwards by less, relative to the polygon's area, count as straight.
 _STRAIGHT = 1e-6
 
 
 def triangulate(counts: Ints, places: NDArray[Any]) -> Ints:
-    """Corner numbers of the triangles (T, 3), two less than it has corners for each polygon, and in
-    the order of these. `places` (corners, 3) are where the polygons' corners lie."""
+    """Corner numbers (T, 3) of triangles, in the order of the polygons; a polygon of n corners has
+    n - 2. `places` (corners, 3) are the positions of the corners."""
     triangles = fan(counts)
     normals, is_concave = _normals(counts, np.asarray(places, np.float64))
     starts = np.cumsum(counts) - counts
@@ -32,7 +32,7 @@ def triangulate(counts: Ints, places: NDArray[Any]) -> Ints:
 
 
 def fan(counts: Ints) -> Ints:
-    """Corner numbers (T, 3) of triangles that all begin at the first corner of their polygon."""
+    """Corner numbers (T, 3) of triangle fans around the first corner of each polygon."""
     inner = np.maximum(counts - 2, 0)
     first = np.repeat(np.cumsum(counts) - counts, inner)
     offset = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner)
@@ -40,7 +40,7 @@ def fan(counts: Ints) -> Ints:
 
 
 def _normals(counts: Ints, places: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Of each polygon, twice as long as its area is large; and whether one is concave."""
+    """The normal of each polygon, with twice its area as length, and whether it is concave."""
     owner = np.repeat(np.arange(len(counts)), counts)
     start = (np.cumsum(counts) - counts)[owner]
     number = np.arange(len(owner)) - start
@@ -57,15 +57,14 @@ def _normals(counts: Ints, places: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _flat(places: NDArray[Any], normal: Floats) -> Floats:
-    """Seen along the axis that the polygon faces most, counterclockwise."""
+    """The polygon projected along the main axis of its normal, counterclockwise."""
     axis = int(np.abs(normal).argmax())
     across, up = (axis + 1) % 3, (axis + 2) % 3
     return np.asarray(places[:, [across, up] if normal[axis] > 0 else [up, across]], np.float64)
 
 
 def _ears(outline: Floats) -> Ints:
-    """Triangles of a polygon that turns counterclockwise; a fan of what is left where it crosses
-    itself."""
+    """Triangles of a counterclockwise polygon. If it crosses itself, the rest becomes a fan."""
     ring = list(range(len(outline)))
     found = []
     while len(ring) > 3:
@@ -79,7 +78,7 @@ def _ears(outline: Floats) -> Ints:
 
 
 def _is_ear(outline: Floats, ring: list[int], at: int) -> bool:
-    """Whether the triangle at a corner is inside the polygon, and no other corner in it."""
+    """Whether the triangle at a corner is convex and contains no other corner."""
     corners = outline[[ring[at - 1], ring[at], ring[(at + 1) % len(ring)]]]
     if not _left_of(corners[0], corners[1], corners[2]) > 0:
         return False
@@ -90,6 +89,6 @@ def _is_ear(outline: Floats, ring: list[int], at: int) -> bool:
 
 
 def _left_of(start: Floats, end: Floats, place: Floats) -> Any:
-    """Above 0 to the left of a line."""
+    """Positive for positions to the left of a line."""
     way, off = end - start, place - start
     return way[0] * off[..., 1] - way[1] * off[..., 0]

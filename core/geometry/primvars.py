@@ -1,4 +1,4 @@
-"""Weights that a mesh of a stage carries as a primvar, whatever they sit on."""
+"""Reads painted weights from primvars of USD meshes, of any interpolation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _NUMBERS = ("float", "double", "half", "color")
 
 
 def weight_names(mesh: Any) -> tuple[str, ...]:
-    """The primvars of a mesh that could be weights."""
+    """Names of the primvars of a mesh that can be weights."""
     return tuple(_weight_primvars(mesh))
 
 
-def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -> Floats | None:
-    """A weight for each corner of a mesh's polygons; None where it has none so called."""
+def find_weights(mesh: Any, name: str, file: str, channel: int | None = None) -> Floats | None:
+    """The weight of each corner of a mesh's polygons; None if it has no such primvar. `file` is
+    named in errors."""
     from pxr import Usd
 
     primvar = _weight_primvars(mesh).get(name)
@@ -32,19 +33,21 @@ def find_weights(mesh: Any, name: str, asker: str, channel: int | None = None) -
         return None
     found = primvar.ComputeFlattened(Usd.TimeCode.EarliestTime())
     if found is None:
-        raise MeshError(f"{asker}: {name!r} has indices that lead nowhere: export it again")
+        raise MeshError(f"{file}: {name!r} has invalid indices: export it again")
     values = np.array(found, np.float32)
-    values = one_channel(asker, name, values if values.ndim else values[None], channel)
-    return _at_corners(asker, mesh, primvar, values)
+    values = one_channel(file, name, values if values.ndim else values[None], channel)
+    return _at_corners(file, mesh, primvar, values)
 
 
-def one_channel(asker: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
-    """One number each, of values (N,) or (N, channels); without a channel, their mean."""
+def one_channel(file: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
+    """Reduces values (N, channels) to one channel, or to their mean without a channel."""
     if channel is None:
         return values if values.ndim == 1 else np.asarray(values.mean(1))
     if values.ndim != 2 or channel >= values.shape[1]:
         count = 1 if values.ndim != 2 else values.shape[1]
-        raise MeshError(f"{asker}: {name!r} has {count} channel(s), and no {CHANNELS[channel]!r}")
+        raise MeshError(
+            f"{file}: {name!r} has {count} channel(s) and no {CHANNELS[channel]!r}: choose another"
+        )
     return np.asarray(values[:, channel])
 
 
@@ -59,18 +62,17 @@ def _weight_primvars(mesh: Any) -> dict[str, Any]:
 
 
 def _is_weight(kind: str) -> bool:
-    """Numbers and colours; uvs, normals, names and numbers of parts are no paint."""
+    """Whether a type can be weights: numbers and colours, but not uvs, normals, names or ids."""
     return kind.startswith(_NUMBERS) and "matrix" not in kind and "quat" not in kind
 
 
-def _at_corners(asker: str, mesh: Any, primvar: Any, values: NDArray[Any]) -> Floats:
+def _at_corners(file: str, mesh: Any, primvar: Any, values: NDArray[Any]) -> Floats:
     counts, vertex = usd_faces(mesh)
     kind, name = str(primvar.GetInterpolation()), primvar.GetPrimvarName()
     place = usd_places(kind, counts, vertex)
     needed = int(place.max(initial=-1)) + 1
     if len(values) < needed:
         raise MeshError(
-            f"{asker}: {name!r} holds {len(values)} values, and {kind} needs {needed}: export it "
-            "again"
+            f"{file}: {name!r} has {len(values)} values, and {kind} needs {needed}: export it again"
         )
     return np.asarray(values[place], np.float32)

@@ -1,4 +1,4 @@
-"""Which triangle covers which pixel: a rasteriser in numpy, for views of meshes and for uv."""
+"""A rasteriser in numpy: finds the nearest triangle at each pixel."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ class Coverage:
 
 
 def rasterize(corners: Floats, depth: Floats, width: int, height: int) -> Coverage:
-    """Finds the nearest triangle at each pixel centre.
+    """Finds the nearest triangle at each pixel centre, of either winding.
 
-    `corners` (T, 3, 2) are in pixels, row 0 at y = 0; of `depth` (T, 3) the smallest is nearest.
-    Triangles of either winding count.
+    `corners` (T, 3, 2) are in pixels, row 0 at y = 0; the smallest `depth` (T, 3) is nearest.
     """
     best = np.full(width * height, np.inf, np.float32)
     triangle = np.full(width * height, -1, np.int64)
@@ -46,7 +45,7 @@ def rasterize(corners: Floats, depth: Floats, width: int, height: int) -> Covera
         inside = (bary >= 0).all(1)
         owner, bary, pixel = owner[inside], bary[inside], (y * width + x)[inside]
         z = (bary * depth[owner]).sum(1).astype(np.float32)
-        # the first of equal pixels after sorting by depth is the nearest
+        # sorted by pixel and depth, so the first entry of a pixel is the nearest
         order = np.lexsort((z, pixel))
         pixel, first = np.unique(pixel[order], return_index=True)
         order = order[first]
@@ -59,7 +58,7 @@ def rasterize(corners: Floats, depth: Floats, width: int, height: int) -> Covera
 
 
 def _chunks(work: Ints) -> list[Ints]:
-    """Triangles in groups of bounded work, so that memory is bounded too."""
+    """Groups of triangles with bounded work, which bounds the memory."""
     busy = np.flatnonzero(work)
     if not len(busy):
         return []

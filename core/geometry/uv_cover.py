@@ -1,10 +1,9 @@
-"""Which texels each triangle of a uv layout touches, and where in the triangle their centres lie.
+"""Finds the texels that each triangle of a uv layout touches.
 
-Corners are rounded to 1/256 of a texel and everything after that is whole numbers, which float64
-holds exactly: triangles that share an edge share it to the last bit. A texel is *touched* when its
-square and the triangle have an area in common, so that no triangle, however small, is lost. It is
-*inside* when its centre is, by the rule of graphics cards: a centre on an edge belongs to one side,
-so the triangles of a layout without overlaps are inside of each texel once at most.
+Corners are rounded to 1/256 of a texel. All later values are integers, exact in float64, so shared
+edges match to the last bit. A texel is *touched* if its square and the triangle overlap in an area;
+no triangle is too small to touch one. A texel is *inside* if its centre is, by the top-left rule of
+GPUs: a centre on a shared edge is inside exactly one of the two triangles.
 """
 
 from __future__ import annotations
@@ -24,46 +23,46 @@ if TYPE_CHECKING:
 
 UNITS = 256
 _CANDIDATES_AT_ONCE = 1 << 17
-# Boxes up to this size are handled with others of their very size, larger ones with similar ones.
+# Boxes up to this size are grouped by their exact size, larger ones by a rounded size.
 _EXACT_SIZE = 8
 
 
 @dataclass(frozen=True)
 class Touches:
-    """Some pairs of a triangle and a texel that it touches."""
+    """Pairs of a triangle and a texel that it touches."""
 
     triangle: Ints
     x: Ints
     y: Ints
     shares: Floats
-    """Barycentric coordinates (3, N) of the texel's centre; below 0 where it is not inside. Equal
-    for triangles that are smaller than the units of the rounding."""
+    """Barycentric coordinates (3, N) of the texel's centre, negative if it is outside. All 1/3 for
+    triangles that the rounding makes degenerate."""
     is_inside: Bools
 
 
 @dataclass(frozen=True)
 class _Edges:
-    """Of each triangle, the functions a x + b y + c that are positive inside, (3, T)."""
+    """The edge functions a x + b y + c of each triangle, (3, T), positive inside."""
 
     a: Floats
     b: Floats
     c: Floats
     area: Floats
     reach: Floats
-    """A texel's square can meet the half-plane while the function is above minus this."""
+    """A texel's square overlaps the half-plane if the function at its centre is above -reach."""
     bias: Floats
-    """1 where a centre on the edge belongs to the other side."""
+    """1 if a centre on the edge belongs to the other triangle."""
     order: Ints
-    """The corner that each function is 1 at, (3, T)."""
+    """The corner at which each function is 1, (3, T)."""
 
 
 def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
-    """Goes through all pairs; `corners` (T, 3, 2) are in texels, row 0 at y = 0."""
+    """Yields all pairs in groups; `corners` (T, 3, 2) are in texels, row 0 at y = 0."""
     units = np.rint(np.asarray(corners, np.float64) * UNITS)
     size = np.array([width, height])
     least, most = bounds_of(units)
     low = np.floor(least / UNITS).astype(np.int64)
-    # a box has at least the texel that it begins in
+    # a box contains at least the texel of its lower corner
     high = np.maximum(np.ceil(most / UNITS).astype(np.int64), low + 1)
     low, high = np.clip(low, 0, size), np.clip(high, 0, size)
     extent = high - low
@@ -83,18 +82,18 @@ def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
 
 @dataclass(frozen=True)
 class PaintedTile:
-    """What the triangles of a tile put onto its texels."""
+    """The values of a tile's texels."""
 
     values: NDArray[np.float32]
-    """(size, size), row 0 at y = 0; -1 where no triangle touches."""
+    """(size, size), row 0 at y = 0; -1 for texels without a triangle."""
     overlapping: int
-    """Texels whose centre is inside more than one triangle."""
+    """Number of texels whose centre is inside more than one triangle."""
 
 
 def paint_tile(
     corners: Floats, size: int, values_of: Callable[[Touches], NDArray[Any]]
 ) -> PaintedTile:
-    """The largest value, from 0 up, that some triangle has for a texel that it touches."""
+    """Gives each texel the largest value, from 0 up, of the triangles that touch it."""
     values = np.full(size * size, -1, np.float32)
     times = np.zeros(size * size, np.int32)
     for found in touches(corners, size, size):
@@ -105,14 +104,14 @@ def paint_tile(
 
 
 def bounds_of(corners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Least and largest of each triangle's three; quicker than reducing so short an axis."""
+    """Minimum and maximum over each triangle's corners; faster than a reduction of a short axis."""
     first, second, third = corners[:, 0], corners[:, 1], corners[:, 2]
     least = np.minimum(np.minimum(first, second), third)
     return least, np.maximum(np.maximum(first, second), third)
 
 
 def _round_up(extent: Ints) -> Ints:
-    """Sizes of boxes with fewer different values, so that there are fewer kinds to handle."""
+    """Rounds sizes of boxes up to fewer distinct values, so that there are fewer groups."""
     power = 2.0 ** np.ceil(np.log2(np.maximum(extent, 1)))
     step = np.maximum(_EXACT_SIZE, power / 4)
     larger = (np.ceil(extent / step) * step).astype(np.int64)
@@ -128,14 +127,14 @@ def _edges(units: Floats) -> _Edges:
     second = np.where(is_mirrored, 2, 1)
     x = np.stack([p[:, 0], q[:, 0], r[:, 0]])
     y = np.stack([p[:, 1], q[:, 1], r[:, 1]])
-    # the function of the edge from corner i to the next belongs to the corner after that
+    # the function of an edge is 1 at the corner opposite of it
     next_x, next_y = np.roll(x, -1, 0), np.roll(y, -1, 0)
     a, b = y - next_y, next_x - x
     c = -(a * x + b * y)
     area = np.abs(area)
     is_first = (a > 0) | ((a == 0) & (b > 0))
     order = np.stack([3 - second, np.zeros_like(second), second])
-    # a triangle without area touches what its line does
+    # a degenerate triangle touches the texels of its line
     reach = (np.abs(a) + np.abs(b)) * (UNITS / 2) + np.where(area == 0, 0.5, -0.5)
     return _Edges(a, b, c, area, reach, np.where(is_first, 0.0, 1.0), order)
 

@@ -124,7 +124,7 @@ def test_vertices_without_a_colour_are_normal_and_counted(command, tmp_path):
     out = tmp_path / "map.exr"
     code, _, errors = command("from-mesh", path, "-a", "color", "-o", out, "--size", 16)
     assert code == 0
-    assert "4 of 8 vertices have no colour and were taken as 1" in errors
+    assert "4 of 8 vertices have no colour and got the weight 1" in errors
     assert set(np.unique(read_importance(out))) == {1, 8}
     path.write_text(OBJ.replace("8 8 8", "0.5 0.5 0.5").format(""))
     ends = ("--low", 2, "--high", 6)
@@ -170,7 +170,7 @@ def test_meshes_without_the_primvar_are_normal_and_named(command, tmp_path):
         "from-mesh", path, "-a", "w", "-o", out, "--size", 16, "--dilation", 0, "--base", 0
     )
     assert code == 0
-    assert "1 of 2 meshes have no 'w' and were taken as 1: /bare" in errors
+    assert "1 of 2 meshes have no 'w' and got the weight 1: /bare" in errors
     assert read_importance(out)[15, 15] == 1
     ends = ("--low", 1, "--high", 6)
     assert command("from-mesh", path, "-a", "w", "-o", out, "--size", 16, *ends)[0] == 0
@@ -184,19 +184,19 @@ def test_an_attribute_that_is_not_there_is_an_error_that_lists_those_that_are(
     out = tmp_path / "map.exr"
     code, _, errors = command("from-mesh", obj, "-a", "paint", "-o", out)
     assert code == 1
-    assert "card.obj: has no attribute 'paint'; there are: color" in errors
+    assert "card.obj: has no attribute 'paint'; it has: color" in errors
     bare = tmp_path / "bare.obj"
     bare.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n")
     _, _, errors = command("from-mesh", bare, "-a", "color", "-o", out)
-    assert "there are: none: paint is read from vertices 'v x y z r g b'" in errors
+    assert "it has: none: write vertex colours as 'v x y z r g b'" in errors
     pytest.importorskip("pxr")
     both = 'float[] primvars:wear = [1, 2] (interpolation = "uniform")\n    string primvars:x = "y"'
     code, _, errors = command("from-mesh", usd(tmp_path, both), "-a", "paint", "-o", out)
     assert code == 1
-    assert "has no attribute 'paint'; there are: wear" in errors
+    assert "has no attribute 'paint'; it has: wear" in errors
     code, _, errors = command("from-mesh", usd(tmp_path, both), "-a", "wear.g", "-o", out)
     assert code == 1
-    assert "'wear' has 1 channel(s), and no 'g'" in errors
+    assert "'wear' has 1 channel(s) and no 'g'" in errors
     assert not out.exists()
 
 
@@ -205,7 +205,7 @@ def test_a_primvar_with_too_few_values_is_refused(command, tmp_path):
     path = usd(tmp_path, 'float[] primvars:w = [4] (interpolation = "uniform")')
     code, _, errors = command("from-mesh", path, "-a", "w", "-o", tmp_path / "map.exr")
     assert code == 1
-    assert "'w' holds 1 values, and uniform needs 2" in errors
+    assert "'w' has 1 values, and uniform needs 2" in errors
 
 
 def test_without_pxr_usd_is_refused_with_what_to_install(command, tmp_path, monkeypatch):
@@ -293,8 +293,14 @@ def test_a_camera_sees_a_stage_where_the_stage_has_it_whichever_axis_is_up(comma
         (("--camera", "c.json", "--eye", "1,2,3"), "use either --camera"),
         (("--eye", "1,2", "--target", "0,0,0"), "'1,2' is not x,y,z"),
         (("--eye", "1,2,3", "--target", "0,nan,0"), "'0,nan,0' is not x,y,z"),
-        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"), "'big' is not a size: use WxH"),
-        (("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "²x3"), "'²x3' is not a size: use WxH"),
+        (
+            ("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "big"),
+            "'big' is not a size: use WxH",
+        ),
+        (
+            ("--eye", "1,2,3", "--target", "0,0,0", "--resolution", "²x3"),
+            "'²x3' is not a size: use WxH",
+        ),
     ],
 )
 def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, arguments, text):

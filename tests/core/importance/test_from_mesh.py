@@ -194,7 +194,7 @@ def test_triangles_without_an_area_or_with_uvs_that_are_no_numbers_are_left_out_
     assert (found.tiles[1001].weights == 2).all()
     assert found.warnings[0].startswith("1 of 6 triangles have uvs that are not finite")
     assert found.warnings[1].startswith("3 of 6 triangles have no area")
-    with pytest.raises(MeshError, match="none of 3 triangles spans an area"):
+    with pytest.raises(MeshError, match="none of 3 triangles has an area"):
         maps(np.zeros((3, 3, 2)), np.ones((3, 3)))
 
 
