@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets Verdigris up and runs it, in one command: python3 packaging/bootstrap.py --help.
 
-Old Pythons have to be able to read this file, so that they can say what is wrong with them.
-Everything else is in provision/.
+Old versions of Python must be able to parse this file, so that they can report the problem.
+The rest is in provision/.
 """
 
 import sys
@@ -11,7 +11,7 @@ SUPPORTED = ((3, 11), (3, 12), (3, 13))
 
 
 def version_problem(version: tuple, executable: str) -> str:
-    """What to tell the user of a Python that cannot run Verdigris; empty if it can."""
+    """The message for a Python that cannot run Verdigris. Empty if it can."""
     if tuple(version[:2]) in SUPPORTED:
         return ""
     found = ".".join(str(part) for part in version[:3])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Points an application that is installed here at a staged tree, or takes that back.
+"""Registers a staged tree with an installed application, or removes it.
 
     python3 packaging/dev_install.py maya-2026 OUT
     python3 packaging/dev_install.py houdini-21.0 OUT
     python3 packaging/dev_install.py maya-2026 OUT --remove
 
-It writes one small file into the folder of preferences, with the tree's whole path.
+It writes a file with the full path of the tree into the preferences of the application.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stage import TREE, write_entry
 
 
 def entry_folder(host: HostVersion, home: Path, platform: str = sys.platform) -> Path:
-    """Where the application looks for modules or packages of this user."""
+    """The folder of the user's modules (Maya) or packages (Houdini)."""
     if host.host == "maya":
         chosen = os.environ.get("MAYA_APP_DIR")
         if chosen:
@@ -38,12 +38,12 @@ def entry_folder(host: HostVersion, home: Path, platform: str = sys.platform) ->
 
 
 def install(host: HostVersion, out: Path, home: Path) -> Path:
-    """Writes the application's entry; the file."""
+    """Writes the entry of the application. Returns its file."""
     tree = out.resolve() / TREE
     version = tree / "scripts" / "verdigris" / "VERSION"
     if not version.is_file():
         raise FileNotFoundError(
-            f"{tree} is no staged tree: build it with packaging/stage.py {host.name} {out}"
+            f"{tree} is not a staged tree: build it with packaging/stage.py {host.name} {out}"
         )
     folder = entry_folder(host, home)
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def install(host: HostVersion, out: Path, home: Path) -> Path:
 
 
 def remove(host: HostVersion, home: Path) -> Path:
-    """Takes the application's entry away, if it is there."""
+    """Removes the entry of the application if it exists."""
     name = "verdigris.mod" if host.host == "maya" else "verdigris.json"
     file = entry_folder(host, home) / name
     file.unlink(missing_ok=True)
@@ -61,14 +61,14 @@ def remove(host: HostVersion, home: Path) -> Path:
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
     names = ", ".join(each.name for each in HOSTS)
-    parser = argparse.ArgumentParser(description="Points an application at a staged tree.")
+    parser = argparse.ArgumentParser(description="Registers a staged tree with an application.")
     parser.add_argument("host", help=f"one of {names}")
-    parser.add_argument("out", type=Path, help="the folder that stage.py was given")
-    parser.add_argument("--remove", action="store_true", help="take it back")
+    parser.add_argument("out", type=Path, help="the output folder of stage.py")
+    parser.add_argument("--remove", action="store_true", help="remove the tree")
     given = parser.parse_args(arguments)
     host = find_host(given.host)
     if host is None:
-        parser.error(f"{given.host!r} is not known: use one of {names}")
+        parser.error(f"unknown host {given.host!r}: use one of {names}")
     try:
         if given.remove:
             print(f"dev_install: removed {remove(host, Path.home())}")

@@ -1,4 +1,4 @@
-"""The applications that Verdigris is staged for: the one home of their versions."""
+"""The versions of Maya and Houdini that Verdigris supports."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class HostVersion:
     host: str
     version: str
     python: str
-    """Of its interpreter. Maya 2027's and Houdini 22's follow the VFX reference platform of 2026;
-    neither was seen, and stage.py takes another with --python."""
+    """The version of its Python. Those of Maya 2027 and Houdini 22 are assumed from the VFX
+    Reference Platform 2026; stage.py accepts another with --python."""
 
     carries: tuple[str, ...]
-    """Packages that are there already, and must not be brought."""
+    """Packages that the application provides."""
 
     @property
     def name(self) -> str:
@@ -24,7 +24,7 @@ class HostVersion:
 
     @property
     def next_version(self) -> str:
-        """The first version that this one is not: for clauses such as `< 22.0`."""
+        """The next major version, for conditions such as `< 22.0`."""
         major = int(self.version.partition(".")[0])
         return f"{major + 1}.0"
 
@@ -38,11 +38,11 @@ HOSTS = (
     HostVersion("houdini", "21.0", "3.11", _HOUDINI),
     HostVersion("houdini", "22.0", "3.13", _HOUDINI),
 )
-# What the plug-ins need inside an application. Their pins are those of pyproject.toml.
+# Packages that the plug-ins need. Their versions are pinned in pyproject.toml.
 NEEDED = ("numpy", "platformdirs")
 NEEDED_BY_PANEL = ("pyqtgraph", "colorama")
 
-# What pip calls the systems that applications run on.
+# The names of platforms in pip.
 PLATFORMS = {
     "linux": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
     "windows": ("win_amd64",),
@@ -51,5 +51,5 @@ PLATFORMS = {
 
 
 def find_host(name: str) -> HostVersion | None:
-    """The host of a name such as maya-2026."""
+    """The host with a name such as maya-2026."""
     return next((each for each in HOSTS if each.name == name), None)

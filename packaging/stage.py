@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Builds what goes into an application: a Maya module or a Houdini package, for one version.
+"""Builds a Maya module or a Houdini package for one version of the application.
 
     python3 packaging/stage.py maya-2026 OUT
     python3 packaging/stage.py houdini-21.0 OUT --platform windows
 
-OUT gets the file that the application reads (verdigris.mod, verdigris.json) and a folder
-`verdigris`: the plug-in, Verdigris itself, wheels for the application's Python of what it lacks,
-and the program that makes the worker's environment beside it (make_worker.py; --worker runs it).
+OUT contains the file that the application reads (verdigris.mod or verdigris.json) and the folder
+`verdigris`: the plug-in, Verdigris, packages that the application lacks, and make_worker.py, which
+makes the Python environment of the worker (--worker runs it).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 class StageError(Exception):
-    """What keeps a tree from being built, in one line."""
+    """A tree cannot be built."""
 
 
 def stage(
     host: HostVersion, out: Path, system: str = "", wheels: bool = True, root: Path = ROOT
 ) -> Path:
-    """Builds the tree of a host; what was there is replaced when the new one is whole."""
+    """Builds the tree of a host. An existing tree is replaced when the new one is complete."""
     project = _project(root)
     out.mkdir(parents=True, exist_ok=True)
     made = out / f"{TREE}.new"
@@ -58,7 +58,7 @@ def stage(
     tree = out / TREE
     worker = tree / "worker"
     if worker.is_dir():
-        # it took minutes to make and holds nothing of the old tree but a copy of Verdigris
+        # the environment is kept, as it takes minutes to make
         worker.rename(made / "worker")
     shutil.rmtree(tree, ignore_errors=True)
     made.rename(tree)
@@ -67,7 +67,7 @@ def stage(
 
 
 def requirements(host: HostVersion, project: dict) -> list[str]:
-    """Pinned packages that the plug-ins need and the host does not carry."""
+    """The pinned packages that the plug-ins need and the host lacks."""
     lines = list(project["dependencies"])
     for extra in project.get("optional-dependencies", {}).values():
         lines += extra
@@ -80,7 +80,7 @@ def requirements(host: HostVersion, project: dict) -> list[str]:
 
 
 def write_entry(host: HostVersion, folder: Path, version: str, tree: str = "") -> Path:
-    """The file that the application reads: a Maya module or a Houdini package."""
+    """Writes the file that the application reads: a Maya module or a Houdini package."""
     name = "verdigris.mod" if host.host == "maya" else "verdigris.json"
     beside = f"./{TREE}" if host.host == "maya" else f"$HOUDINI_PACKAGE_PATH/{TREE}"
     text = (TEMPLATES / name).read_text("utf-8")
@@ -99,7 +99,7 @@ def write_entry(host: HostVersion, folder: Path, version: str, tree: str = "") -
 
 
 def this_system() -> str:
-    """Which of the systems this machine runs."""
+    """The system of this machine, as in PLATFORMS."""
     return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
 
 
@@ -134,7 +134,7 @@ def _install_wheels(lines: Sequence[str], host: HostVersion, system: str, tree: 
     command += ["--target", str(tree / "site-packages"), *lines]
     if subprocess.run(command, check=False).returncode:
         raise StageError(
-            f"pip has no wheels of {', '.join(lines)} for Python {host.python} on {system}: see "
+            f"pip found no wheels of {', '.join(lines)} for Python {host.python} on {system}: see "
             "its message above"
         )
 
@@ -142,17 +142,17 @@ def _install_wheels(lines: Sequence[str], host: HostVersion, system: str, tree: 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
     names = ", ".join(each.name for each in HOSTS)
-    parser = argparse.ArgumentParser(description="Builds what goes into an application.")
+    parser = argparse.ArgumentParser(description="Builds a Maya module or a Houdini package.")
     parser.add_argument("host", help=f"one of {names}")
-    parser.add_argument("out", type=Path, help="folder of the tree")
+    parser.add_argument("out", type=Path, help="output folder")
     parser.add_argument("--platform", choices=sorted(PLATFORMS), default=this_system())
-    parser.add_argument("--python", help="the application's Python, where the table is wrong")
-    parser.add_argument("--no-wheels", action="store_true", help="leave site-packages empty")
-    parser.add_argument("--worker", action="store_true", help="make the worker's environment, too")
+    parser.add_argument("--python", help="version of the application's Python")
+    parser.add_argument("--no-wheels", action="store_true", help="do not install packages")
+    parser.add_argument("--worker", action="store_true", help="also make the worker's environment")
     given = parser.parse_args(arguments)
     host = find_host(given.host)
     if host is None:
-        parser.error(f"{given.host!r} is not known: use one of {names}")
+        parser.error(f"unknown host {given.host!r}: use one of {names}")
     if given.python:
         host = replace(host, python=given.python)
     try:
@@ -163,7 +163,7 @@ def main(arguments: Sequence[str]) -> int:
     program = tree / "make_worker.py"
     if given.worker:
         return subprocess.run([sys.executable, str(program)], check=False).returncode
-    print(f"stage: {tree}\nThe worker's environment is made by: python3 {program}")
+    print(f"stage: {tree}\nNow make the environment of the worker: python3 {program}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The commands of bootstrap.py: set up what is missing, then hand over to what was asked for."""
+"""The commands of bootstrap.py: set up what is missing, then run the requested program."""
 
 import os
 import subprocess
@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from provision.console import Commands, SetupError, clean_environment, say
+from provision.console import Commands, SetupError, clean_environment, report
 from provision.environment import Environment, install, is_current
 from provision.lock import held
-from provision.rights import why_stopped
+from provision.rights import explain_failure
 from provision.stamp import Device, Stamp, read_stamp, write_stamp
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -28,7 +28,7 @@ Sets Verdigris up in .venv next to this repository's README, then runs it.
   --recheck-device   (first argument) look for a graphics device again
 
 The first run installs the packages pinned in pyproject.toml, and on a Debian-family system
-without a usable device Mesa's software device; it says so before. Later runs install nothing.
+without a usable device Mesa's software device. It reports that before. Later runs install nothing.
 VERDIGRIS_VERBOSE=1 shows the output of every step.
 """
 
@@ -40,13 +40,13 @@ HandOver = Callable[[list[str], Path | None], int]
 
 
 class UsageError(Exception):
-    """Arguments that bootstrap.py does not take."""
+    """Invalid arguments of bootstrap.py."""
 
 
 @dataclass(frozen=True)
 class Request:
     action: str
-    """help, setup, test, or run for everything that verdigris itself is to do."""
+    """help, setup, test, or run for the arguments of verdigris."""
     arguments: tuple[str, ...] = ()
     recheck: bool = False
 
@@ -65,7 +65,7 @@ def parse(arguments: Sequence[str]) -> Request:
     if given[0] == "setup" and given[1:] == ("--recheck-device",):
         return Request("setup", recheck=True)
     if given[0] == "setup" and len(given) > 1:
-        raise UsageError(f"setup takes no arguments, not {' '.join(given[1:])!r}; see --help")
+        raise UsageError(f"setup takes no arguments, but got {' '.join(given[1:])!r}; see --help")
     if given[0] in ("setup", "test"):
         return Request(given[0], given[1:], recheck)
     return Request("run", given, recheck)
@@ -75,14 +75,14 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return serve(parse(arguments), Environment(ROOT), Commands(), hand_over)
     except UsageError as error:
-        say(str(error))
+        report(str(error))
         return 2
     except SetupError as error:
-        say(str(error))
+        report(str(error))
     except (OSError, subprocess.SubprocessError) as error:
-        say(why_stopped(error, ROOT))
+        report(explain_failure(error, ROOT))
     except KeyboardInterrupt:
-        say("stopped; the next run mends what is half done")
+        report("stopped; the next run repairs an incomplete set-up")
         return 130
     return 1
 
@@ -95,7 +95,7 @@ def serve(
         return 0
     stamp = set_up(request, environment, commands)
     if request.action == "setup":
-        say(f"ready, {describe(stamp.device)}")
+        report(f"ready, {describe(stamp.device)}")
         return 0
     if request.action == "test":
         workers = worker_arguments(request.arguments, cores())
@@ -105,13 +105,13 @@ def serve(
 
 
 def set_up(request: Request, environment: Environment, commands: Commands) -> Stamp:
-    """Does what is missing; with nothing missing it only reads the stamp."""
+    """Sets up what is missing. If nothing is missing, it only reads the stamp."""
     stamp = read_stamp(environment.stamp)
     if stamp is None or request.recheck or not is_settled(stamp, request, environment):
         with held(environment.lock):
             return complete(request, environment, commands)
     if stamp.device and not stamp.device.found:
-        say(f"{describe(stamp.device)}; --recheck-device looks for one again")
+        report(f"{describe(stamp.device)}; --recheck-device looks for one again")
     return stamp
 
 
@@ -120,16 +120,16 @@ def is_settled(stamp: Stamp, request: Request, environment: Environment) -> bool
 
 
 def complete(request: Request, environment: Environment, commands: Commands) -> Stamp:
-    # Read again: while this waited for the lock, another may have done the work.
+    # Another set-up may have done the work while this one waited for the lock.
     stamp = read_stamp(environment.stamp)
     if stamp is None or not is_current(environment, stamp, request.extras):
         stamp = install(environment, request.extras, commands)
     if request.recheck:
-        # Forgotten on disk as well, in case the search ends in a request for root rights.
+        # Removed on disk as well, as the search may stop with a request for root rights.
         stamp = replace(stamp, device=None)
         write_stamp(environment.stamp, stamp)
     if stamp.device is None:
-        # Imported late: a run with nothing to do starts sooner without it.
+        # Imported late, for a faster start.
         from provision.search import search
 
         stamp = replace(stamp, device=search(environment.python, commands))
@@ -152,12 +152,12 @@ def cores() -> int:
 
 def worker_arguments(arguments: Sequence[str], cores: int) -> list[str]:
     chosen = any(word.startswith(("-n", "--numprocesses")) for word in arguments)
-    # what a file's tests share is made once when one process has all of them
+    # tests of a file share fixtures when one process runs all of them
     return [] if chosen or cores < 2 else ["-n", "2", "--dist", "loadfile"]
 
 
 def hand_over(command: list[str], folder: Path | None) -> int:
-    """Becomes the command where the system can do that, else runs it and returns its exit code."""
+    """Replaces this process by the command, or on Windows runs it and returns its exit code."""
     sys.stderr.flush()
     if os.name != "nt":
         if folder is not None:

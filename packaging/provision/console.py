@@ -1,4 +1,4 @@
-"""What the user sees while the set-up runs, and the one door to other programs."""
+"""Output of the set-up, and running other programs."""
 
 import os
 import subprocess
@@ -14,10 +14,10 @@ NOT_FOUND, TIMED_OUT = 127, 124
 
 
 class SetupError(Exception):
-    """The set-up cannot go on. The message names the thing, the value and the remedy."""
+    """The set-up cannot continue. The message has the remedy."""
 
 
-def say(message: str) -> None:
+def report(message: str) -> None:
     print(f"verdigris: {message}", file=sys.stderr, flush=True)
 
 
@@ -27,7 +27,7 @@ def is_verbose() -> bool:
 
 @contextmanager
 def step(label: str) -> Iterator[None]:
-    """One progress line that ends with the time taken."""
+    """Prints a progress line with the time taken."""
     end = "\n" if is_verbose() else ""
     print(f"verdigris: {label}…", end=end, file=sys.stderr, flush=True)
     start = time.perf_counter()
@@ -40,9 +40,9 @@ def step(label: str) -> Iterator[None]:
 
 
 def clean_environment() -> dict[str, str]:
-    """The caller's environment without what would let another Python's packages in.
+    """The environment without PYTHONPATH and similar variables.
 
-    Studio shells set PYTHONPATH for their hosts, whose numpy or MaterialX would win over ours.
+    Studios set PYTHONPATH for their applications, whose packages would replace those in .venv.
     """
     foreign = ("PYTHONPATH", "PYTHONHOME", "__PYVENV_LAUNCHER__")
     return {name: value for name, value in os.environ.items() if name not in foreign}
@@ -50,7 +50,7 @@ def clean_environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended; the output holds both of its streams."""
+    """The exit code and the output of a program, both streams joined."""
 
     code: int
     output: str
@@ -71,7 +71,7 @@ class Commands:
         timeout: float | None = None,
         show: bool = False,
     ) -> Finished:
-        """Runs to the end; a program that is missing or too slow is a result, not an exception."""
+        """Runs a program. A missing program or a timeout is a result, not an exception."""
         try:
             done = subprocess.run(
                 list(command),
@@ -86,7 +86,7 @@ class Commands:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Finished(TIMED_OUT, f"gave no answer in {timeout:.0f} s")
+            return Finished(TIMED_OUT, f"no answer within {timeout:.0f} s")
         except OSError as error:
             return Finished(NOT_FOUND, f"{command[0]}: {error.strerror}")
         return Finished(done.returncode, done.stdout or "")
@@ -100,7 +100,7 @@ class Commands:
         extra_env: Mapping[str, str] | None = None,
         remedy: str = "",
     ) -> None:
-        """Runs one step of the set-up, which has to succeed."""
+        """Runs a step of the set-up. Raises SetupError if it fails."""
         with step(label):
             done = self.run(command, cwd=cwd, extra_env=extra_env, show=True)
             if done.code != 0:
@@ -108,5 +108,5 @@ class Commands:
 
 
 def failure(command: Sequence[str], done: Finished, remedy: str = "") -> str:
-    ended = f"this command ended with {done.code}: {' '.join(command)}"
+    ended = f"this command failed (exit code {done.code}): {' '.join(command)}"
     return "\n".join(part for part in (ended, done.tail(), remedy) if part)

@@ -1,4 +1,4 @@
-"""Looks for a device that computes, with the packages and the Python of .venv."""
+"""Finds a usable device, with the Python of .venv."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ PROBE_SECONDS = 120.0
 
 
 def kinds_for(platform: str) -> tuple[str, ...]:
-    """The kinds of device to try, the preferred first."""
+    """The kinds of device to try, best first."""
     if platform == "win32":
         return ("vulkan", "d3d12", "cuda")
     if platform == "darwin":
@@ -20,7 +20,7 @@ def kinds_for(platform: str) -> tuple[str, ...]:
 
 
 def find_device(python: Path, commands: Commands, platform: str) -> Device:
-    """The first kind of device that computes, or why none does."""
+    """The first kind of device that works, or the problems of all kinds."""
     problems = []
     for kind in kinds_for(platform):
         command = [str(python), "-I", str(PROBE), kind]
@@ -33,10 +33,10 @@ def find_device(python: Path, commands: Commands, platform: str) -> Device:
 
 def read_answer(done: Finished) -> Device:
     if done.code != 0:
-        last = done.tail().splitlines()[-1:] or ["it printed nothing"]
+        last = done.tail().splitlines()[-1:] or ["no output"]
         how = "crashed" if done.code < 0 else "failed"
         return Device(problem=f"the driver {how} (exit code {done.code}): {last[0]}")
-    # Drivers print before it and, at exit, after it.
+    # Drivers may print before and after it.
     answers = [line for line in done.output.splitlines() if line.startswith("{")]
     try:
         return Device(**json.loads(answers[-1]))

@@ -1,4 +1,4 @@
-"""The virtual environment: made, filled from pyproject.toml, and made again when it is broken."""
+"""Makes the virtual environment, installs packages, and repairs a broken environment."""
 
 import importlib.util
 import os
@@ -7,19 +7,19 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from provision.console import Commands, SetupError, say, step
+from provision.console import Commands, SetupError, report, step
 from provision.rights import require_writable
 from provision.stamp import STARTED, Stamp, read_stamp, wanted_stamp, write_stamp
 
 INSTALL_REMEDY = (
-    "The packages come from pip's configured index: check the network, its proxy settings and the "
-    "free disk space, then run the same command again. VERDIGRIS_VERBOSE=1 shows all output."
+    "Check the network, the proxy settings of pip and the free disk space, then try again. "
+    "VERDIGRIS_VERBOSE=1 shows all output."
 )
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Where things are in the environment of a repository."""
+    """The paths of the environment of a repository."""
 
     root: Path
 
@@ -61,7 +61,7 @@ def is_current(environment: Environment, stamp: Stamp | None, extras: tuple[str,
 
 
 def install(environment: Environment, extras: tuple[str, ...], commands: Commands) -> Stamp:
-    """Brings the environment up to date and returns its stamp. The caller holds the lock."""
+    """Updates the environment and returns its stamp. The caller holds the lock."""
     require_writable(environment.root)
     stamp = read_stamp(environment.stamp)
     wanted = wanted_stamp(environment.root, extras)
@@ -79,9 +79,9 @@ def install(environment: Environment, extras: tuple[str, ...], commands: Command
 
 
 def fault_of(environment: Environment, stamp: Stamp | None, wanted: Stamp) -> str:
-    """Why the environment has to be made from nothing; empty if it can be kept."""
+    """The reason to make the environment again. Empty if it can be kept."""
     if not environment.venv.exists():
-        return "there is none yet"
+        return "it does not exist yet"
     if stamp is None:
         return fault_of_foreign(environment)
     if stamp.state == STARTED:
@@ -91,12 +91,12 @@ def fault_of(environment: Environment, stamp: Stamp | None, wanted: Stamp) -> st
     if stamp.python != wanted.python:
         return f"it was made with {stamp.python}"
     if not environment.python.exists():
-        return "its Python is gone"
+        return "its Python does not exist"
     return ""
 
 
 def fault_of_foreign(environment: Environment) -> str:
-    """The same for an environment made by other means, which is kept if it can serve."""
+    """The same for an environment without a stamp, made by another program."""
     config = read_config(environment.venv / "pyvenv.cfg")
     if not config:
         return "it is not a virtual environment"
@@ -123,19 +123,19 @@ def make_venv(environment: Environment, fault: str, wanted: Stamp, commands: Com
     if environment.venv.exists():
         if Path(sys.prefix).resolve() == environment.venv.resolve():
             raise SetupError(
-                f"{environment.venv} has to be made again ({fault}), and the Python that runs this "
-                "is part of it. Run the same command with a Python from outside."
+                f"{environment.venv} must be made again ({fault}), but this Python is part of it. "
+                "Run the same command with another Python."
             )
         with step(f"removing {environment.venv}: {fault}"):
             empty(environment.venv)
     environment.venv.mkdir(exist_ok=True)
-    # Before anything else goes in, so that an interruption from here on is noticed.
+    # Written first, so that an interruption is noticed.
     write_stamp(environment.stamp, replace(wanted, state=STARTED))
     version = ".".join(str(part) for part in sys.version_info[:3])
     commands.require(
         f"making .venv (Python {version})",
         [sys.executable, "-I", "-m", "venv", str(environment.venv)],
-        remedy=f"Make sure that {environment.venv} can be written, or use another Python.",
+        remedy=f"Check that {environment.venv} is writable, or use another Python.",
     )
 
 
@@ -144,15 +144,15 @@ def require_venv_module() -> None:
     if missing:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         raise SetupError(
-            f"this Python ({sys.executable}) lacks its module {' and '.join(missing)}, so it "
-            "cannot make a virtual environment.\n"
+            f"this Python ({sys.executable}) cannot make a virtual environment: "
+            f"{' and '.join(missing)} is missing.\n"
             f"On Debian and Ubuntu: sudo apt-get install python{version}-venv\n"
-            "Elsewhere: use a Python that was installed whole. Then run the same command again."
+            "Elsewhere, use a complete installation of Python. Then run the same command again."
         )
 
 
 def empty(folder: Path) -> None:
-    """Removes what is in the folder and keeps the folder, which may be a link to a faster disk."""
+    """Empties a folder and keeps the folder, which may be a link to another disk."""
     for child in folder.iterdir():
         is_folder = child.is_dir() and not child.is_symlink()
         try:
@@ -161,15 +161,15 @@ def empty(folder: Path) -> None:
             else:
                 child.unlink()
         except OSError as failure:
-            # the rights to remove are the folder's, and rmtree names the last part of a path alone
+            # the parent folder needs the rights, and rmtree reports the last part of a path only
             refused = child if is_folder else folder
             raise OSError(failure.errno, failure.strerror, str(refused)) from failure
 
 
 def install_packages(environment: Environment, extras: tuple[str, ...], commands: Commands) -> None:
-    say(f"about to install into .venv: {', '.join(pinned_packages(environment.root, extras))}")
+    report(f"installing into .venv: {', '.join(pinned_packages(environment.root, extras))}")
     commands.require(
-        "installing them (the first time takes minutes on a slow connection)",
+        "installing packages (takes minutes the first time)",
         [
             str(environment.python),
             *("-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"),
@@ -181,7 +181,7 @@ def install_packages(environment: Environment, extras: tuple[str, ...], commands
 
 
 def pinned_packages(root: Path, extras: tuple[str, ...]) -> list[str]:
-    import tomllib  # a run with nothing to do should not pay for it
+    import tomllib  # for a faster start
 
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project.get("optional-dependencies", {})

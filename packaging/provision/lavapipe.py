@@ -1,4 +1,4 @@
-"""Decides how a Debian-family machine without a device gets Mesa's software device, lavapipe."""
+"""Plans the installation of Mesa's software device, lavapipe, on Debian and its relatives."""
 
 import re
 import shlex
@@ -19,25 +19,25 @@ ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive"}
 
 @dataclass(frozen=True)
 class Machine:
-    """All that the decision depends on."""
+    """The inputs of the plan."""
 
     os_release: str
     policy: str
-    """What `apt-cache policy mesa-vulkan-drivers` says."""
+    """The output of `apt-cache policy mesa-vulkan-drivers`."""
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do. Without commands there is nothing that an installation would mend."""
+    """The commands to run. Empty if an installation would not help."""
 
     commands: tuple[tuple[str, ...], ...] = ()
     files: Mapping[str, str] | None = None
-    """Text by path, to be written before the commands run."""
+    """Texts by path, to write before the commands run."""
     advice: str = ""
 
     def shell_command(self) -> str:
-        """The whole plan as one line for a shell, to be run by someone with the rights."""
+        """The plan as one line for a shell with root rights."""
         steps = [
             f'printf "%s\\n" {" ".join(_quoted(line) for line in text.splitlines())} > {path}'
             for path, text in (self.files or {}).items()
@@ -50,7 +50,7 @@ class Plan:
 
 
 def _quoted(text: str) -> str:
-    """Double quotes, since the script around them is in single ones."""
+    """Quotes a text inside a script in single quotes."""
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'
 
 
@@ -62,8 +62,8 @@ def decide(machine: Machine) -> Plan:
     installed = mesa_major(machine.policy, "Installed")
     if installed is not None and installed >= OLDEST_MESA:
         return Plan(
-            advice=f"Mesa {installed} is installed and still gives no device. Check that "
-            "VK_DRIVER_FILES and VK_ICD_FILENAMES, where set, name files that exist."
+            advice=f"Mesa {installed} is installed but offers no device. Check that the files in "
+            "VK_DRIVER_FILES and VK_ICD_FILENAMES exist, if these are set."
         )
     candidate = mesa_major(machine.policy, "Candidate")
     is_bookworm = system.get("ID") == "debian" and system.get("VERSION_CODENAME") == "bookworm"
@@ -94,7 +94,7 @@ def plan_for_bookworm(machine: Machine) -> Plan:
 
 
 def find_bookworm_source(machine: Machine) -> Source | None:
-    """The distribution's own source: vendors, too, call suites of theirs bookworm."""
+    """The source of the distribution. Other vendors use the name bookworm, too."""
     serving = [
         source
         for source in machine.sources
@@ -122,7 +122,7 @@ def is_debian_family(system: Mapping[str, str]) -> bool:
 
 
 def mesa_major(policy: str, line: str) -> int | None:
-    """The major version on the policy's line called Installed or Candidate."""
+    """The major version in the line Installed or Candidate of the policy."""
     match = re.search(rf"^\s*{line}:\s*(?:\d+:)?(\d+)", policy, re.MULTILINE)
     return int(match.group(1)) if match else None
 

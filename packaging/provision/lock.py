@@ -1,4 +1,4 @@
-"""One set-up at a time. The operating system frees the lock of a process that died."""
+"""A lock that allows one set-up at a time. It ends with its process."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from provision.console import say
+from provision.console import report
 
-# Windows forbids reading a locked byte, and the file's beginning tells who holds the lock.
+# The file begins with the process id of the holder, and Windows forbids reading a locked byte.
 LOCKED_BYTE = 1 << 20
 
 
@@ -21,7 +21,7 @@ def held(path: Path) -> Iterator[None]:
         if not try_lock(file):
             file.seek(0)
             owner = file.read().strip() or "unknown"
-            say(f"another set-up is at work here (process {owner}); waiting for it to end…")
+            report(f"another set-up is running here (process {owner}); waiting for it…")
             while not try_lock(file):
                 time.sleep(0.2)
         file.seek(0)
@@ -51,6 +51,6 @@ else:
         except BlockingIOError:
             return False
         except OSError:
-            # Some network file systems have no locks; going on without one is all that is left.
+            # Some network file systems have no locks; the set-up continues without one.
             return True
         return True

@@ -1,6 +1,6 @@
-"""Runs inside .venv as a process of its own: does one kind of device compute?
+"""Tests one kind of device in a separate process and prints a line of JSON.
 
-It prints one line of JSON. A driver may print, hang or crash here without harm to the set-up.
+A driver may print, hang or crash here without harm to the set-up.
 """
 
 import json
@@ -20,7 +20,7 @@ EXPECTED = [3, 10, 17, 24]
 
 
 def find(kind: str) -> dict[str, object]:
-    """The first adapter that computes; drivers that list adapters they cannot open exist."""
+    """The first adapter that computes. Some drivers list adapters that cannot be opened."""
     device_type = getattr(slangpy.DeviceType, kind)
     problems = []
     for adapter in slangpy.Device.enumerate_adapters(device_type):

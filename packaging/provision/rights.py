@@ -1,4 +1,4 @@
-"""What the system refuses the set-up, in words that say which folder and what to do."""
+"""Error messages for missing rights, files in the way and full disks."""
 
 import errno
 import os
@@ -14,34 +14,34 @@ AGAIN = "then run the same command again"
 
 
 def require_writable(root: Path) -> None:
-    """Refuses a repository that nothing can be written in, before anything is done: its packages
-    write beside its pyproject.toml, wherever .venv and .cache lead."""
+    """Raises an error if the repository is not writable, before the first change. pip writes next
+    to pyproject.toml, also if .venv is a link to another disk."""
     try:
         with tempfile.TemporaryFile(dir=root):
             pass
     except OSError as failure:
-        # the name of the trial says nothing
-        told = OSError(failure.errno, failure.strerror, str(root))
-        raise SetupError(why_stopped(told, root)) from failure
+        # names the folder instead of the temporary file
+        refused = OSError(failure.errno, failure.strerror, str(root))
+        raise SetupError(explain_failure(refused, root)) from failure
 
 
-def why_stopped(failure: Exception, root: Path) -> str:
-    """What to tell of a failure, for people who set up the repository at `root`."""
+def explain_failure(failure: Exception, root: Path) -> str:
+    """The message for a failure of the set-up of the repository at `root`."""
     if not isinstance(failure, OSError) or failure.filename is None:
-        return f"the set-up stopped: {failure}. Mend that, {AGAIN}."
+        return f"the set-up stopped: {failure}. Correct this, {AGAIN}."
     path = Path(os.fsdecode(failure.filename))
     found = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
-    said = failure.strerror or str(failure)
+    error = failure.strerror or str(failure)
     if failure.errno in _NO_RIGHTS:
         return (
-            f"the system refuses the set-up {_kind(found)} {found} ({said}{_owner(found)}). "
+            f"the set-up may not change {_kind(found)} {found} ({error}{_owner(found)}). "
             f"{_remedy(root)}"
         )
     if failure.errno in _NO_FOLDER and not found.is_dir():
-        return f"{found} is no folder, and the set-up needs one there: move it away, {AGAIN}."
+        return f"{found} is not a folder, and the set-up needs one there: move it, {AGAIN}."
     if failure.errno in _NO_ROOM:
-        return f"there is no room left in {_kind(found)} {found} ({said}): make some, {AGAIN}."
-    return f"the set-up stopped at {path} ({said}): mend that, {AGAIN}."
+        return f"the disk of {_kind(found)} {found} is full ({error}): free some space, {AGAIN}."
+    return f"the set-up stopped at {path} ({error}): correct this, {AGAIN}."
 
 
 def _kind(found: Path) -> str:
@@ -50,14 +50,13 @@ def _kind(found: Path) -> str:
 
 def _owner(found: Path) -> str:
     try:
-        return f"; it belongs to {found.owner()}"
+        return f"; owner: {found.owner()}"
     except (OSError, KeyError, NotImplementedError):
         return ""
 
 
 def _remedy(root: Path) -> str:
     return (
-        "Get the right to write there, copy the repository to a folder of your own, or have "
-        f"whoever owns {root} set it up: once that is done, running it writes nothing there. "
-        f"{AGAIN.capitalize()}."
+        "Get write access, or copy the repository to a folder of your own, or ask the owner of "
+        f"{root} to set it up; later runs write nothing there. {AGAIN.capitalize()}."
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 LIST_FOLDER = Path("/etc/apt")
 
-# The one-line format's options, by the names that the deb822 format has for them.
+# Options of the one-line format, with their names in the deb822 format.
 FIELD_OF_OPTION = {
     "arch": "Architectures",
     "lang": "Languages",
@@ -20,7 +20,7 @@ PLACE_FIELDS = ("types", "uris", "suites", "components", "enabled")
 
 @dataclass(frozen=True)
 class Source:
-    """One place that serves binary packages. Fields are everything else that deb822 says of it."""
+    """A source of binary packages. `fields` are its other deb822 fields."""
 
     uri: str
     suites: tuple[str, ...]
@@ -29,7 +29,7 @@ class Source:
 
 
 def read_sources(folder: Path = LIST_FOLDER) -> tuple[Source, ...]:
-    """All enabled sources of this machine; files that may not be read are passed over."""
+    """All enabled sources of this machine. Unreadable files are skipped."""
     files = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
     found: list[Source] = []
     for file in files:
@@ -64,7 +64,7 @@ def _field(option: str) -> tuple[str, str]:
 
 
 def parse_deb822(text: str) -> list[Source]:
-    """Stanzas of `Field: value` lines; a value may go on in lines that begin with a space."""
+    """Stanzas of `Field: value` lines. Lines that begin with a space continue a value."""
     found = []
     for stanza in _stanzas(text):
         place = {name.lower(): value for name, value in stanza}

@@ -1,4 +1,4 @@
-"""The note inside .venv that says what was set up, so that a second run has nothing to do."""
+"""The stamp in .venv that records what is set up, so that later runs start at once."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-# Raise it when a set-up made by an older bootstrap would no longer do.
+# Increase it when older set-ups must be made again.
 BOOTSTRAP_VERSION = 1
 
 STARTED, COMPLETE = "started", "complete"
@@ -15,7 +15,7 @@ STARTED, COMPLETE = "started", "complete"
 
 @dataclass(frozen=True)
 class Device:
-    """The device that the set-up found; without one, `problem` says why."""
+    """The device that the set-up found, or the problem."""
 
     kind: str = ""
     adapter: str = ""
@@ -29,7 +29,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a set-up was made for and how far it came."""
+    """The inputs and the progress of a set-up."""
 
     state: str
     root: str
@@ -37,10 +37,10 @@ class Stamp:
     fingerprint: str
     extras: tuple[str, ...] = ()
     device: Device | None = None
-    """None until a search for a device came to an end."""
+    """None until the search for a device has ended."""
 
     def holds_for(self, wanted: "Stamp") -> bool:
-        """Whether the environment serves `wanted` without installing anything."""
+        """Whether the environment has everything of `wanted`."""
         return (
             self.state == COMPLETE
             and (self.root, self.python, self.fingerprint)
@@ -53,12 +53,12 @@ BROKEN = Stamp(STARTED, root="", python="", fingerprint="")
 
 
 def wanted_stamp(root: Path, extras: tuple[str, ...]) -> Stamp:
-    """The stamp that a complete set-up by this interpreter, here and now, would carry."""
+    """The stamp of a complete set-up with this interpreter."""
     return Stamp(COMPLETE, str(root), python_tag(), fingerprint(root), tuple(sorted(extras)))
 
 
 def python_tag() -> str:
-    """The binary interface: a patch release keeps it, and the environment with it."""
+    """The minor version of Python. Patch releases keep the environment."""
     return f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -68,7 +68,7 @@ def fingerprint(root: Path) -> str:
 
 
 def read_stamp(path: Path) -> Stamp | None:
-    """The stamp, None where there is none; an unreadable one counts as an interrupted set-up."""
+    """The stamp, or None. An unreadable stamp counts as an interrupted set-up."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -83,7 +83,7 @@ def read_stamp(path: Path) -> Stamp | None:
 
 
 def write_stamp(path: Path, stamp: Stamp) -> None:
-    """All or nothing: a reader never sees half a stamp."""
+    """Writes the stamp in one step, so that readers never see half of it."""
     beside = path.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(asdict(stamp), indent=1) + "\n", encoding="utf-8")
     beside.replace(path)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the Python in which Verdigris bakes, next to the plug-in.
+"""Makes the Python environment of the worker, next to the plug-in.
 
-Run it with Python 3.11, 3.12 or 3.13, not with the application's own: python3 make_worker.py
+Run it with Python 3.11, 3.12 or 3.13, not with that of the application: python3 make_worker.py
 """
 
 import shutil
@@ -15,7 +15,7 @@ WORKER, SOURCE = TREE / "worker", TREE / "worker_source"
 
 def main() -> int:
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        print("make_worker: Python 3.11, 3.12 or 3.13 is needed", file=sys.stderr)
+        print("make_worker: use Python 3.11, 3.12 or 3.13", file=sys.stderr)
         return 1
     made = TREE / "worker.new"
     shutil.rmtree(made, ignore_errors=True)

@@ -57,7 +57,7 @@ def _unquoted(quoted: str, plain: str) -> str:
 
 
 class StrictModule(types.ModuleType):
-    """A module that says what it was asked for and was not taught."""
+    """A module that refuses unknown names."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -99,7 +99,7 @@ class Scene:
         return copy.deepcopy((self.selection, self.nodes, self.connections, self.members))
 
     def change(self, name: str) -> None:
-        """Is told before each change."""
+        """Called before each change."""
         if name in self.refuses:
             raise RuntimeError(f"{name} failed")
         if self.chunk is None:
@@ -112,7 +112,7 @@ class Scene:
         self.selection, self.nodes, self.connections, self.members = state
 
     def place(self, name: str) -> str:
-        """Where a new node goes: into the current namespace, unless it is said otherwise."""
+        """The name of a new node, in the current namespace unless it has another."""
         # Maya takes these letters, and writes _ for any other
         name = re.sub(r"[^A-Za-z0-9_:|]", "_", name)
         inside = f"{self.namespace}:{name}" if self.namespace else name

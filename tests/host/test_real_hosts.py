@@ -12,7 +12,7 @@ pytestmark = pytest.mark.host
 
 @pytest.mark.parametrize("host", list(HostName))
 @pytest.mark.timeout(600)
-def test_every_call_of_a_plug_in_works_in_the_real_application(host, tmp_path):
+def test_the_selftest_passes_in_the_real_application(host, tmp_path):
     if find_program(host) is None:
         pytest.skip(f"no interpreter of {host.value} on this machine")
     report = tmp_path / "report.json"

@@ -21,7 +21,7 @@ DEVICE_ANSWER = '{"kind": "vulkan", "adapter": "llvmpipe", "software": true}'
 
 
 class FakeCommands(Commands):
-    """Answers the commands it was told of and refuses every other one."""
+    """Answers known commands and refuses others."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment

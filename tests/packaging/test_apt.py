@@ -21,7 +21,7 @@ def source_file(tmp_path):
     return tmp_path / "backports.sources"
 
 
-def test_without_rights_nothing_runs_and_the_command_is_told(plan, source_file, commands):
+def test_without_rights_nothing_runs_and_the_command_is_shown(plan, source_file, commands):
     with pytest.raises(SetupError) as raised:
         carry_out(plan, "vulkan: no driver", False, commands)
     assert f"\n  {plan.shell_command()}\n" in str(raised.value)
@@ -29,14 +29,14 @@ def test_without_rights_nothing_runs_and_the_command_is_told(plan, source_file, 
     assert not source_file.exists()
 
 
-def test_root_is_told_first_and_then_everything_runs(plan, source_file, commands, capsys):
+def test_root_sees_the_plan_before_it_runs(plan, source_file, commands, capsys):
     commands.answers |= {UPDATE_LINE: Finished(0, ""), INSTALL_LINE: Finished(0, "")}
     carry_out(plan, "vulkan: no driver", True, commands)
     assert commands.ran == [UPDATE_LINE, INSTALL_LINE]
     assert source_file.read_text() == "Types: deb\n"
-    told = capsys.readouterr().err
-    assert "about to install with apt-get: mesa-vulkan-drivers, libvulkan1" in told
-    assert f"writing {source_file}:\n    Types: deb\n" in told
+    output = capsys.readouterr().err
+    assert "about to install with apt-get: mesa-vulkan-drivers, libvulkan1" in output
+    assert f"writing {source_file}:\n    Types: deb\n" in output
 
 
 def test_a_failed_update_alone_does_not_stop_the_installation(plan, source_file, commands):
@@ -58,12 +58,12 @@ def test_a_failed_installation_names_both_commands_and_leaves_no_source(
     }
     with pytest.raises(SetupError) as raised:
         carry_out(plan, "vulkan: no driver", True, commands)
-    assert "ended with 100: apt-get update\nE: no Release file" in str(raised.value)
-    assert f"ended with 100: {INSTALL_LINE}\nE: Unable to locate" in str(raised.value)
+    assert "(exit code 100): apt-get update\nE: no Release file" in str(raised.value)
+    assert f"(exit code 100): {INSTALL_LINE}\nE: Unable to locate" in str(raised.value)
     assert not source_file.exists()
 
 
-def test_a_busy_package_manager_is_told_as_such(plan, commands):
+def test_a_busy_package_manager_is_reported(plan, commands):
     locked = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7"
     commands.answers |= {UPDATE_LINE: Finished(0, ""), INSTALL_LINE: Finished(100, locked)}
     with pytest.raises(SetupError, match="Another program is installing packages"):

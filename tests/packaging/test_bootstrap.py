@@ -1,4 +1,4 @@
-"""The entry file: what it tells an unfit Python, and that an old one can read it."""
+"""The entry file: its messages for unsupported Pythons, and its syntax for old ones."""
 
 import re
 import subprocess
@@ -17,14 +17,14 @@ def test_a_supported_python_has_no_problem(version):
     assert bootstrap.version_problem(version, "python3") == ""
 
 
-def test_an_old_python_is_told_its_version_and_what_to_do():
+def test_an_old_python_is_reported_with_the_remedy():
     message = bootstrap.version_problem((3, 8, 18, "final", 0), "/usr/bin/python3")
     assert "Python 3.8.18 (/usr/bin/python3) is too old" in message
     assert "3.11, 3.12 or 3.13" in message
     assert "python3.12 packaging/bootstrap.py" in message
 
 
-def test_a_python_without_wheels_yet_is_told_so():
+def test_a_too_new_python_is_reported():
     message = bootstrap.version_problem((3, 14, 0), "python3.14")
     assert "Python 3.14.0 (python3.14) is newer than its dependencies allow" in message
 

@@ -60,14 +60,14 @@ OLD = policy("22.3.6-1+deb12u2")
         (BOOKWORM, policy("22.3.6-1", installed="22.3.6-1"), (BACKPORTS,), FROM_BACKPORTS),
     ],
 )
-def test_what_is_installed_where_no_source_is_missing(os_release, policy_text, sources, commands):
+def test_the_plan_without_a_missing_source(os_release, policy_text, sources, commands):
     plan = decide(Machine(os_release, policy_text, sources))
     assert plan.commands == commands
     assert not plan.files
 
 
 @pytest.mark.parametrize("policy_text", [OLD, ""])
-def test_bookworm_gets_backports_from_where_it_gets_bookworm(policy_text):
+def test_bookworm_gets_backports_from_the_source_of_bookworm(policy_text):
     plan = decide(Machine(BOOKWORM, policy_text, (VENDOR, DISTRIBUTION)))
     assert plan.commands == FROM_BACKPORTS
     assert plan.files == {
@@ -88,16 +88,16 @@ def test_bookworm_gets_backports_from_where_it_gets_bookworm(policy_text):
         ("", "", "Mesa 25 or newer with lavapipe"),
         (NOBLE, policy("23.2.1-1ubuntu3"), "Ubuntu 24.04 offers Mesa 23; its software device"),
         (BOOKWORM, OLD, "No apt source of this machine serves bookworm"),
-        (BOOKWORM, policy("25.0.7-2", installed="25.0.7-2"), "Mesa 25 is installed and still"),
+        (BOOKWORM, policy("25.0.7-2", installed="25.0.7-2"), "Mesa 25 is installed but offers"),
     ],
 )
-def test_advice_where_an_installation_cannot_help(os_release, policy_text, words):
+def test_advice_if_an_installation_does_not_help(os_release, policy_text, words):
     plan = decide(Machine(os_release, policy_text, ()))
     assert plan.commands == ()
     assert words in plan.advice
 
 
-def test_the_command_for_somebody_with_rights_is_one_line_to_copy():
+def test_the_command_for_root_is_one_line():
     plan = decide(Machine(BOOKWORM, OLD, (DISTRIBUTION,)))
     assert plan.shell_command() == (
         'sudo sh -c \'printf "%s\\n" "Types: deb" "URIs: http://mirror.test/debian" '
@@ -109,7 +109,7 @@ def test_the_command_for_somebody_with_rights_is_one_line_to_copy():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
-def test_that_command_writes_exactly_what_root_would_have_written(tmp_path):
+def test_the_command_for_root_writes_the_same_files(tmp_path):
     odd = (("Signed-By", "\n -----BEGIN-----\n a$b`c\\d\"e'f"),)
     source = Source("http://mirror.test/debian", ("bookworm",), ("main",), odd)
     plan = decide(Machine(BOOKWORM, OLD, (source,)))

@@ -71,7 +71,7 @@ def test_a_driver_that_crashes_is_a_problem_and_the_next_kind_is_tried(tmp_path)
     assert ran == ["vulkan", "cuda"]
 
 
-def test_what_each_kind_lacked_is_told(tmp_path):
+def test_the_problem_of_each_kind_is_reported(tmp_path):
     class Nothing(Commands):
         def run(self, command, **_):
             if command[-1] == "vulkan":
@@ -104,16 +104,16 @@ def start_holder(lock: Path) -> subprocess.Popen:
     return holder
 
 
-def test_a_second_set_up_waits_and_says_for_whom(tmp_path, capsys):
+def test_a_second_set_up_waits_and_names_the_first(tmp_path, capsys):
     lock = tmp_path / "cache" / "lock"
     holder = start_holder(lock)
     threading.Timer(0.5, holder.kill).start()
     with held(lock):
         assert holder.wait(10) != 0
-    assert f"another set-up is at work here (process {holder.pid})" in capsys.readouterr().err
+    assert f"another set-up is running here (process {holder.pid})" in capsys.readouterr().err
 
 
-def test_the_lock_of_a_killed_set_up_holds_nobody_up(tmp_path, capsys):
+def test_the_lock_of_a_killed_set_up_is_free(tmp_path, capsys):
     lock = tmp_path / "lock"
     holder = start_holder(lock)
     holder.kill()
@@ -123,20 +123,20 @@ def test_the_lock_of_a_killed_set_up_holds_nobody_up(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_an_unforeseen_failure_is_a_message(monkeypatch, capsys, tmp_path):
+def test_an_unexpected_failure_is_reported(monkeypatch, capsys, tmp_path):
     def fail(*_):
         raise OSError(5, "Input/output error", "/on/a/worn/disk")
 
     monkeypatch.setattr(cli, "serve", fail)
     assert cli.main(["setup"]) == 1
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     where = Path("/on/a/worn/disk")
-    assert told == (
-        f"verdigris: the set-up stopped at {where} (Input/output error): mend that, then run the "
-        "same command again.\n"
+    assert output == (
+        f"verdigris: the set-up stopped at {where} (Input/output error): correct this, then run "
+        "the same command again.\n"
     )
 
 
-def test_wrong_usage_ends_with_two(capsys):
+def test_wrong_usage_of_the_bootstrap_exits_with_2(capsys):
     assert cli.main(["setup", "everything"]) == 2
-    assert "setup takes no arguments, not 'everything'" in capsys.readouterr().err
+    assert "setup takes no arguments, but got 'everything'" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The set-up: what it does, does not do twice, and mends."""
+"""The set-up: its steps, repeated runs, and repairs."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from provision import environment as environment_module
 from provision.cli import Request, parse, serve, set_up, worker_arguments
 from provision.console import Finished, SetupError
 from provision.environment import Environment
-from provision.rights import why_stopped
+from provision.rights import explain_failure
 from provision.stamp import BROKEN, STARTED, fingerprint, read_stamp, write_stamp
 
 RUN = Request("run", ("inspect", "a.mtlx"))
@@ -25,7 +25,7 @@ def refuse(command, folder):
     raise AssertionError(f"ran {command} in {folder}")
 
 
-def test_the_first_run_makes_fills_and_looks_and_hands_over(environment, commands):
+def test_the_first_run_sets_up_and_runs_the_command(environment, commands):
     handed = []
     code = serve(RUN, environment, commands, lambda *given: handed.append(given) or 7)
     assert commands.ran == FIRST_RUN
@@ -76,13 +76,13 @@ def test_a_changed_pyproject_installs_again_into_the_same_environment(environmen
     assert commands.ran == ["pip .[usd]"]
 
 
-def test_a_failed_installation_is_told_and_mended_by_the_next_run(environment, commands):
+def test_a_failed_installation_is_reported_and_repaired_by_the_next_run(environment, commands):
     noise = "\n".join(f"line {number}" for number in range(100))
     commands.answers["pip .[usd]"] = Finished(1, noise + "\nERROR: no space left on device\n")
     with pytest.raises(SetupError) as raised:
         set_up(RUN, environment, commands)
     message = str(raised.value)
-    assert "ended with 1: " in message
+    assert "(exit code 1): " in message
     assert "line 71\n" in message
     assert "line 70\n" not in message
     assert "ERROR: no space left on device" in message
@@ -93,7 +93,7 @@ def test_a_failed_installation_is_told_and_mended_by_the_next_run(environment, c
     assert commands.ran == FIRST_RUN
 
 
-def test_an_interrupted_update_is_made_from_nothing(environment, commands):
+def test_an_interrupted_update_starts_again(environment, commands):
     set_up(RUN, environment, commands)
     write_stamp(environment.stamp, replace(read_stamp(environment.stamp), state=STARTED))
     leftover = environment.venv / "half-installed"
@@ -149,9 +149,7 @@ def test_an_environment_whose_python_was_removed_is_made_again(environment, comm
         ("{0}.{1}.9", "/elsewhere", FIRST_RUN),
     ],
 )
-def test_an_environment_made_by_hand_is_kept_where_it_can_serve(
-    environment, commands, version, place, ran
-):
+def test_an_environment_made_by_hand_is_kept_if_it_fits(environment, commands, version, place, ran):
     commands.take_effect("venv")
     (environment.venv / "pyvenv.cfg").write_text(
         f"home = /usr/bin\nversion = {version.format(*sys.version_info)}\n"
@@ -161,7 +159,7 @@ def test_an_environment_made_by_hand_is_kept_where_it_can_serve(
     assert commands.ran == ran
 
 
-def test_a_python_without_ensurepip_is_told_the_package(environment, commands, monkeypatch):
+def test_without_ensurepip_the_package_to_install_is_named(environment, commands, monkeypatch):
     monkeypatch.setattr(
         environment_module.importlib.util, "find_spec", lambda name: None if "pip" in name else 1
     )
@@ -172,7 +170,7 @@ def test_a_python_without_ensurepip_is_told_the_package(environment, commands, m
     assert not environment.venv.exists()
 
 
-def test_a_device_is_looked_for_again_only_when_asked(environment, commands):
+def test_a_device_is_searched_again_only_on_request(environment, commands):
     set_up(RUN, environment, commands)
     commands.ran.clear()
     set_up(replace(RUN, recheck=True), environment, commands)
@@ -205,9 +203,7 @@ def test_without_rights_the_set_up_stops_until_a_device_is_there(
     assert commands.ran == ["probe"]
 
 
-def test_a_device_that_went_away_is_forgotten_even_if_the_set_up_stops(
-    environment, commands, request, monkeypatch
-):
+def test_a_lost_device_is_removed_from_the_stamp(environment, commands, request, monkeypatch):
     set_up(RUN, environment, commands)
     request.getfixturevalue("bookworm_without_device")
     monkeypatch.setattr(search, "is_root", lambda: False)
@@ -217,15 +213,15 @@ def test_a_device_that_went_away_is_forgotten_even_if_the_set_up_stops(
     assert read_stamp(environment.stamp).device is None
 
 
-def test_where_nothing_can_be_installed_the_set_up_warns_and_goes_on(
+def test_without_an_installable_device_the_set_up_warns_and_continues(
     environment, bookworm_without_device, capsys
 ):
     commands = bookworm_without_device
     commands.answers["apt-cache policy mesa-vulkan-drivers"] = Finished(0, "  Candidate: 22.3.6\n")
     set_up(RUN, environment, commands)
-    told = capsys.readouterr().err
-    assert "no device computes here (vulkan: no driver offers a device; cuda: no driver" in told
-    assert "No apt source of this machine serves bookworm" in told
+    output = capsys.readouterr().err
+    assert "no usable device (vulkan: no driver offers a device; cuda: no driver" in output
+    assert "No apt source of this machine serves bookworm" in output
     commands.ran.clear()
     set_up(RUN, environment, commands)
     assert commands.ran == []
@@ -245,7 +241,7 @@ def test_where_nothing_can_be_installed_the_set_up_warns_and_goes_on(
         (["bake", "a.mtlx", "--help"], Request("run", ("bake", "a.mtlx", "--help"))),
     ],
 )
-def test_arguments_are_ours_only_in_front(arguments, request_):
+def test_only_leading_arguments_belong_to_the_bootstrap(arguments, request_):
     assert parse(arguments) == request_
 
 
@@ -260,11 +256,11 @@ def test_arguments_are_ours_only_in_front(arguments, request_):
         (("--numprocesses=3",), 8, []),
     ],
 )
-def test_tests_share_two_cores_unless_told_otherwise(arguments, cores, added):
+def test_tests_use_two_processes_by_default(arguments, cores, added):
     assert worker_arguments(arguments, cores) == added
 
 
-def told_by_main(environment, monkeypatch, capsys):
+def message_of_main(environment, monkeypatch, capsys):
     """The line that the whole program ends with in this repository."""
     monkeypatch.setattr(cli, "ROOT", environment.root)
     assert cli.main(["setup"]) == 1
@@ -275,7 +271,7 @@ def told_by_main(environment, monkeypatch, capsys):
     ("name", "folder"), [(".cache", ""), (".cache/bootstrap.lock", ".cache"), (".venv", "")]
 )
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
-def test_a_folder_that_may_not_be_written_is_named_with_its_owner_and_what_to_do(
+def test_a_read_only_folder_is_named_with_its_owner_and_the_remedy(
     name, folder, number, environment, monkeypatch, capsys
 ):
     root = environment.root
@@ -285,11 +281,11 @@ def test_a_folder_that_may_not_be_written_is_named_with_its_owner_and_what_to_do
         raise OSError(number, os.strerror(number), str(root / name))
 
     monkeypatch.setattr(cli, "serve", refused)
-    line = told_by_main(environment, monkeypatch, capsys)
-    owner = "" if os.name == "nt" else f"; it belongs to {root.owner()}"
+    line = message_of_main(environment, monkeypatch, capsys)
+    owner = "" if os.name == "nt" else f"; owner: {root.owner()}"
     assert line.startswith(
-        f"verdigris: the system refuses the set-up the folder {root / folder} "
-        f"({os.strerror(number)}{owner}). Get the right to write there, copy the repository"
+        f"verdigris: the set-up may not change the folder {root / folder} "
+        f"({os.strerror(number)}{owner}). Get write access, or copy the repository"
     )
     assert line.endswith(" Then run the same command again.")
     assert "Errno" not in line
@@ -299,19 +295,19 @@ def test_a_folder_that_may_not_be_written_is_named_with_its_owner_and_what_to_do
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="whoever runs this may write anywhere"
 )
 @pytest.mark.parametrize("name", ["", ".cache", ".venv"])
-def test_without_rights_nothing_is_begun(name, environment, monkeypatch, capsys):
+def test_without_rights_nothing_is_changed(name, environment, monkeypatch, capsys):
     for folder in (environment.lock.parent, environment.venv):
         folder.mkdir()
     refused = environment.root / name
     refused.chmod(0o555)
     try:
-        line = told_by_main(environment, monkeypatch, capsys)
+        line = message_of_main(environment, monkeypatch, capsys)
     finally:
         refused.chmod(0o755)
-    assert f"the system refuses the set-up the folder {refused} (" in line
+    assert f"the set-up may not change the folder {refused} (" in line
 
 
-def test_a_repository_that_cannot_be_written_is_refused_before_anything_is_removed(
+def test_a_read_only_repository_is_refused_before_anything_is_removed(
     environment, commands, monkeypatch
 ):
     environment.venv.mkdir()
@@ -330,14 +326,14 @@ def test_a_repository_that_cannot_be_written_is_refused_before_anything_is_remov
 @pytest.mark.parametrize("name", [".cache", ".venv"])
 def test_a_file_in_the_place_of_a_folder_is_named(name, environment, monkeypatch, capsys):
     (environment.root / name).touch()
-    assert told_by_main(environment, monkeypatch, capsys) == (
-        f"verdigris: {environment.root / name} is no folder, and the set-up needs one there: move "
-        "it away, then run the same command again."
+    assert message_of_main(environment, monkeypatch, capsys) == (
+        f"verdigris: {environment.root / name} is not a folder, and the set-up needs one there: "
+        "move it, then run the same command again."
     )
 
 
-def test_what_cannot_be_removed_is_named_by_its_folder(environment, commands, monkeypatch):
-    """rmtree tells of a file by the last part of its name."""
+def test_a_file_that_cannot_be_removed_is_named_with_its_folder(environment, commands, monkeypatch):
+    """Fails as rmtree does, with the last part of a path only."""
     library = environment.venv / "lib"
     library.mkdir(parents=True)
 
@@ -350,9 +346,9 @@ def test_what_cannot_be_removed_is_named_by_its_folder(environment, commands, mo
     assert raised.value.filename == str(library)
 
 
-def test_a_full_disk_is_told_with_its_folder(environment):
+def test_a_full_disk_is_reported_with_its_folder(environment):
     full = OSError(errno.ENOSPC, "No space left on device", str(environment.venv / "x"))
-    told = why_stopped(full, environment.root)
-    assert told.startswith(f"there is no room left in the folder {environment.root} (")
-    # of what names no file the system's words are all there is
-    assert "gone wrong. Mend that" in why_stopped(OSError("gone wrong"), environment.root)
+    output = explain_failure(full, environment.root)
+    assert output.startswith(f"the disk of the folder {environment.root} is full (")
+    # without a file name, only the text of the system is known
+    assert "gone wrong. Correct this" in explain_failure(OSError("gone wrong"), environment.root)

@@ -64,7 +64,7 @@ deb http://flat.test/repository ./
     ]
 
 
-def test_all_files_of_the_machine_are_read_and_only_those_that_apt_reads(tmp_path):
+def test_the_source_files_of_apt_are_read_and_no_others(tmp_path):
     line = "deb http://{}.test/debian bookworm main\n"
     (tmp_path / "sources.list").write_text(line.format("first"))
     parts = tmp_path / "sources.list.d"

@@ -87,9 +87,7 @@ def offer(folder, *packages):
         ("houdini-21.0", ("pxr",), {"PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
     ],
 )
-def test_every_module_of_a_plug_in_imports_beside_what_its_application_carries(
-    name, carries, late, trees, tmp_path
-):
+def test_every_module_of_a_plug_in_imports_in_its_application(name, carries, late, trees, tmp_path):
     host = name.partition("-")[0]
     brought = {line.partition("==")[0] for line in requirements(find_host(name), _project(ROOT))}
     brought |= {"numpy", "PySide6", "shiboken6", *carries}
@@ -109,7 +107,7 @@ def test_every_module_of_a_plug_in_imports_beside_what_its_application_carries(
 
 
 @pytest.mark.parametrize("name", ["maya-2026", "houdini-21.0"])
-def test_a_tree_imports_with_nothing_but_what_the_host_offers(name, trees, tmp_path):
+def test_a_tree_imports_with_the_packages_of_the_host(name, trees, tmp_path):
     offered = offer(tmp_path / "offered", "numpy", "platformdirs")
     paths = [str(trees[name] / "scripts"), str(offered)]
     environment = {
@@ -141,14 +139,14 @@ def test_a_tree_holds_its_own_host_and_no_other(trees):
     assert not list(trees["maya-2026"].rglob("__pycache__"))
 
 
-def test_the_worker_beside_a_tree_is_made_from_what_is_in_it(trees):
+def test_the_worker_is_made_from_the_source_in_the_tree(trees):
     for tree in trees.values():
         source = tree / "worker_source"
         assert (source / "pyproject.toml").is_file() and (source / "README.md").is_file()
         ast.parse((tree / "make_worker.py").read_text(), feature_version=(3, 8))
 
 
-def test_the_module_file_is_what_maya_reads(trees):
+def test_the_module_file_has_the_format_of_maya(trees):
     file = trees["maya-2026"].parent / "verdigris.mod"
     first, *rest = file.read_text().splitlines()
     pattern = r"\+ MAYAVERSION:(\d{4}) (\w+) (\d+\.\d+\.\d+) (\S+)"
@@ -160,7 +158,7 @@ def test_the_module_file_is_what_maya_reads(trees):
         assert variable == "PYTHONPATH" and (file.parent / path / folder).is_dir()
 
 
-def test_the_package_file_is_what_houdini_reads(trees):
+def test_the_package_file_has_the_format_of_houdini(trees):
     file = trees["houdini-21.0"].parent / "verdigris.json"
     package = json.loads(file.read_text())
     assert package["enable"] == "houdini_version >= '21.0' and houdini_version < '22.0'"
@@ -173,7 +171,7 @@ def test_the_package_file_is_what_houdini_reads(trees):
         assert Path(path.replace("$VERDIGRIS_TREE", str(trees["houdini-21.0"]))).is_dir()
 
 
-def test_the_shelf_is_what_houdini_reads(trees):
+def test_the_shelf_has_the_format_of_houdini(trees):
     tree = trees["houdini-21.0"]
     root = xml.parse(tree / "toolbar" / "verdigris.shelf").getroot()
     assert root.tag == "shelfDocument"
@@ -189,7 +187,7 @@ def test_the_shelf_is_what_houdini_reads(trees):
         assert xml.parse(icon).getroot().tag.endswith("svg")
 
 
-def test_the_panel_file_is_what_houdini_reads(trees):
+def test_the_panel_file_has_the_format_of_houdini(trees):
     root = xml.parse(trees["houdini-21.0"] / "python_panels" / "verdigris.pypanel").getroot()
     assert root.tag == "pythonPanelDocument"
     (interface,) = root
@@ -215,7 +213,7 @@ def test_every_version_has_an_entry_of_its_own(host, tmp_path):
     assert int(end.split(".")[0]) == int(first.split(".")[0]) + 1
 
 
-def test_a_host_gets_pinned_wheels_of_what_it_lacks_and_of_nothing_else():
+def test_a_host_gets_pinned_wheels_of_missing_packages_only():
     project = _project(ROOT)
     pins = {line.partition("==")[0]: line for line in project["dependencies"]}
     for host in HOSTS:
@@ -227,7 +225,7 @@ def test_a_host_gets_pinned_wheels_of_what_it_lacks_and_of_nothing_else():
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
-def test_what_a_tree_brings_needs_nothing_that_is_not_there(host):
+def test_packages_of_a_tree_have_all_their_dependencies(host):
     names = {line.partition("==")[0] for line in requirements(host, _project(ROOT))}
     for name in names:
         for line in importlib.metadata.requires(name) or ():
@@ -236,7 +234,7 @@ def test_what_a_tree_brings_needs_nothing_that_is_not_there(host):
                 assert needed in names | set(host.carries), f"{name} needs {needed}"
 
 
-def test_staging_again_keeps_the_worker_and_nothing_else_of_before(tmp_path):
+def test_staging_again_keeps_only_the_worker(tmp_path):
     tree = stage(MAYA, tmp_path, wheels=False)
     (tree / "worker").mkdir()
     (tree / "worker" / "made").write_text("")
@@ -263,19 +261,17 @@ def test_entries_go_where_the_application_looks(name, platform, expected, tmp_pa
     assert entry_folder(find_host(name), tmp_path, platform) == tmp_path / expected
 
 
-def test_an_entry_names_the_tree_by_its_whole_path_and_can_be_taken_back(
-    trees, tmp_path, monkeypatch
-):
+def test_an_entry_has_the_full_path_of_the_tree_and_can_be_removed(trees, tmp_path, monkeypatch):
     monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "app"))
     file = install(MAYA, trees["maya-2026"].parent, tmp_path)
     assert file == tmp_path / "app" / "2026" / "modules" / "verdigris.mod"
     assert file.read_text().splitlines()[0].endswith(f" {trees['maya-2026'].as_posix()}")
     assert remove(MAYA, tmp_path) == file and not file.exists()
-    with pytest.raises(FileNotFoundError, match=r"is no staged tree: build it with"):
+    with pytest.raises(FileNotFoundError, match=r"is not a staged tree: build it with"):
         install(MAYA, tmp_path / "none", tmp_path)
 
 
-def test_a_host_that_is_not_known_is_an_error_that_lists_those_that_are(capsys, tmp_path):
+def test_an_unknown_host_is_an_error_that_lists_the_known_ones(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["maya-1998", str(tmp_path)])
     assert ended.value.code == 2

@@ -19,20 +19,20 @@ from verdigris.core.material.load.mtlx_document import parse_document
 
 # pytest finds these in the modules that import them
 __all__ = [
-    "test_a_document_resolves_where_the_host_says",
-    "test_a_material_that_is_gone_is_an_error_that_names_it",
+    "test_a_document_resolves_in_the_search_folders",
     "test_a_mesh_has_triangles_with_uv_and_unit_normals",
-    "test_a_result_is_noted_at_its_material_and_at_no_other",
+    "test_a_missing_material_is_named",
+    "test_a_result_is_noted_at_its_material_only",
     "test_a_second_result_replaces_the_first",
-    "test_materials_have_names_and_keys_of_their_own",
-    "test_noting_a_result_is_one_step_of_undo",
-    "test_painting_starts_with_weights_of_one_or_says_why_not",
+    "test_materials_have_names_and_unique_keys",
+    "test_noting_a_result_is_one_undo_step",
+    "test_painted_weights_are_read_by_corner",
+    "test_painting_starts_with_weights_of_one_or_an_error",
     "test_reading_leaves_the_scene_unchanged",
-    "test_the_host_has_the_form_that_the_panel_expects",
-    "test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone",
-    "test_the_scene_says_where_it_is_saved",
+    "test_the_file_of_the_scene_is_known",
+    "test_the_host_implements_the_protocol",
+    "test_the_identity_of_a_material_is_stable_and_a_missing_one_is_an_error",
     "test_warnings_of_a_scene_are_lines_and_the_manual_is_there",
-    "test_weights_that_were_painted_come_back_by_corner",
 ]
 
 
@@ -61,12 +61,12 @@ class Harness:
         return self.host.materials()[0]
 
 
-def test_the_host_has_the_form_that_the_panel_expects(harness):
+def test_the_host_implements_the_protocol(harness):
     assert isinstance(harness.host, Host)
     assert harness.host.name
 
 
-def test_materials_have_names_and_keys_of_their_own(harness):
+def test_materials_have_names_and_unique_keys(harness):
     found = harness.host.materials()
     assert len(found) >= 2
     assert len({each.key for each in found}) == len(found)
@@ -74,7 +74,7 @@ def test_materials_have_names_and_keys_of_their_own(harness):
     assert {each.key for each in harness.host.selected_materials()} <= {each.key for each in found}
 
 
-def test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone(harness):
+def test_the_identity_of_a_material_is_stable_and_a_missing_one_is_an_error(harness):
     before = {each: harness.host.identity(each) for each in harness.host.materials()}
     assert all(before.values()) and len(set(before.values())) == len(before)
     assert {each: harness.host.identity(each) for each in harness.host.materials()} == before
@@ -82,14 +82,14 @@ def test_the_identity_of_a_material_stays_and_is_none_of_what_is_gone(harness):
         harness.host.identity(HostMaterial("gone_for_good", "gone_for_good", "nowhere"))
 
 
-def test_a_document_resolves_where_the_host_says(harness):
+def test_a_document_resolves_in_the_search_folders(harness):
     for material in harness.host.materials():
         document = harness.host.document(material)
         loaded = parse_document(document.text, document.search, document.name)
         loaded.check(loaded.require_material(document.material))
 
 
-def test_a_material_that_is_gone_is_an_error_that_names_it(harness):
+def test_a_missing_material_is_named(harness):
     gone = HostMaterial("gone_for_good", "gone_for_good", "nowhere")
     for ask in (harness.host.document, harness.host.meshes, harness.host.attached):
         if ask == harness.host.attached and harness.host.name == "files":
@@ -114,7 +114,7 @@ def test_a_mesh_has_triangles_with_uv_and_unit_normals(harness):
     assert (np.einsum("tc,tkc->tk", faces, mesh.normal) > 0).all(), "normals and winding disagree"
 
 
-def test_painting_starts_with_weights_of_one_or_says_why_not(harness):
+def test_painting_starts_with_weights_of_one_or_an_error(harness):
     (name, *_) = harness.host.meshes(harness.first)
     if not harness.host.can_paint:
         with pytest.raises(VerdigrisError, match="paint in the panel"):
@@ -127,7 +127,7 @@ def test_painting_starts_with_weights_of_one_or_says_why_not(harness):
     assert weights is not None and (weights == 1).all()
 
 
-def test_weights_that_were_painted_come_back_by_corner(harness):
+def test_painted_weights_are_read_by_corner(harness):
     (name, *_) = harness.host.meshes(harness.first)
     if harness.host.can_paint:
         harness.host.start_painting(name)
@@ -139,7 +139,7 @@ def test_weights_that_were_painted_come_back_by_corner(harness):
     assert (mesh.weights == 1).any()
 
 
-def test_a_result_is_noted_at_its_material_and_at_no_other(harness, tmp_path):
+def test_a_result_is_noted_at_its_material_only(harness, tmp_path):
     first, second, *_ = harness.host.materials()
     assert harness.host.attached(first) is None
     harness.host.attach(first, BakedResult(tmp_path / "first.vdg"))
@@ -153,7 +153,7 @@ def test_a_second_result_replaces_the_first(harness, tmp_path):
     assert harness.host.attached(harness.first) == tmp_path / "second.vdg"
 
 
-def test_noting_a_result_is_one_step_of_undo(harness, tmp_path):
+def test_noting_a_result_is_one_undo_step(harness, tmp_path):
     before = harness.snapshot()
     harness.host.attach(harness.first, BakedResult(tmp_path / "first.vdg"))
     assert harness.snapshot() != before
@@ -179,5 +179,5 @@ def test_warnings_of_a_scene_are_lines_and_the_manual_is_there(harness):
     assert harness.host.manual.is_file()
 
 
-def test_the_scene_says_where_it_is_saved(harness):
+def test_the_file_of_the_scene_is_known(harness):
     assert harness.host.scene_file() == harness.scene

@@ -135,7 +135,7 @@ def test_small_modules_of_maya_are_known():
     assert "initialize" in stubs.maya_module("standalone")
 
 
-def test_names_of_ufe_are_those_that_were_seen_elsewhere():
+def test_names_of_ufe_are_known():
     found = list(calls("maya", "ufe"))
     assert len(found) == 3
     for place, (name, member), _ in found:
@@ -165,7 +165,7 @@ def public(kind):
     }
 
 
-def test_the_fake_maya_was_taught_only_what_is_known():
+def test_the_fake_maya_has_only_known_names():
     scene = fake_maya.Scene()
     known = stubs.maya_commands()
     commands = {
@@ -196,7 +196,7 @@ def test_the_fake_maya_was_taught_only_what_is_known():
             assert members <= UFE[name]
 
 
-def test_the_fake_houdini_was_taught_only_what_is_known():
+def test_the_fake_houdini_has_only_known_names():
     hou = fake_houdini.make_hou(fake_houdini.Scene())
     known_functions, known_classes = stubs.houdini()
     taught = {name: member for name, member in vars(hou).items() if not name.startswith("__")}
@@ -222,7 +222,7 @@ def test_the_fake_houdini_was_taught_only_what_is_known():
             assert given <= known_classes[name][method], f"hou.{name}.{method}"
 
 
-def test_the_audit_notices_a_name_and_a_flag_that_are_not_there():
+def test_the_audit_finds_unknown_names_and_flags():
     known = stubs.maya_commands()
     assert "polyColorSets" not in known and "sceneNaem" not in known["file"]
     assert "getFaceVertexColours" not in stubs.open_maya()["MFnMesh"]

@@ -1,4 +1,4 @@
-"""Scenes that lack something: an artist is told what and where, and the scene stays as it is."""
+"""Incomplete scenes: the error names the problem, and the scene does not change."""
 
 import base64
 import importlib
@@ -58,7 +58,7 @@ def add_stage(case, tmp_path, text=HOLLOW):
     case.scene.stages[LIBRARY] = str(path)
 
 
-def test_a_scene_without_materialx_says_where_to_make_some(empty):
+def test_a_scene_without_materialx_is_reported_with_the_remedy(empty):
     before = empty.scene.state()
     with pytest.raises(VerdigrisError, match=r"no MaterialX material: add one \(with LookdevX"):
         choose(empty.host, ())
@@ -70,14 +70,14 @@ def test_a_material_of_a_stack_without_a_surface_is_named(maya):
     stack = maya.scene.nodes[STACK]["attributes"]
     packed = base64.b64encode(len(BARE).to_bytes(4, "big") + zlib.compress(BARE.encode()))
     stack["documents"] = json.dumps([{"name": "document1", "document": packed.decode()}])
-    (said,) = host.scene_warnings()
-    assert said == f"{STACK}: hollow has no surface shader: connect one to bake it"
+    (warning,) = host.scene_warnings()
+    assert warning == f"{STACK}: hollow has no surface shader: connect one to bake it"
 
 
 def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
     add_stage(houdini, tmp_path)
-    (said,) = houdini.host.scene_warnings()
-    assert "materials have no MaterialX surface: /materials/hollow. Connect" in said
+    (warning,) = houdini.host.scene_warnings()
+    assert "materials have no MaterialX surface: /materials/hollow. Connect" in warning
     with pytest.raises(VerdigrisError, match=r"no MaterialX material.*: /materials/hollow\."):
         choose(houdini.host, ())
 
@@ -93,23 +93,25 @@ def test_a_material_of_mat_without_a_surface_is_named(houdini, tmp_path):
     assert houdini.scene.state() == before
 
 
-def test_a_reference_that_is_not_loaded_is_named_with_the_remedy(maya):
+def test_an_unloaded_reference_is_named_with_the_remedy(maya):
     host = open_scene(maya.scene, "stack.ma")
     maya.scene.references = {"/shots/chair.ma": True, "/shots/table.ma": False}
-    (said, *_) = host.scene_warnings()
-    assert said.startswith("the reference /shots/table.ma is not loaded: load it in the Reference")
+    (warning, *_) = host.scene_warnings()
+    assert warning.startswith(
+        "the reference /shots/table.ma is not loaded: load it in the Reference"
+    )
     # a name that is not there may be in it
     with pytest.raises(VerdigrisError, match=r"no material 'oak'.*table\.ma is not loaded"):
         choose(host, ("oak",))
 
 
-def test_payloads_and_references_that_are_not_there_are_named_with_the_remedy(houdini, tmp_path):
+def test_unloaded_payloads_and_broken_references_are_named_with_the_remedy(houdini, tmp_path):
     stage = Usd.Stage.CreateInMemory()
     stage.DefinePrim("/table").GetReferences().AddReference("/shots/table.usda")
     stage.GetRootLayer().Export(str(tmp_path / "shot.usda"))
     add_stage(houdini, tmp_path, (tmp_path / "shot.usda").read_text())
-    (said,) = houdini.host.scene_warnings()
-    assert "references are broken: Could not open asset @/shots/table.usda@" in said
+    (warning,) = houdini.host.scene_warnings()
+    assert "references are broken: Could not open asset @/shots/table.usda@" in warning
 
     there = Usd.Stage.CreateInMemory()
     there.SetDefaultPrim(there.DefinePrim("/chair"))
@@ -156,7 +158,7 @@ def Mesh "plate" {
         houdini.host.mesh(f"{LIBRARY}:/plate")
 
 
-def test_a_batch_that_notes_results_saves_the_scene_or_says_why_not(empty, monkeypatch, tmp_path):
+def test_a_batch_that_notes_results_saves_the_scene(empty, monkeypatch, tmp_path):
     scene = empty.scene
     if isinstance(scene, fake_maya.Scene):
         open_scene(scene, "stack.ma")
@@ -168,8 +170,8 @@ def test_a_batch_that_notes_results_saves_the_scene_or_says_why_not(empty, monke
         scene.path = str(tmp_path / "shot.hip")
         (tmp_path / "shot.hip").write_text("")
     material = empty.host.materials()[0]
-    said = json.dumps({"event": "finished", "results": [str(tmp_path / "x.vdg")]})
-    done = batch_bake.subprocess.CompletedProcess([], 0, said, "")
+    line = json.dumps({"event": "finished", "results": [str(tmp_path / "x.vdg")]})
+    done = batch_bake.subprocess.CompletedProcess([], 0, line, "")
     monkeypatch.setattr(batch_bake, "_run", lambda command: done)
     summary = tmp_path / "summary.json"
     arguments = [scene.path, "-m", material.name, "--attach", "--summary", str(summary)]

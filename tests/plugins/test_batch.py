@@ -1,4 +1,4 @@
-"""Batch programs: what they bake, what they say, how they end. Plain files stand for any host."""
+"""Batch programs: their bakes, summaries and exit codes, with plain files as the host."""
 
 import json
 import subprocess
@@ -91,7 +91,7 @@ def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp
     }
 
 
-def test_one_that_fails_keeps_no_other_from_its_bake_and_says_why(scene):
+def test_a_failure_is_reported_and_does_not_stop_the_other_bakes(scene):
     calls = []
 
     def run(command):
@@ -111,7 +111,7 @@ def test_a_bake_that_ends_without_a_result_has_failed(scene):
     assert gold.status == "failed" and "without a result" in gold.error
 
 
-def test_results_are_noted_only_where_that_is_asked_for(scene, tmp_path):
+def test_results_are_noted_only_with_attach(scene, tmp_path):
     host = FilesHost(scene)
     run, _ = answer(stdout=finished(tmp_path / "x.vdg"))
     bake_scene(host, BatchOptions(), run)
@@ -120,7 +120,7 @@ def test_results_are_noted_only_where_that_is_asked_for(scene, tmp_path):
     assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
 
 
-def test_a_name_that_is_not_there_is_an_error_that_lists_those_that_are(scene):
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):
     with pytest.raises(HostError, match="no material 'zinc'; it has: gold, lead"):
         bake_scene(FilesHost(scene), BatchOptions(materials=("zinc",)))
 
@@ -133,7 +133,7 @@ def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
     assert [each["key"] for each in summary["materials"]] == ["gold", "lead"]
 
 
-def test_documents_can_be_handed_over_for_a_farm_to_bake(scene, tmp_path):
+def test_documents_can_be_written_for_a_farm(scene, tmp_path):
     summary = tmp_path / "deep" / "summary.json"
     out = tmp_path / "documents"
     arguments = [str(scene), "--hand-over", "-o", str(out), "--summary", str(summary)]
@@ -144,27 +144,27 @@ def test_documents_can_be_handed_over_for_a_farm_to_bake(scene, tmp_path):
     assert found["materials"][0]["search"] == [str(tmp_path)]
 
 
-def test_a_scene_that_is_not_there_ends_with_1_and_the_reason(tmp_path, capsys):
+def test_a_missing_scene_exits_with_1(tmp_path, capsys):
     assert main("batch", FilesHost, [str(tmp_path / "no.mtlx")]) == 1
-    said = capsys.readouterr()
-    assert "there is no such file" in json.loads(said.out)["error"]
-    assert "there is no such file" in said.err
+    output = capsys.readouterr()
+    assert "there is no such file" in json.loads(output.out)["error"]
+    assert "there is no such file" in output.err
 
 
-def test_a_scene_without_materials_ends_with_1_and_the_remedy(tmp_path, capsys):
+def test_a_scene_without_materials_exits_with_1(tmp_path, capsys):
     empty = tmp_path / "empty.mtlx"
     empty.write_text(document())
     assert main("batch", FilesHost, [str(empty)]) == 1
     assert "no MaterialX material: add one" in json.loads(capsys.readouterr().out)["error"]
 
 
-def test_wrong_usage_ends_with_2(capsys):
+def test_wrong_usage_exits_with_2(capsys):
     with pytest.raises(SystemExit) as ended:
         main("batch", FilesHost, ["scene.mtlx", "--fast"])
     assert ended.value.code == 2
 
 
-def test_names_of_results_differ_also_where_upper_case_does_not_count():
+def test_names_of_results_differ_without_regard_to_case():
     assert unused_names(["gold", "Gold", "|a|gold,%d%gold", "gold"]) == [
         *("gold", "Gold_2", "a_gold__d_gold", "gold_3")
     ]

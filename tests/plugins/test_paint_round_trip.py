@@ -137,7 +137,7 @@ def test_weights_of_the_scene_mask_a_bake(maya, monkeypatch, tmp_path):
     assert len(known) == len(rest)
 
 
-def test_a_batch_hands_painted_weights_to_its_bakes_and_to_farms(painting, tmp_path):
+def test_a_batch_passes_painted_weights_to_bakes_and_farms(painting, tmp_path):
     painting.host.start_painting(painting.mesh)
     painting.paint(0.5, 4.0)
     name = painting.host.materials()[0].name
@@ -161,7 +161,7 @@ def test_a_batch_hands_painted_weights_to_its_bakes_and_to_farms(painting, tmp_p
     assert outcome.importance == ""
 
 
-def test_weights_that_nobody_has_changed_are_no_map(painting):
+def test_unchanged_weights_give_no_map(painting):
     material = painting.host.materials()[0]
     assert find_painted(painting.host, material) is None
     painting.host.start_painting(painting.mesh)

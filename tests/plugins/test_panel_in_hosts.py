@@ -17,7 +17,7 @@ from .houdini.test_houdini_host import host as in_houdini
 from .houdini.test_houdini_host import houdini
 from .maya.test_maya_host import open_scene
 
-# fixtures, which are asked for by their names
+# imported fixtures, used by name
 __all__ = ["houdini", "in_houdini"]
 
 
@@ -58,9 +58,7 @@ def test_the_panel_opens_in_houdini_with_a_material_that_can_be_baked(request, m
     panel.shutdown()
 
 
-def test_the_help_of_the_panel_starts_a_selftest_and_says_where_its_report_will_be(
-    maya, monkeypatch, qtbot, tmp_path
-):
+def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch, qtbot, tmp_path):
     from PySide6.QtWidgets import QFileDialog
 
     from verdigris.plugins.common.panel_loader import make_panel
@@ -83,7 +81,7 @@ def test_the_help_of_the_panel_starts_a_selftest_and_says_where_its_report_will_
     panel.shutdown()
 
 
-def test_the_help_says_so_where_the_applications_interpreter_is_not_there(maya, qtbot):
+def test_the_help_menu_reports_a_missing_interpreter(maya, qtbot):
     from verdigris.plugins.common.panel_loader import make_panel
 
     panel = make_panel(open_scene(maya, "stack.ma"))
@@ -93,7 +91,7 @@ def test_the_help_says_so_where_the_applications_interpreter_is_not_there(maya, 
     panel.shutdown()
 
 
-def test_without_the_panels_packages_the_remedy_is_told(monkeypatch):
+def test_without_the_packages_of_the_panel_the_remedy_is_shown(monkeypatch):
     from verdigris.core.base.errors import HostError
     from verdigris.plugins.common.panel_loader import make_panel
 

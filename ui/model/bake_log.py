@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.hosts.host import BakedResult
-from verdigris.core.progress.events import FLATTENING, ROUNDING, SMALL_TEXTURE
+from verdigris.core.progress.events import FLATTENING, ROUNDING, SMALL_TEXTURE, TRAINING
 from verdigris.ui.signals.signal import Signal
 
 Doubles = NDArray[np.float64]
 
 # In these phases the loss is that of the texture in the pictures.
-_LOSS_PHASES = (SMALL_TEXTURE, "training", ROUNDING)
+_LOSS_PHASES = (SMALL_TEXTURE, TRAINING, ROUNDING)
 _MAX_POINTS = 2000
 # The weight of a new point in the smoothed loss.
 _SMOOTHING = 0.25

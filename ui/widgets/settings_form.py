@@ -88,7 +88,7 @@ class SettingsForm(QScrollArea):
         form.addRow("Activation", self._combo("activation", tuple(ACTIVATIONS)))
         form.addRow("Steps", self._spin("iterations"))
         form.addRow("Batch", self._spin("batch"))
-        form.addRow("Starts tried", self._spin("starts"))
+        form.addRow("Starts", self._spin("starts"))
         form.addRow("Seed", self._spin("seed"))
         self.resume = QCheckBox("Continue from a checkpoint")
         self.resume.setToolTip(_DOCS.get("resume", ""))
@@ -177,7 +177,8 @@ class SettingsForm(QScrollArea):
         model, choices = self._model, self._model.choices
         trainer = model.trainer or "numpy"
         suited = default_preset(trainer)
-        preset = PRESETS[trainer].get(choices.preset or suited)
+        recipe = PRESETS[trainer].get(choices.preset or suited)
+        preset = recipe.largest if recipe else None
         for name, combo in self._combos.items():
             value = suited if name == "preset" else getattr(preset, name, "")
             shown = _square(value) if name == "resolution" else value

@@ -15,7 +15,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.progress.events import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE
+from verdigris.core.progress.events import (
+    ENCODING,
+    FLATTENING,
+    MEASURING,
+    ROUNDING,
+    SMALL_TEXTURE,
+    STARTS,
+    TRAINING,
+)
 from verdigris.core.worker.client.client import GONE
 from verdigris.core.worker.protocol.worker_events import DONE, FINISHING, IDLE, PAUSED, PREPARING
 from verdigris.ui.model import states
@@ -29,12 +37,12 @@ _NOTHING_TO_KEEP = "There is no result yet. Wait for the first training step, or
 _STEPS = 1000
 _PHASE_HEIGHT = 5
 _PHASES = {
-    "starts": "comparing starts",
+    STARTS: "comparing starts",
     SMALL_TEXTURE: "training a small texture",
     ENCODING: "encoding the large texture",
-    "training": "training",
+    TRAINING: "training",
     ROUNDING: "training with rounding",
-    "measuring": "measuring and writing",
+    MEASURING: "measuring and writing",
     FLATTENING: "fitting textures for the viewport",
     "starting": "starting",
 }

@@ -72,14 +72,14 @@ def test_primvars_of_every_interpolation_are_weights(harness, weights, interpola
     assert harness.host.mesh(name).weights.tolist() == expected
 
 
-def test_a_primvar_of_the_wrong_length_is_an_error_that_names_it(harness):
+def test_a_primvar_of_the_wrong_length_is_named(harness):
     (name,) = harness.host.meshes(harness.first)
     write_mesh(name, [1.0, 2.0], "vertex")
     with pytest.raises(MeshError, match=r"'verdigris_weights' holds 2 values, and vertex needs 4"):
         harness.host.mesh(name)
 
 
-def test_vertex_colours_of_an_obj_file_are_weights(tmp_path, harness):
+def test_vertex_colours_of_an_obj_file_are_read_as_weights(tmp_path, harness):
     path = tmp_path / "plate.obj"
     lines = [
         f"v {x} {y} {z} {w} {w} {w}" for (x, y, z), w in zip(POINTS, (1, 2, 3, 4), strict=True)
@@ -91,7 +91,7 @@ def test_vertex_colours_of_an_obj_file_are_weights(tmp_path, harness):
     assert harness.host.weight_sets(str(path)) == ("color",)
 
 
-def test_results_are_noted_with_paths_that_move_along_with_the_folder(harness):
+def test_results_are_noted_with_relative_paths(harness):
     bundle = harness.scene.parent / "baked" / "gold.vdg"
     harness.host.attach(harness.first, BakedResult(bundle))
     moved = harness.scene.parent.parent / "moved"
@@ -100,7 +100,7 @@ def test_results_are_noted_with_paths_that_move_along_with_the_folder(harness):
     assert again.attached(again.materials()[0]) == moved / "baked" / "gold.vdg"
 
 
-def test_a_damaged_note_is_an_error_with_the_remedy_and_stays_as_it_is(harness, tmp_path):
+def test_a_damaged_note_is_an_error_and_is_kept(harness, tmp_path):
     sidecar = harness.scene.with_name("plate.mtlx.verdigris.json")
     sidecar.write_text("{")
     with pytest.raises(HostError, match="remove it"):
@@ -108,14 +108,14 @@ def test_a_damaged_note_is_an_error_with_the_remedy_and_stays_as_it_is(harness, 
     assert sidecar.read_text() == "{"
 
 
-def test_without_a_document_every_question_says_to_open_one():
+def test_without_a_document_every_call_is_an_error():
     for ask in (FilesHost().materials, FilesHost().selected_materials):
         with pytest.raises(HostError, match="open a MaterialX document first"):
             ask()
     assert FilesHost().scene_file() is None
 
 
-def test_a_document_without_a_material_is_told_when_one_is_asked_for(tmp_path):
+def test_a_document_without_a_material_is_reported(tmp_path):
     path = tmp_path / "bare.mtlx"
     path.write_text(document(standard_surface("", "bare").replace("surfaceshader", "x")))
     host = FilesHost(path)
@@ -124,6 +124,6 @@ def test_a_document_without_a_material_is_told_when_one_is_asked_for(tmp_path):
         host.document(type("M", (), {"key": "a"})())
 
 
-def test_meshes_are_triangles_of_the_file(harness):
+def test_meshes_are_the_triangles_of_the_file(harness):
     (name,) = harness.host.meshes(harness.first)
     assert np.array_equal(harness.host.mesh(name).uv[1], [UVS[0], UVS[2], UVS[3]])

@@ -105,7 +105,7 @@ def by_name(host, name):
     return next(each for each in host.materials() if each.name == name)
 
 
-def test_materials_of_mat_and_of_what_the_stage_shows_are_listed(host):
+def test_materials_of_mat_and_of_the_display_node_are_listed(host):
     assert [(each.key, each.source) for each in host.materials()] == [
         ("/mat/gold", "/mat network"),
         (f"{LIBRARY}:/materials/nested", "USD stage"),
@@ -142,7 +142,7 @@ def test_a_stage_that_does_not_cook_is_named(host, houdini):
         host.materials()
 
 
-def test_selected_lops_come_instead_of_what_is_shown(host, houdini, tmp_path):
+def test_selected_lops_replace_the_display_node(host, houdini, tmp_path):
     houdini.add("/stage/other", "null")
     houdini.stages["/stage/other"] = str(tmp_path / "gold.usda")
     houdini.selection = ["/stage/other"]
@@ -151,7 +151,7 @@ def test_selected_lops_come_instead_of_what_is_shown(host, houdini, tmp_path):
     assert [each.key for each in host.selected_materials()] == ["/mat/gold"]
 
 
-def test_an_unsaved_scene_says_so(host):
+def test_an_unsaved_scene_is_reported(host):
     assert host.scene_file() is None
     assert "not saved" in host.document(by_name(host, "nested")).notes[-1]
 
@@ -166,7 +166,7 @@ def test_faces_of_a_subset_are_meshes_of_its_material(host):
     assert len(host.mesh(name).uv) == 3
 
 
-def test_of_an_object_only_the_faces_with_the_material_come(host, houdini):
+def test_only_faces_with_the_material_are_read(host, houdini):
     houdini.nodes[PLATE]["parms"]["shop_materialpath"] = ""
     geometry = houdini.geometries["/obj/plate/shape"]
     geometry["prims"]["shop_materialpath"] = ["/mat/gold", "/mat/other"]
@@ -175,7 +175,7 @@ def test_of_an_object_only_the_faces_with_the_material_come(host, houdini):
     assert len(mesh.uv) == 2 and "1 of 2 faces" in mesh.notes[0]
 
 
-def test_a_weight_of_a_vertex_goes_before_that_of_its_point(host, houdini):
+def test_weights_of_vertices_override_those_of_points(host, houdini):
     geometry = houdini.geometries["/obj/plate/shape"]
     geometry["points"]["verdigris_weights"] = np.full((5, 1), 2.0)
     assert (host.mesh(PLATE).weights == 2).all()
@@ -240,9 +240,7 @@ def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_p
     assert harness.host.attached(shown[0]) == tmp_path / "nested.vdg"
 
 
-def test_materials_of_a_stage_are_called_the_same_after_a_bake_and_once_it_is_undone(
-    harness, tmp_path
-):
+def test_keys_of_stage_materials_stay_after_a_bake_and_its_undo(harness, tmp_path):
     before = harness.host.materials()
     harness.host.attach(by_name(harness.host, "nested"), BakedResult(tmp_path / "nested.vdg"))
     assert harness.houdini.nodes["/stage/verdigris_result"]["display"]
@@ -319,7 +317,7 @@ def test_a_node_inside_a_locked_asset_is_refused_and_nothing_changes(harness, tm
 
 
 @pytest.mark.parametrize("call", ["createNode", "setUserData", "set"])
-def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_path, call):
+def test_a_failure_undoes_its_own_changes_only(harness, tmp_path, call):
     harness.houdini.undo_stack.append(("the artist's own step", None))
     before = harness.snapshot()
     harness.houdini.refuses = {call}
@@ -329,7 +327,7 @@ def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_pa
     assert [name for name, _ in harness.houdini.undo_stack] == ["the artist's own step"]
 
 
-def test_a_scene_that_is_no_scene_is_refused(host, tmp_path):
+def test_a_file_that_is_not_a_scene_is_refused(host, tmp_path):
     (tmp_path / "bad.hip").write_text("broken")
     with pytest.raises(HostError, match=r"Houdini cannot open .*bad\.hip: not a hip file"):
         host.open_scene(tmp_path / "bad.hip")
@@ -337,9 +335,7 @@ def test_a_scene_that_is_no_scene_is_refused(host, tmp_path):
         host.open_scene(tmp_path / "none.hip")
 
 
-def test_a_material_is_known_again_in_the_scene_that_is_saved_under_another_name(
-    harness, houdini, tmp_path
-):
+def test_a_material_keeps_its_identity_when_the_scene_is_renamed(harness, houdini, tmp_path):
     host = harness.host
     listed = host.materials()
     before = [host.identity(each) for each in listed]

@@ -20,7 +20,7 @@ from .test_houdini_host import (
     texture_of,
 )
 
-# fixtures, which are asked for by their names
+# imported fixtures, used by name
 __all__ = ["harness", "host", "houdini"]
 
 
@@ -41,7 +41,7 @@ def test_a_result_does_not_change_what_the_stage_shows(shows_the_end, harness, t
 GLOWS = ("emission", "opacity")
 
 
-def test_a_principled_shader_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+def test_a_principled_shader_loses_emission_and_opacity_with_its_material(harness, tmp_path):
     def parms_with(*more):
         result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *more))
         harness.host.attach(harness.first, result)
@@ -65,7 +65,7 @@ def test_a_principled_shader_glows_and_has_holes_as_long_as_its_material_does(ha
     assert harness.snapshot() == before
 
 
-def test_a_preview_surface_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+def test_a_preview_surface_loses_emission_and_opacity_with_its_material(harness, tmp_path):
     nested = by_name(harness.host, "nested")
 
     def surface_with(*more):
@@ -109,7 +109,7 @@ TURNS = {
 
 
 @pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
-def test_normals_stand_upright_on_an_object_however_it_is_transformed(turn, harness):
+def test_normals_are_correct_under_every_transform(turn, harness):
     matrix = np.eye(4)
     matrix[:3, :3] = turn
     harness.houdini.nodes[PLATE]["transform"] = matrix
@@ -125,10 +125,10 @@ def test_normals_stand_upright_on_an_object_however_it_is_transformed(turn, harn
 
 
 @pytest.mark.parametrize(
-    ("tabs", "told"),
+    ("tabs", "panels"),
     [(["Verdigris"], ["front"]), (["Another panel", None], ["Verdigris", "front"])],
 )
-def test_a_tab_with_another_panel_is_left_to_the_artist(tabs, told, houdini):
+def test_a_tab_with_another_panel_is_left_alone(tabs, panels, houdini):
     houdini.tabs = tabs
     importlib.import_module("verdigris.plugins.houdini.actions").bake()
-    assert houdini.panels == told
+    assert houdini.panels == panels

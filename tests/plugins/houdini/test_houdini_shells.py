@@ -33,7 +33,7 @@ def module(name):
     return importlib.import_module(f"verdigris.plugins.houdini.{name}")
 
 
-def test_the_bake_tool_brings_the_panel_to_the_front_or_says_why_not(houdini):
+def test_the_bake_tool_shows_the_panel_or_an_error(houdini):
     module("actions").bake()
     assert houdini.panels == ["Verdigris", "front"]
     houdini.interfaces.clear()
@@ -41,14 +41,12 @@ def test_the_bake_tool_brings_the_panel_to_the_front_or_says_why_not(houdini):
     assert "has not loaded the panel" in houdini.dialogs[0]
 
 
-def test_painting_without_an_object_tells_the_artist_to_select_one(houdini):
+def test_painting_without_a_selected_object_is_an_error(houdini):
     module("actions").paint()
     assert houdini.dialogs == ["no object is selected: select an object to paint on"]
 
 
-def test_the_batch_tool_bakes_the_saved_scene_in_a_hython_of_its_own(
-    houdini, monkeypatch, tmp_path
-):
+def test_the_batch_tool_starts_a_hython(houdini, monkeypatch, tmp_path):
     actions = module("actions")
     actions.batch()
     assert "save it first" in houdini.dialogs[0]
@@ -77,7 +75,7 @@ def test_the_help_tool_names_the_manual_and_starts_a_selftest(houdini, monkeypat
     assert houdini.dialogs[-1].endswith(report)
 
 
-def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path):
+def test_hython_belongs_to_the_running_houdini(houdini, monkeypatch, tmp_path):
     interpreter = module("interpreter")
     monkeypatch.setattr(interpreter.sys, "platform", "linux")
     monkeypatch.setenv("HFS", str(tmp_path))
@@ -88,7 +86,7 @@ def test_hython_is_that_of_the_houdini_that_runs(houdini, monkeypatch, tmp_path)
     assert interpreter.hython() == tmp_path / "bin" / "hython"
 
 
-def test_the_selftest_walks_every_call_and_writes_a_report(houdini, tmp_path):
+def test_the_selftest_makes_every_call_and_writes_a_report(houdini, tmp_path):
     common = importlib.import_module("verdigris.plugins.common.host_test")
     selftest, gold = module("selftest"), tmp_path / "gold.usda"
     gold.write_text(GOLD)

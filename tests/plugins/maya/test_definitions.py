@@ -109,7 +109,7 @@ def test_a_lambert_that_maya_exports_is_read_with_the_definition_of_maya_usd(may
     check_lambert(host.document(by_name(host, "lambert2")), 1, (0, 0, 0))
 
 
-def test_without_the_definition_it_is_refused_by_name_with_what_to_do(maya):
+def test_without_its_definition_a_surface_is_refused_with_the_remedy(maya):
     host = open_with(maya, TEXT)
     before = maya.state()
     found = host.document(by_name(host, "Lambert"))
@@ -126,14 +126,14 @@ def test_without_the_definition_it_is_refused_by_name_with_what_to_do(maya):
 
 
 @pytest.mark.usefixtures("with_maya_usd")
-def test_a_definition_without_a_graph_is_of_no_use_and_named(maya):
+def test_a_definition_without_a_graph_is_reported(maya):
     grain = '<MayaGrain name="g" type="color3" nodedef="MayaND_grain_color3"/></materialx>'
     host = open_with(maya, TEXT.replace("</materialx>", grain))
     notes = host.document(by_name(host, "Lambert")).notes
     assert [note for note in notes if "'MayaND_grain_color3' is a node that only Maya has" in note]
 
 
-def test_a_file_that_cannot_be_read_hides_no_other(tmp_path):
+def test_an_unreadable_file_does_not_hide_others(tmp_path):
     (tmp_path / "broken.mtlx").write_text("<materialx>")
     for path in HERE.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -76,7 +76,7 @@ def add_native(maya, members):
     return "standardSurface2"
 
 
-def test_materials_of_a_stack_are_listed_once_and_those_without_a_surface_are_not(maya):
+def test_materials_of_a_stack_with_a_surface_are_listed_once(maya):
     host = open_scene(maya, "stack.ma")
     assert [(each.name, each.source) for each in host.materials()] == [
         ("Standard_Surface1", "LookdevX material"),
@@ -86,7 +86,7 @@ def test_materials_of_a_stack_are_listed_once_and_those_without_a_surface_are_no
     ]
 
 
-def test_the_shader_that_is_rendered_comes_before_its_stack(maya):
+def test_the_rendered_shader_replaces_its_stack(maya):
     host = open_scene(maya, "render_document.ma")
     (gold,) = host.materials()
     found = host.document(gold)
@@ -95,7 +95,7 @@ def test_the_shader_that_is_rendered_comes_before_its_stack(maya):
     assert node.getInput("base_color").getValueString() == "0.9, 0.6, 0.2"
 
 
-def test_a_document_that_is_a_link_is_written_by_lookdevx(maya):
+def test_a_linked_document_is_exported_by_lookdevx(maya):
     host = open_scene(maya, "stack.ma")
     stack = maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]
     text = host.document(by_name(host, "Plain")).text
@@ -124,7 +124,7 @@ def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
     assert maya.plugins["mayaUsdPlugin"]
 
 
-def test_a_shader_of_mayas_own_that_is_on_no_mesh_is_refused_with_the_remedy(maya):
+def test_an_unassigned_shader_of_mayas_own_is_refused_with_the_remedy(maya):
     host = open_scene(maya, "stack.ma")
     add_native(maya, [])
     with pytest.raises(HostError, match="is not assigned to a mesh: assign it"):
@@ -147,7 +147,7 @@ def test_a_maya_usd_without_its_python_is_named(maya, monkeypatch):
         host.document(by_name(host, "standardSurface2"))
 
 
-def test_a_surface_that_only_maya_has_is_refused_by_name(maya):
+def test_a_surface_without_materialx_is_refused_by_name(maya):
     host = open_scene(maya, "stack.ma")
     found = host.document(by_name(host, "Maya_Lambert1"))
     loaded = parse_document(found.text, found.search)
@@ -160,7 +160,7 @@ def test_a_scene_without_materials_has_none(maya):
     assert host.materials() == () and host.selected_materials() == ()
 
 
-def test_an_unsaved_scene_says_where_its_textures_are_looked_for(maya, tmp_path):
+def test_an_unsaved_scene_is_reported_with_its_search_folders(maya, tmp_path):
     host = open_scene(maya, "stack.ma")
     maya.path, maya.project = "", tmp_path.as_posix()
     found = host.document(by_name(host, "Plate"))
@@ -169,7 +169,7 @@ def test_an_unsaved_scene_says_where_its_textures_are_looked_for(maya, tmp_path)
     assert found.search == (tmp_path, tmp_path / "sourceimages")
 
 
-def test_a_material_is_known_again_in_the_scene_that_is_saved_under_another_name(maya, tmp_path):
+def test_a_material_keeps_its_identity_when_the_scene_is_renamed(maya, tmp_path):
     host = open_scene(maya, "stack.ma")
     listed = host.materials()
     before = [host.identity(each) for each in listed]
@@ -201,7 +201,7 @@ def test_a_selected_mesh_selects_its_material_and_a_selected_shader_itself(maya)
     assert [each.name for each in host.selected_materials()] == ["Standard_Surface1"]
 
 
-def test_of_a_mesh_with_several_materials_only_the_faces_of_this_one_come(maya):
+def test_only_faces_with_the_material_are_read(maya):
     host = open_scene(maya, "stack.ma")
     maya.members["Standard_Surface1SG"] = [f"{SHAPE}.f[0:0]"]
     add_native(maya, [f"{SHAPE}.f[1:1]"])
@@ -212,7 +212,7 @@ def test_of_a_mesh_with_several_materials_only_the_faces_of_this_one_come(maya):
     assert first.notes == (f"{SHAPE}: 1 of 2 faces have another material",)
 
 
-def test_a_mesh_stands_upright_where_the_scenes_z_is_up(maya):
+def test_a_mesh_of_a_z_up_scene_is_turned(maya):
     host = open_scene(maya, "stack.ma")
     lying = host.mesh(SHAPE)
     maya.up_axis = "z"
@@ -252,7 +252,7 @@ def test_a_locked_node_is_refused_and_nothing_changes(harness, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["addAttr", "setAttr", "connectAttr"])
-def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_path, command):
+def test_a_failure_undoes_its_own_changes_only(harness, tmp_path, command):
     harness.maya.undo_stack.append(("the artist's own step", None))
     before = harness.snapshot()
     harness.maya.refuses = {command}
@@ -263,7 +263,7 @@ def test_what_fails_half_way_is_taken_back_and_no_more_than_that(harness, tmp_pa
     assert [name for name, _ in harness.maya.undo_stack] == ["the artist's own step"]
 
 
-def test_results_of_a_stack_are_kept_by_material(harness, tmp_path):
+def test_results_of_a_stack_are_stored_by_material(harness, tmp_path):
     plate, plain = (by_name(harness.host, name) for name in ("Plate", "Plain"))
     harness.host.attach(plate, BakedResult(tmp_path / "plate.vdg"))
     harness.host.attach(plain, BakedResult(tmp_path / "plain.vdg"))
@@ -309,7 +309,7 @@ def test_a_second_bake_gives_the_viewport_material_its_new_textures(harness, tmp
     assert Path(file["fileTextureName"]) == tmp_path / "b" / "normal.png"
 
 
-def test_a_viewport_material_is_found_again_whatever_letters_its_material_has(harness, tmp_path):
+def test_viewport_materials_are_found_for_names_with_special_characters(harness, tmp_path):
     plate = by_name(harness.host, "Plate")
     for name in ("töpfer-粘土", "char:gold", "|group|gold"):
         material = HostMaterial(plate.key, name, plate.source)
@@ -330,7 +330,7 @@ def files_of(maya, shader):
     }
 
 
-def test_materials_of_one_name_have_a_viewport_material_each(harness, tmp_path):
+def test_materials_of_the_same_name_have_separate_viewport_materials(harness, tmp_path):
     plate = by_name(harness.host, "Plate")
     twins = [HostMaterial(f"{plate.key}{end}", "gold", plate.source) for end in ("", "_b")]
     for number, material in enumerate((*twins, *twins)):
@@ -362,7 +362,7 @@ def test_a_node_of_the_artists_with_that_name_is_left_alone(harness, tmp_path):
     assert found["baseColor"] == tmp_path / "base_color.png"
 
 
-def test_viewport_nodes_that_were_renamed_or_are_referenced_are_told_apart(harness, tmp_path):
+def test_renamed_and_referenced_viewport_nodes_are_recognised(harness, tmp_path):
     maya = harness.maya
     result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path))
     harness.host.attach(harness.first, result)
@@ -385,9 +385,7 @@ def test_viewport_nodes_that_were_renamed_or_are_referenced_are_told_apart(harne
 
 
 @pytest.mark.parametrize("gone", ["", "_normal", "_base_color"])
-def test_a_viewport_material_of_which_something_was_deleted_is_whole_after_the_next_bake(
-    gone, harness, tmp_path
-):
+def test_a_damaged_viewport_material_is_repaired_by_the_next_bake(gone, harness, tmp_path):
     name, maya = "Standard_Surface1_verdigris", harness.maya
     result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, "emission"))
     harness.host.attach(harness.first, result)
@@ -397,7 +395,7 @@ def test_a_viewport_material_of_which_something_was_deleted_is_whole_after_the_n
     assert (maya.nodes, maya.connections) == (nodes, connections)
 
 
-def test_painting_twice_keeps_what_was_painted_and_starts_the_brush(harness):
+def test_painting_twice_keeps_the_weights(harness):
     harness.host.start_painting(SHAPE)
     harness.paint(SHAPE, 8.0)
     harness.maya.tool = ""
@@ -429,14 +427,14 @@ def test_a_damaged_stack_is_refused_with_the_remedy(maya, value, message):
         host.materials()
 
 
-def test_a_stack_that_is_gone_is_named(maya):
+def test_a_missing_stack_is_named(maya):
     host = open_scene(maya, "stack.ma")
     gone = HostMaterial("|gone|goneShape,%document1%gold", "gold", "LookdevX document")
     with pytest.raises(HostError, match=r"\|gone\|goneShape is not in the scene"):
         host.document(gone)
 
 
-def test_the_fake_refuses_names_and_flags_that_it_was_not_taught(maya):
+def test_the_fake_refuses_unknown_names_and_flags(maya):
     from maya import cmds
 
     with pytest.raises(AttributeError, match="polySphere: the fake was not taught"):
@@ -445,7 +443,7 @@ def test_the_fake_refuses_names_and_flags_that_it_was_not_taught(maya):
         cmds.file(query=True, sceneNaem=True)
 
 
-def test_triangles_know_their_face_vertex_where_faces_share_vertices():
+def test_corners_of_triangles_are_the_right_face_vertices():
     from verdigris.plugins.maya.triangles import triangle_corners
 
     counts, vertices = np.array([4, 3]), np.array([5, 2, 7, 1, 2, 9, 7])

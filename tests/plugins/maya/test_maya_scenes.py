@@ -9,11 +9,11 @@ from verdigris.core.hosts.host import BakedResult
 
 from .test_maya_host import DATA, SHAPE, flattened, harness, maya
 
-# fixtures, which are asked for by their names
+# imported fixtures, used by name
 __all__ = ["harness", "maya"]
 
 
-def test_a_material_is_not_selected_because_its_name_begins_as_the_one_that_is(harness):
+def test_a_material_is_not_selected_by_a_common_prefix(harness):
     scene = harness.maya
     for name in ("gold", "gold1"):
         scene.add(name, "standardSurface")
@@ -34,7 +34,7 @@ def test_a_part_of_a_document_selects_its_material(harness):
     assert harness.host.selected_materials() == (plate,)
 
 
-def test_what_a_skinned_mesh_was_made_of_is_neither_painted_nor_listed(harness):
+def test_intermediate_meshes_are_neither_painted_nor_listed(harness):
     seen = harness.maya.nodes.pop(SHAPE)
     hidden = {**seen, "attributes": {**seen["attributes"], "intermediateObject": True}}
     harness.maya.nodes.update({"|plate|plateShapeOrig": hidden, SHAPE: seen})
@@ -47,7 +47,7 @@ def test_what_a_skinned_mesh_was_made_of_is_neither_painted_nor_listed(harness):
     assert harness.maya.selection == [SHAPE] and harness.maya.dialogs == []
 
 
-def test_the_viewport_material_is_found_again_whatever_namespace_is_current(harness, tmp_path):
+def test_the_viewport_material_is_found_in_every_current_namespace(harness, tmp_path):
     attach = harness.host.attach
     harness.maya.namespace = "shot"
     attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
@@ -61,7 +61,7 @@ def test_the_viewport_material_is_found_again_whatever_namespace_is_current(harn
     )
 
 
-def test_new_files_do_not_bring_another_color_space_along(harness, tmp_path):
+def test_new_files_keep_the_colour_space(harness, tmp_path):
     for folder in (tmp_path, tmp_path / "b"):
         result = BakedResult(folder / "a.vdg", flattened(folder))
         harness.host.attach(harness.first, result)
@@ -86,7 +86,7 @@ def connections_of(harness, shader):
     return {target: source for target, source in made if target.startswith(f"{shader}.")}
 
 
-def test_a_viewport_material_glows_and_has_holes_as_long_as_its_material_does(harness, tmp_path):
+def test_a_viewport_material_loses_emission_and_opacity_with_its_material(harness, tmp_path):
     name = "Standard_Surface1_verdigris"
 
     def attach(*more):
@@ -119,7 +119,7 @@ def test_a_viewport_material_glows_and_has_holes_as_long_as_its_material_does(ha
     assert harness.snapshot() == before
 
 
-def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told(harness):
+def test_a_scene_with_missing_plug_ins_is_opened_with_a_warning(harness):
     harness.maya.refuses.add("all of it")
     path = DATA / "stack.ma"
     harness.host.open_scene(path)
@@ -131,7 +131,7 @@ def test_a_scene_whose_plug_ins_are_missing_is_opened_and_what_maya_said_is_told
     assert not any("with errors" in each for each in harness.host.scene_warnings())
 
 
-def test_a_scene_that_cannot_be_read_is_refused_also_where_it_was_open_before(harness):
+def test_an_unreadable_scene_is_refused_even_if_it_was_open(harness):
     harness.maya.refuses.add("open")
     with pytest.raises(HostError, match=r"Maya cannot open .*stack\.ma: Cannot read the file"):
         harness.host.open_scene(DATA / "stack.ma")

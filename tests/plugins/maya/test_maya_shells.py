@@ -43,7 +43,7 @@ def test_without_a_window_only_the_command_is_registered(maya, plug_in):
     assert list(maya.commands) == ["verdigris"] and "Verdigris" not in maya.layouts
 
 
-def test_unloading_leaves_nothing_behind_and_loading_twice_builds_one_shelf(maya, plug_in):
+def test_unloading_removes_everything_and_loading_twice_builds_one_shelf(maya, plug_in):
     for _ in range(2):
         plug_in["initializePlugin"](object())
     maya.controls["verdigrisPanel"] = {}
@@ -73,17 +73,17 @@ def test_the_panel_is_docked_once_and_comes_back_with_the_workspace(maya):
     assert maya.controls == {}
 
 
-def test_painting_without_a_mesh_tells_the_artist_to_select_one(maya):
+def test_painting_without_a_selected_mesh_is_an_error(maya):
     module("actions").paint()
     assert maya.dialogs == ["no mesh is selected: select a mesh to paint on"]
 
 
-def test_the_batch_button_wants_a_saved_scene(maya):
+def test_the_batch_button_needs_a_saved_scene(maya):
     module("actions").batch()
     assert "save it first" in maya.dialogs[0]
 
 
-def test_the_batch_button_bakes_the_saved_scene_in_a_mayapy_of_its_own(maya, monkeypatch, tmp_path):
+def test_the_batch_button_starts_a_mayapy(maya, monkeypatch, tmp_path):
     actions = module("actions")
     started = []
     monkeypatch.setattr(subprocess, "Popen", started.append)
@@ -109,7 +109,7 @@ def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatc
     assert maya.dialogs[-1].endswith(report)
 
 
-def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsys):
+def test_the_selftest_makes_every_call_and_writes_a_report(maya, tmp_path, capsys):
     selftest = module("selftest")
     common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.project = str(tmp_path)
@@ -118,7 +118,7 @@ def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsy
     code = common.finish(report, file)
     found = json.loads(file.read_text())
     outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}
-    # without an interactive session there is no brush, and the fake exports no USD: both say so
+    # in batch mode there is no brush, and the fake exports no USD: both steps are refused
     refused = {name for name, outcome in outcomes.items() if outcome == "refused"}
     assert refused == {"document", "start_painting"}
     assert {"materials", "meshes", "mesh", "attach", "attached"} <= set(outcomes)
@@ -126,7 +126,7 @@ def test_the_selftest_walks_every_call_and_writes_a_report(maya, tmp_path, capsy
     assert str(file) in capsys.readouterr().out
 
 
-def test_a_step_that_breaks_is_in_the_report_and_does_not_end_it(maya, tmp_path):
+def test_a_failed_step_is_reported_and_does_not_end_the_test(maya, tmp_path):
     common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.refuses = {"connectAttr"}
     report = common.run_selftest(module("batch").start, module("selftest").make_scene)
