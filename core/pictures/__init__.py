@@ -1,1 +1,1 @@
-"""Pictures of materials: meshes, views, light and image files."""
+"""Pictures of materials: views, lighting, metrics, heat maps, image files and the view window."""

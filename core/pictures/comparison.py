@@ -1,4 +1,4 @@
-"""Two materials side by side, with a heat map of what differs."""
+"""Draws two materials side by side, with a heat map of their difference."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two materials look like, and how far apart that is."""
+    """Pictures of two materials, and their difference."""
 
     picture: Floats
-    """Linear light: the reference, the other, the heat map; three squares in a row."""
+    """The reference, the other and the heat map in a row, in linear light."""
     psnr: float
     """In dB."""
     flip: float
@@ -41,10 +41,10 @@ def compare_materials(
     subpixels: int = SUBPIXELS,
     takes_coverage: bool = False,
 ) -> Comparison:
-    """Draws both wrapped around the same shape, without emission as a bake has seen them.
+    """Draws both materials, evaluated on the unit square as in a bake, around the same shape.
 
-    A student has learnt no coverage, which is kept beside it: where it `takes_coverage`, it has the
-    reference's.
+    A student has no opacity, which is stored as a map: with `takes_coverage`, the other picture
+    takes the coverage of the reference.
     """
     seen = make_view(view, size * subpixels)
     drawn = [

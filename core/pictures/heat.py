@@ -1,4 +1,4 @@
-"""Colours for error maps."""
+"""Colours of heat maps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# From little to much, in linear light: black, violet, red, orange, pale yellow.
+# From 0 to the largest value, in linear light: black, violet, red, orange, pale yellow.
 _STOPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 _COLOURS = np.array(
     [
@@ -26,8 +26,8 @@ _PERCENTILE = 99.0
 
 
 def heat_colours(errors: Floats, largest: float | None = None) -> Floats:
-    """Linear colours of an error map. By default the scale ends near the largest error, so that a
-    good result shows where it is worst."""
+    """Linear colours of an error map. By default the scale ends at the 99th percentile, so that the
+    largest errors of a good result are visible, too."""
     top = largest or float(np.percentile(errors, _PERCENTILE)) or 1.0
     share = np.clip(np.asarray(errors, np.float64) / top, 0.0, 1.0)
     channels = [np.interp(share, _STOPS, _COLOURS[:, channel]) for channel in range(3)]

@@ -1,7 +1,7 @@
-"""How far the student is from the teacher: on held-out samples, on pictures and per texel.
+"""Differences between student and teacher: on samples, on pictures and by texel.
 
-The sample measures are those of docs/BENCHMARKS.md: no single one is enough, because an average in
-log space hides dark values and a relative one hides highlights.
+The metrics are those of docs/BENCHMARKS.md. No single one is enough: a mean in log space hides
+errors of dark values, and a relative one hides errors of highlights.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from verdigris.core.base.errors import SettingsError
 
 FloatArray = NDArray[np.floating[Any]]
 
-# Keeps the relative measures finite on black.
+# Keep the relative metrics finite on black.
 SMAPE_EPSILON = 1e-3
 RELATIVE_EPSILON = 1e-3
-# A picture without any error has this PSNR rather than an infinite one.
+# The PSNR of equal pictures, which would be infinite.
 PSNR_LIMIT = 100.0
 # Errors that no eye sees.
 INDISTINGUISHABLE_LOG_MAE, INDISTINGUISHABLE_PSNR, INDISTINGUISHABLE_FLIP = 3e-4, 55.0, 0.005
 LARGEST_BIAS = 0.005
-# Of linear Rec.709, and what of it is dark.
+# Weights of linear Rec.709; values below _DARK count as black.
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 _DARK = 1e-6
 _OPENMP_THREADS = "OMP_NUM_THREADS"
@@ -40,7 +40,7 @@ class SampleMetrics:
     """Mean |log(1 + p) - log(1 + r)|."""
 
     relative_l1: float
-    """Sum of |p - r| by the sum of r: the share of the energy that is wrong."""
+    """Sum of |p - r| over the sum of r."""
 
     smape: float
     """Mean |p - r| / ((p + r) / 2 + 0.001)."""
@@ -51,7 +51,7 @@ class SampleMetrics:
 
 @dataclass(frozen=True)
 class PictureMetrics:
-    """Errors of a picture; PSNR and LDR-FLIP after the display transform, HDR-FLIP before it."""
+    """Errors of a picture. PSNR and LDR-FLIP use display values, HDR-FLIP linear radiance."""
 
     psnr: float
     """In dB, of display values from 0 to 1."""
@@ -64,7 +64,7 @@ class PictureMetrics:
 
 
 def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetrics:
-    """Of two arrays [N, 3]."""
+    """Compares two arrays of responses, [N, 3]."""
     p, r = _pair(prediction, reference)
     difference = np.abs(p - r)
     total = max(float(np.abs(r).sum()), RELATIVE_EPSILON)
@@ -84,9 +84,9 @@ def is_indistinguishable(found: SampleMetrics | PictureMetrics) -> bool:
 
 
 def display(radiance: FloatArray) -> FloatArray:
-    """Linear radiance to display values: x / (1 + x), then the sRGB curve."""
+    """Display values of linear radiance: x / (1 + x), then the sRGB curve."""
     x = np.maximum(radiance, 0)
-    # The quotient of two infinities would be no number.
+    # infinity / infinity would be NaN
     linear = np.where(np.isinf(x), 1, x / (1 + np.where(np.isinf(x), 0, x)))
     curve = 1.055 * np.maximum(linear, 1e-12) ** (1 / 2.4) - 0.055
     result: FloatArray = np.where(linear <= 0.0031308, 12.92 * linear, curve)
@@ -94,14 +94,14 @@ def display(radiance: FloatArray) -> FloatArray:
 
 
 def psnr(prediction: FloatArray, reference: FloatArray) -> float:
-    """Of two pictures of linear radiance, after the display transform."""
+    """PSNR in dB of two pictures of linear radiance, after the display transform."""
     p, r = _pair(prediction, reference)
     error = float(np.square(display(p) - display(r)).mean())
     return min(PSNR_LIMIT, -10 * float(np.log10(max(error, 1e-30))))
 
 
 def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
-    """Mean and map [height, width] of FLIP, after the display transform."""
+    """Mean and map [height, width] of FLIP on display values."""
     p, r = _pair(prediction, reference)
     return _flip(display(p), display(r), "LDR")
 
@@ -111,14 +111,14 @@ def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
     p, r = _pair(prediction, reference)
     light = r @ _LUMINANCE
     if light.max() <= 1.001 * max(float(np.median(light)), _DARK):
-        # HDR-FLIP takes its exposures from the median and the maximum of the reference; where they
-        # are one, or all is dark, it finds none and ends the process.
+        # HDR-FLIP takes its exposures from the reference's median and maximum. If these are equal
+        # or 0, the library ends the process.
         return ldr_flip(prediction, reference)
     return _flip(p, r, "HDR")
 
 
 def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMetrics:
-    """Of two pictures [height, width, 3] of linear radiance."""
+    """Compares two pictures [height, width, 3] of linear radiance."""
     return PictureMetrics(
         psnr=psnr(prediction, reference),
         ldr_flip=ldr_flip(prediction, reference)[0],
@@ -129,7 +129,7 @@ def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMet
 def texel_errors(
     uv: FloatArray, prediction: FloatArray, reference: FloatArray, height: int, width: int
 ) -> FloatArray:
-    """Mean log error of the samples in each texel [height, width]; NaN where there are none."""
+    """Mean log error of the samples in each texel [height, width]; NaN without samples."""
     p, r = _pair(prediction, reference)
     error = np.abs(np.log1p(p) - np.log1p(r)).mean(1)
     wrapped = uv - np.floor(uv)
@@ -146,8 +146,8 @@ def texel_errors(
 def _pair(prediction: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
     if prediction.shape != reference.shape or prediction.shape[-1:] != (3,):
         raise SettingsError(
-            f"shapes {prediction.shape} and {reference.shape} cannot be compared: "
-            "both must be the same and end in 3 channels"
+            f"shapes {prediction.shape} and {reference.shape} cannot be compared: use equal shapes "
+            "with 3 channels"
         )
     return prediction.astype(np.float64), reference.astype(np.float64)
 
@@ -161,10 +161,10 @@ def _flip(prediction: FloatArray, reference: FloatArray, kind: str) -> tuple[flo
 
 @cache
 def _load_flip() -> Any:
-    """The library, which is large, and which a bake without pictures does not need.
+    """Loads the FLIP library when it is first needed, because it is large.
 
-    OpenMP reads how many threads it may take when it is loaded. Those of many cores wait for each
-    other for longer than the pictures take one.
+    It uses one OpenMP thread: for small pictures, many threads take longer to synchronise. OpenMP
+    reads the number when it is loaded.
     """
     given = os.environ.get(_OPENMP_THREADS)
     os.environ.setdefault(_OPENMP_THREADS, "1")

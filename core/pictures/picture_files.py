@@ -1,4 +1,4 @@
-"""Writes pictures: PNG in sRGB, EXR in linear light, whole or not at all."""
+"""Writes pictures: PNG in sRGB, EXR in linear light."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFIXES = (".png", ".exr")
 
 
 def srgb_from_linear(linear: Floats) -> Floats:
-    """The sRGB transfer function, clamped to what a display shows."""
+    """The sRGB transfer function, clamped to 0 to 1."""
     value = np.clip(np.nan_to_num(linear), 0.0, 1.0)
     return np.where(
         value <= 0.0031308, 12.92 * value, 1.055 * np.power(value, 1 / 2.4) - 0.055
@@ -30,7 +30,7 @@ def srgb_from_linear(linear: Floats) -> Floats:
 
 
 def encode_png(linear: Floats) -> bytes:
-    """The bytes of a PNG."""
+    """The bytes of a PNG file of linear colours."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "picture.png"
         write_picture(path, linear)
@@ -38,36 +38,38 @@ def encode_png(linear: Floats) -> bytes:
 
 
 def check_picture_path(path: str | Path) -> Path:
-    """Refuses, before any work, a name that no picture can be written to."""
+    """Checks, before any work, that a picture can be written to this path."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise VerdigrisError(f"{path}: pictures are written as {' or '.join(SUFFIXES)}")
+        raise VerdigrisError(
+            f"{path}: pictures are written as {' or '.join(SUFFIXES)}: change the suffix"
+        )
     if not path.parent.is_dir():
-        raise VerdigrisError(f"{path}: the folder {path.parent} is not there: make it first")
+        raise VerdigrisError(f"{path}: the folder {path.parent} does not exist: create it")
     require_unicode(path)
     check_output(path)
     return path
 
 
 def write_picture(path: str | Path, linear: Floats) -> None:
-    """Writes linear colours (H, W, 3 or 4) by the extension: `.png` or `.exr`."""
+    """Writes linear colours (H, W, 3 or 4) as `.png` or `.exr`, by the suffix."""
     path = check_picture_path(path)
     if path.suffix.lower() == ".png":
         encoded = np.concatenate([srgb_from_linear(linear[..., :3]), linear[..., 3:]], axis=-1)
         _write(path, rounded(encoded), "uint8")
     else:
-        # a highlight beyond half floats is the brightest that they hold, not infinite
+        # clipped to the largest half float; brighter highlights would become infinite
         held = np.minimum(linear, LARGEST_HALF)
         _write(path, np.ascontiguousarray(held, np.float32), "half", "lin_rec709")
 
 
 def write_data(path: str | Path, values: Floats) -> None:
-    """Writes numbers (H, W, channels) from 0 to 1 as a PNG of bytes, whatever they mean."""
+    """Writes values (H, W, channels) from 0 to 1 as an 8-bit PNG without a colour transform."""
     _write(check_picture_path(path), rounded(values), "uint8")
 
 
 def rounded(values: Floats) -> NDArray[np.uint8]:
-    """Numbers from 0 to 1 as bytes."""
+    """Values from 0 to 1 as bytes."""
     return (np.clip(values, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 

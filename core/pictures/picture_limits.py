@@ -1,15 +1,15 @@
-"""How large pictures may be, for commands, which tell it before they load anything."""
+"""Limits of picture sizes, separate so that the command line can show them without large imports."""
 
 from __future__ import annotations
 
 LARGEST_SIZE = 4096
-# Sub-pixels a side of a pixel, unless said.
+# Default number of sub-pixels along a side of a pixel.
 SUBPIXELS = 2
-# Of the picture that students are compared on. A pixel is the mean of four by four points: of
-# fewer, single glints decide the figure.
+# Size of the sphere that measures a student. With fewer than 4 x 4 sub-pixels, single glints would
+# dominate the metrics.
 PICTURE_SIZE, PICTURE_SUBPIXELS = 256, 4
 
 
 def largest_size(subpixels: int = SUBPIXELS) -> int:
-    """Pixels a side of the largest picture whose pixels are means of so many sub-pixels a side."""
+    """The largest picture size in pixels, with this number of sub-pixels along a pixel's side."""
     return LARGEST_SIZE // subpixels

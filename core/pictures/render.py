@@ -1,4 +1,4 @@
-"""Draws a material on a sphere, a plane or a mesh, by evaluating it at every pixel."""
+"""Draws a material on a sphere, a plane or a mesh: evaluates it at each pixel on the device."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 VIEWS = ("sphere", "plane", "mesh")
-# With these the largest picture takes minutes on a fast graphics card, and hours on a processor.
+# With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("pictures/shade_view")
 _PIXELS_AT_ONCE = 1 << 19
-# A driver gives a dispatch up that takes seconds.
+# Drivers cancel a dispatch that takes seconds.
 _DIRECTIONS_AT_ONCE = 1 << 24
 ALL = slice(None)
 
 
 @dataclass(frozen=True)
 class Lighting:
-    """One directional light and a studio around it."""
+    """One directional light and a studio environment."""
 
     direction: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Towards the light: x to the right, y up, z to the viewer; for a mesh, its own axes, y up."""
+    """Towards the light: x to the right, y up, z to the viewer; for a mesh, in its axes, y up."""
     colour: tuple[float, float, float] = (2.4, 2.3, 2.2)
-    """Its irradiance on a surface that faces it, linear Rec.709."""
+    """Irradiance on a surface that faces the light, linear Rec.709."""
     environment: float = 0.8
-    """How bright the studio is; 0 leaves the light alone."""
+    """Brightness of the studio; 0 leaves only the light."""
     emission: float = 1.0
-    """How much of the material's own glow is seen; 0 leaves reflection alone."""
+    """Factor of the material's emission; 0 leaves only reflection."""
     samples: int = 32
-    """Directions that the studio is summed over, at each sub-pixel."""
+    """Number of directions of the studio at each sub-pixel."""
 
     @property
     def pixels_at_once(self) -> int:
-        """Of a view, in one dispatch."""
+        """Number of a view's pixels in one dispatch."""
         return min(_PIXELS_AT_ONCE, max(1, _DIRECTIONS_AT_ONCE // max(1, self.samples)))
 
 
@@ -65,14 +65,14 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
         return plane_view(size, camera)
     if kind == "mesh":
         if mesh is None:
-            raise SettingsError("the view 'mesh' needs a mesh: name its file with --mesh")
+            raise SettingsError("the view 'mesh' needs a mesh file: name it with --mesh")
         return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
 
 
 def _check_size(size: int, largest: int) -> None:
     if not 1 <= size <= largest:
-        raise SettingsError(f"a picture of {size} pixels a side: choose 1 to {largest}")
+        raise SettingsError(f"a picture {size} pixels wide: choose 1 to {largest}")
 
 
 def render(
@@ -85,10 +85,10 @@ def render(
     is_flat: bool = False,
     footprint: Footprint = POINT,
 ) -> Floats:
-    """A picture in linear light, (size, size, 4) with coverage, each pixel a mean of sub-pixels.
+    """Draws a picture in linear light with coverage, (size, size, 4).
 
-    `is_flat` wraps the material of the unit square around the shape, as a bake has seen it;
-    without, patterns in space see the shape itself.
+    With `is_flat`, the material is evaluated on the flat unit square, as in a bake, and wrapped
+    around the shape by uv. Without it, 3D patterns are evaluated on the shape itself.
     """
     _check_size(size, largest_size(subpixels))
     view = make_view(kind, size * subpixels, mesh)
@@ -103,8 +103,7 @@ def draw(
     is_flat: bool = False,
     footprint: Footprint = POINT,
 ) -> Floats:
-    """The same of a view that is there already, with `subpixels` of its pixels to one of the
-    picture."""
+    """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture."""
     size = view.size // subpixels
     fine = np.zeros((view.size * view.size, 4), np.float32)
     at_once = lighting.pixels_at_once
@@ -117,26 +116,28 @@ def draw(
 
 
 def over_backdrop(picture: Floats) -> Floats:
-    """The picture on a soft grey, as it is shown; its light is multiplied by coverage already."""
+    """Puts a picture, premultiplied by coverage, over a soft grey backdrop."""
     height = len(picture)
     shade = np.linspace(0.11, 0.035, height, dtype=np.float32)[:, None, None]
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * shade, np.float32)
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Pixels of a view on a device: whoever draws them under many lights brings them there once."""
+class DeviceView:
+    """Pixels of a view in device buffers, uploaded once to draw them under several lights."""
 
     count: int
     width: int
-    """Of the view, in its pixels."""
+    """Width of the view in pixels."""
     subpixels: int
-    """A side, of the view's that make one of the picture."""
+    """Number of the view's pixels along a side of the picture's pixel."""
     buffers: Mapping[str, slangpy.Buffer]
 
     @classmethod
-    def of(cls, material: DeviceMaterial, view: View, subpixels: int, part: slice = ALL) -> Placed:
-        """On a material's device."""
+    def upload(
+        cls, material: DeviceMaterial, view: View, subpixels: int, part: slice = ALL
+    ) -> DeviceView:
+        """Uploads pixels to a material's device."""
         uv = view.uv[part]
         count = len(uv)
         buffers = {
@@ -147,8 +148,8 @@ class Placed:
         }
         return cls(count, view.size, subpixels, buffers)
 
-    def room(self, material: DeviceMaterial) -> slangpy.Buffer:
-        """For light with coverage, at each of them."""
+    def new_output(self, material: DeviceMaterial) -> slangpy.Buffer:
+        """A buffer for light and coverage of each pixel."""
         return material.buffer(4 * self.count, None, stride=16)
 
 
@@ -161,35 +162,33 @@ def shade(
     part: slice = ALL,
     subpixels: int = 1,
 ) -> Floats:
-    """Light towards the eye with coverage, (N, 4), at the pixels of a view, or some of them, of
-    which `subpixels` a side make one of the picture."""
-    placed = Placed.of(material, view, subpixels, part)
-    lit = shade_placed(material, placed, lighting, is_flat, footprint)
-    return np.asarray(lit.to_numpy().view(np.float32).reshape(placed.count, 4))
+    """Light towards the eye with coverage, (N, 4), at the pixels of a part of a view."""
+    uploaded = DeviceView.upload(material, view, subpixels, part)
+    lit = shade_on_device(material, uploaded, lighting, is_flat, footprint)
+    return np.asarray(lit.to_numpy().view(np.float32).reshape(uploaded.count, 4))
 
 
-def shade_placed(
+def shade_on_device(
     material: DeviceMaterial,
-    placed: Placed,
+    view: DeviceView,
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
     into: slangpy.Buffer | None = None,
 ) -> slangpy.Buffer:
-    """The same of pixels that are on the device already, and left there: in a buffer that has room
-    for it (`Placed.room`), or in a new one."""
+    """The same for an uploaded view; the result stays on the device, in `into` or a new buffer."""
     kernel = material.kernel(_SHADE_VIEW, "shadeView")
-    output = into or placed.room(material)
+    output = into or view.new_output(material)
     direction = normalized(np.array(lighting.direction, np.float32))
     material.device.dispatch(
         kernel,
-        placed.count * material.lanes_per_sample,
+        view.count * material.lanes_per_sample,
         {
             "gParameters": {
-                "count": placed.count,
+                "count": view.count,
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "width": placed.width,
-                "subpixels": placed.subpixels,
+                "width": view.width,
+                "subpixels": view.subpixels,
                 "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
@@ -198,7 +197,7 @@ def shade_placed(
                 "isFlat": int(is_flat),
                 "footprint": footprint.uniform(),
             },
-            **placed.buffers,
+            **view.buffers,
             "gResult": output,
             **material.bindings(),
         },

@@ -1,4 +1,4 @@
-"""What `verdigris view` shows: how the artist looks at it, and the picture of that."""
+"""The pictures of `verdigris view`: camera, light and comparison of a bundle and its source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LARGEST_ZOOM = 64.0
 _LARGEST_PITCH = 89.0
 _STEP_OF_MIP = 0.5
 _STEP_OF_EXPOSURE = 0.5
-# Difference of shown values at which the heat map ends: one that anyone sees.
+# Difference of display values at the end of the heat map's scale, which anyone can see.
 _HOTTEST = 0.1
 
 HELP = (
@@ -37,28 +37,28 @@ HELP = (
 
 @dataclass(frozen=True)
 class Look:
-    """Everything that the artist turns."""
+    """All controls of the window."""
 
     camera: Camera = field(default_factory=Camera)
-    """How the shape is turned and how close."""
+    """Orientation and zoom of the shape."""
     light_turn: float = -34.0
-    """Degrees of the light around the upright axis; 0 is behind the viewer."""
+    """Azimuth of the light in degrees; at 0 it is behind the viewer."""
     light_height: float = 37.0
-    """Degrees of the light above the horizon."""
+    """Elevation of the light in degrees."""
     wipe: float = 0.5
-    """Reference left of this part of the width, neural right of it."""
+    """Position of the wipe, 0 to 1: the reference left of it, the neural material right."""
     shows_heat: bool = False
-    """Their difference instead of the neural material."""
+    """Show the difference in place of the neural material."""
     mip: float = 0.0
-    """log2 of the width that is looked at, in the finest texels: the neural material's lod. The
-    reference averages as much."""
+    """Level of detail of the neural material: log2 of the footprint in the finest texels. The
+    reference averages the same footprint."""
     exposure: float = 0.0
-    """In stops."""
+    """Exposure in stops."""
     has_studio: bool = True
-    """The studio around, or the light alone."""
+    """Light by the studio, too, and not only by the light."""
 
     def orbited(self, right: float, down: float) -> Look:
-        """By a drag of so many widths of the window."""
+        """After a drag by this fraction of the window's width."""
         camera = self.camera
         pitch = camera.pitch + _DEGREES_A_WIDTH * down
         camera = replace(
@@ -85,7 +85,7 @@ class Look:
         return replace(self, camera=camera)
 
     def pressed(self, key: str, levels: int) -> Look:
-        """After a key; keys that mean nothing change nothing."""
+        """After a key; unknown keys change nothing."""
         if key in "[]":
             mip = self.mip + (_STEP_OF_MIP if key == "]" else -_STEP_OF_MIP)
             return replace(self, mip=float(np.clip(mip, 0, levels - 1)))
@@ -107,7 +107,7 @@ class Look:
 
 
 class Viewer:
-    """Draws a bundle, and its source beside it, as a look says."""
+    """Draws a bundle, and its source beside it, for a look."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Viewer:
         self._mesh = mesh
 
     def draw(self, look: Look, size: int, is_quick: bool = False) -> Floats:
-        """The window's picture, (size, size, 3) in linear light, from 0 to 1 where it is shown."""
+        """The window's picture, (size, size, 3), in linear light; displays show 0 to 1."""
         self._neural.lod = look.mip
         neural = self._shown(self._neural, look, size, is_quick, POINT)
         if self._reference is None:
@@ -150,7 +150,7 @@ class Viewer:
 
 
 def compose(reference: Floats, neural: Floats, look: Look) -> Floats:
-    """Reference left of the wipe; right of it the neural material, or where they differ."""
+    """The reference left of the wipe; right of it the neural material or the heat map."""
     right = neural
     if look.shows_heat:
         shown = (np.clip(each, 0, 1) ** (1 / 2.2) for each in (reference, neural))

@@ -1,4 +1,4 @@
-"""What a camera sees: for each pixel a place, a frame, and the direction to the eye."""
+"""Views of a sphere, a plane or a mesh: position, frame and eye direction of each pixel."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _MESH_TURN = np.radians(20.0)
 
 @dataclass(frozen=True)
 class Camera:
-    """How the shape is turned under the light, and which part of the picture is looked at."""
+    """Rotation of the shape under the light, and the visible part of the picture."""
 
     turn: float = 0.0
-    """Degrees around the upright axis: the front goes to the right."""
+    """Rotation in degrees around the vertical axis; the front moves to the right."""
     pitch: float = 0.0
-    """Degrees around the level axis: the front goes down."""
+    """Rotation in degrees around the horizontal axis; the front moves down."""
     zoom: float = 1.0
-    """How many times larger than the whole."""
+    """Magnification of the whole picture."""
     x: float = 0.0
-    """What is in the middle: -1 is the left edge of the whole picture and 1 the right one."""
+    """Centre of the visible part: -1 is the left edge of the whole picture, 1 the right edge."""
     y: float = 0.0
-    """The same upwards."""
+    """The same from bottom to top."""
 
     def rotation(self) -> NDArray[np.float64]:
-        """From the shape's own directions to those of the picture."""
+        """Rotation from the shape's axes to the picture's."""
         return _about_x(np.radians(self.pitch)) @ _about_y(np.radians(self.turn))
 
 
@@ -47,7 +47,7 @@ FRONT = Camera()
 
 @dataclass(frozen=True)
 class View:
-    """The pixels that hit something, by their number in the picture, row 0 at the top."""
+    """The pixels that hit the shape, by their index in the picture, row 0 at the top."""
 
     size: int
     pixel: NDArray[np.int64]
@@ -59,12 +59,12 @@ class View:
     to_eye: Floats
 
     def frames(self, part: slice = slice(None)) -> Floats:
-        """Of some pixels."""
+        """Position, tangent, bitangent and normal of some pixels, (N, 12)."""
         axes = (self.position, self.tangent, self.bitangent, self.normal)
         return np.concatenate([axis[part] for axis in axes], axis=1).astype(np.float32)
 
     def take(self, chosen: NDArray[np.int64]) -> View:
-        """Some of the pixels, as a view of the same picture."""
+        """A view of some of the pixels."""
         arrays = {
             item.name: getattr(self, item.name)[chosen]
             for item in fields(self)
@@ -74,7 +74,7 @@ class View:
 
 
 def plane_view(size: int, camera: Camera = FRONT) -> View:
-    """The unit square, filling the picture, seen from above by a camera at its middle."""
+    """The unit square, seen from above, filling the picture."""
     x, y = _pixel_grid(size, 0.5, camera)
     eye = np.array([0.0, 0.0, 0.5 / np.tan(_FIELD_OF_VIEW / 2)])
     ray = np.stack([x, y, np.zeros_like(x)], 1) - eye
@@ -83,7 +83,7 @@ def plane_view(size: int, camera: Camera = FRONT) -> View:
     t = -(eye @ normal) / np.where(np.abs(along) < 1e-9, 1e-9, along)
     place = eye + ray * t[:, None]
     position = place @ camera.rotation()
-    # the rim of a square that is seen from the front is the rim of the picture
+    # with a tolerance: seen from the front, the square's rim is the picture's rim
     on_square = (np.abs(position[:, :2]) <= 0.5 + 1e-9).all(1)
     hit = np.flatnonzero(on_square & (along < 0) & (t > 0))
     position, place = position[hit], place[hit]
@@ -101,7 +101,7 @@ def plane_view(size: int, camera: Camera = FRONT) -> View:
 
 
 def sphere_view(size: int, camera: Camera = FRONT) -> View:
-    """A unit sphere. u goes round it twice, so that texels are about square."""
+    """A unit sphere. u wraps around it twice, so that texels are about square."""
     distance = _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
     x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), camera)
     # |eye + t ray| = 1 with the eye at (0, 0, distance) and rays (x, y, -1) of unit length
@@ -110,13 +110,13 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     hit = np.flatnonzero(discriminant > 0)
     inverse = inverse[hit]
     t = distance * inverse - np.sqrt(discriminant[hit])
-    # a row for each component, which numpy works out faster than vectors one after another
+    # one row for each component, which is faster in numpy than one row for each vector
     ray = np.stack([x[hit] * inverse, y[hit] * inverse, -inverse])
     normal = ray * t
     normal[2] += distance
     normal /= np.sqrt((normal * normal).sum(0))
     rotation = camera.rotation()
-    # of the sphere itself, before it is turned
+    # in the sphere's own axes
     position = rotation.T @ normal
     u = np.arctan2(position[0], position[2]) / np.pi + 0.5
     v = 0.5 + np.arcsin(np.clip(position[1], -1, 1)) / np.pi
@@ -131,7 +131,7 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
 
 
 def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
-    """A mesh, framed whole, seen from above and a little from the side."""
+    """A whole mesh, seen from above and slightly from the side."""
     own = mesh
     if camera.rotation().trace() < 3.0:
         mesh = _turned(mesh, camera)
@@ -150,7 +150,7 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     pixel = np.flatnonzero(cover.triangle >= 0)
     owner = cover.triangle.reshape(-1)[pixel]
     flat = cover.weights.reshape(-1, 3)[pixel]
-    weights = flat / z[owner]  # perspective: what is linear is divided by depth
+    weights = flat / z[owner]  # perspective-correct interpolation
     weights = (weights / weights.sum(1, keepdims=True))[:, :, None]
     position = (mesh.position[owner] * weights).sum(1)
     eye = centre + np.array([0.0, 0.0, distance]) @ turn
@@ -172,8 +172,8 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
 
 
 def _outwards(mesh: Mesh) -> NDArray[np.float64]:
-    """The direction (T, 3) of each face's own plane that its normals lean to. It says which side
-    is seen; smooth normals at the rim of a front can look away from the eye."""
+    """The normal (T, 3) of each face, on the side of its vertex normals. It decides which side is
+    visible, because smooth normals at a silhouette can point away from the eye."""
     edge1, edge2 = (
         (mesh.position[:, corner] - mesh.position[:, 0]).astype(np.float64) for corner in (1, 2)
     )
@@ -182,7 +182,7 @@ def _outwards(mesh: Mesh) -> NDArray[np.float64]:
 
 
 def frame_from(normal: Floats, along_u: Floats, along_v: Floats) -> tuple[Floats, Floats]:
-    """Tangent and bitangent orthonormal with `normal`; mirrored uv keep their handedness."""
+    """Orthonormal tangent and bitangent; mirrored uvs keep their handedness."""
     tangent = along_u - normal * (normal * along_u).sum(1, keepdims=True)
     lost = (tangent**2).sum(1) < 1e-12
     axis = np.where(np.abs(normal[:, :1]) < 0.9, _X_AXIS, _Y_AXIS)
@@ -202,8 +202,7 @@ def _pixel_grid(
 
 
 def _turned(mesh: Mesh, camera: Camera) -> Mesh:
-    """The mesh turned about the middle of its box, as the picture has left and right, up and
-    down."""
+    """The mesh rotated around the centre of its box, in the picture's axes."""
     seen = _rotation()
     rotation = seen.T @ camera.rotation() @ seen
     centre = (mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2

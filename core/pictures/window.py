@@ -1,4 +1,4 @@
-"""A window that shows a picture and passes on what mouse and keys do."""
+"""The window of `verdigris view`, with mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAUSE_SECONDS = 0.01
 
 
 class ViewWindow:
-    """Binds events to a look, and draws that: roughly while it changes, then finely."""
+    """Changes a look by events, and draws it: coarsely during changes, then finely."""
 
     def __init__(self, viewer: Viewer, device: Device, size: int, title: str) -> None:
         import slangpy
@@ -41,22 +41,22 @@ class ViewWindow:
             self._surface.configure(size, size)
         except RuntimeError as failure:
             raise DeviceError(
-                f"no window can be opened ({str(failure).splitlines()[0]}): view needs a display; "
-                "`verdigris render` and `verdigris compare` draw pictures without one"
+                f"no window can be opened ({str(failure).splitlines()[0]}): use a display, or draw "
+                "pictures with `verdigris render` and `verdigris compare`"
             ) from None
         self._title = title
         self._window.on_mouse_event = self._on_mouse
         self._window.on_keyboard_event = self._on_key
 
     def run(self, on_drawn: Callable[[Floats], bool] | None = None) -> None:
-        """Until it is closed, or `on_drawn`, which gets each fine picture, says so."""
+        """Runs until the window is closed, or `on_drawn` returns True for a fine picture."""
         try:
             self._run(on_drawn)
         finally:
             self._close()
 
     def _close(self) -> None:
-        """Before the device is: a surface that outlives it ends the process."""
+        """Closes the surface before the device; the process would crash otherwise."""
         self._device.gpu.wait_for_idle()
         self._surface.unconfigure()
         del self._surface

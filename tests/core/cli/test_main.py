@@ -224,7 +224,7 @@ def test_render_refuses_what_it_cannot_write_before_it_works(tmp_path):
     assert "out.bmp: pictures are written as .png or .exr" in result.stderr
     result = verdigris("render", PRISM, "-o", tmp_path / "gone" / "out.png")
     assert result.returncode == 1
-    assert "is not there: make it first" in result.stderr
+    assert "does not exist: create it" in result.stderr
 
 
 def test_a_device_that_does_not_exist_is_refused_by_name(tmp_path):

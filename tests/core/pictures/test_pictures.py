@@ -174,7 +174,7 @@ def test_light_beyond_half_floats_is_the_brightest_that_an_exr_holds(tmp_path):
 def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(VerdigrisError, match=r"pictures are written as \.png or \.exr"):
         write_picture(tmp_path / "a.bmp", np.zeros((2, 2, 3), np.float32))
-    with pytest.raises(VerdigrisError, match="is not there"):
+    with pytest.raises(VerdigrisError, match="does not exist"):
         write_picture(tmp_path / "gone" / "a.png", np.zeros((2, 2, 3), np.float32))
     assert list(tmp_path.iterdir()) == []
 
@@ -222,7 +222,7 @@ def test_a_view_or_size_that_is_none_is_refused():
 
 
 def test_a_size_that_sub_pixels_make_too_large_is_refused_as_it_was_asked_for(diffuse):
-    with pytest.raises(SettingsError, match="a picture of 2049 pixels a side: choose 1 to 2048"):
+    with pytest.raises(SettingsError, match="a picture 2049 pixels wide: choose 1 to 2048"):
         render(diffuse, "sphere", 2049)
 
 

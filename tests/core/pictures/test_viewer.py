@@ -96,7 +96,7 @@ def test_a_machine_without_a_display_is_told_so(bundle):
     result = view(bundle, "--device", "software", DISPLAY="", WAYLAND_DISPLAY="")
     assert result.returncode == 1
     assert "no window can be opened" in result.stderr
-    assert "view needs a display" in result.stderr
+    assert "use a display" in result.stderr
     assert "Traceback" not in result.stderr
 
 
