@@ -1,4 +1,4 @@
-"""The public API: load a document, bake it, open what came of it, prove it.
+"""The public API: load a document, bake it, open its bundle, verify it.
 
 document = load("tray.mtlx")
 for event in bake(document, preset="draft", folder=Path("out")):
@@ -6,8 +6,8 @@ for event in bake(document, preset="draft", folder=Path("out")):
 bundle = open_bundle("out/copper_tray.vdg")
 assert verify(bundle).holds
 
-Errors tell what to do in words of the command: what they call --search is `search_paths` here, and
-other options are arguments of their names.
+Error messages name options of the command. Here `--search` is the argument `search_paths`; other
+options are arguments of the same names.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def parse(
     name: str = "document",
     allow_outside: bool = False,
 ) -> Document:
-    """Loads a MaterialX document from its text, as an application hands it over."""
+    """Loads a MaterialX document from text."""
     require_text(text, "text")
     require_text(name, "name")
     return parse_document(text, _search_paths(search_paths), name, allow_outside)
@@ -73,14 +73,14 @@ def bake(
     viewport_textures: bool = False,
     **changes: Any,
 ) -> Generator[Event, None, None]:
-    """Trains one decoder for the materials of these documents and writes a bundle for each.
+    """Trains one decoder for the materials of these documents, and writes a bundle for each.
 
-    Yields events, of `verdigris.core.progress.events`; the last is Finished.
+    Yields the events of `verdigris.core.progress.events`; the last is Finished.
 
-    `changes` replace fields of the preset's `BakeSettings`, of
-    `verdigris.core.settings.bake_settings`. Close the generator to break off; to end early and
-    keep what there is, `stop()` a `control`, a `BakeControl` of
-    `verdigris.core.baking.state.options`.
+    `changes` replace fields of the preset's settings
+    (`verdigris.core.settings.bake_settings.BakeSettings`). Close the generator to cancel the bake.
+    Call `stop()` of `control` (`verdigris.core.baking.state.options.BakeControl`) to end training
+    early and write the bundle.
     """
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
@@ -104,7 +104,7 @@ def bake(
     teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
-        # whoever iterates may change the working folder meanwhile
+        # absolute, because the caller may change the working folder between two events
         folder=folder.absolute(),
         trainer=kind,
         resume=resume,
@@ -119,7 +119,7 @@ def bake(
 
 @explain_missing_folder()
 def open_bundle(path: str | Path) -> Bundle:
-    """Opens what a bake has written. Whatever is wrong with it is an error with file and field."""
+    """Opens a bundle. Errors name the faulty file and field."""
     from verdigris.core.bundle.files.read import open_bundle as open_folder
 
     return open_folder(path_from(path, "path"))
@@ -127,7 +127,7 @@ def open_bundle(path: str | Path) -> Bundle:
 
 @explain_missing_folder()
 def open_scene(path: str | Path) -> ScenePack:
-    """Opens what `verdigris pack` has made of several bundles."""
+    """Opens a scene pack, which `verdigris pack` made of several bundles."""
     from verdigris.core.bundle.scene.scene_pack import open_scene as open_folder
 
     return open_folder(path_from(path, "path"))
@@ -140,11 +140,11 @@ def verify(
     source: Document | None = None,
     device: str | None = None,
 ) -> Verification:
-    """Holds numpy, every decoder of the device, and decoders of your own to the reference values in
-    a bundle; with its source document, the material's own graph, too. Numpy needs no device: where
-    none is named and none is found, it is held alone.
+    """Compares decoders of a bundle with its reference values: the one in numpy, those of the
+    device, and your own. With the source document, also compares the material's graph. Without any
+    device, only numpy is compared.
 
-    Of a scene it does so for every material, without decoders of your own and sources.
+    A scene pack is verified for each material, without own decoders and sources.
     """
     import warnings
 
@@ -169,8 +169,8 @@ def verify(
     if isinstance(bundle, ScenePack):
         if source or decoders:
             raise SettingsError(
-                f"{bundle.folder}: is a scene, of several materials: verify their bundles with a "
-                "source or decoders of your own, and the scene without"
+                f"{bundle.folder} is a scene pack of several materials: leave out source and "
+                "decoders, or verify the single bundles with them"
             )
         return verify_scene(bundle, find_device(device, warnings.warn))
     on = find_device(device, warnings.warn, is_needed=source is not None)
@@ -184,10 +184,10 @@ def verify(
 
 @explain_missing_folder()
 def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
-    """A bundle on a device: its `response(uv, wi, wo)` is the neural material, on its finest level.
+    """The neural material of a bundle on a device: call its `response(uv, wi, wo)`.
 
-    Set its `level` for another, which may lie between two: max(lod / 2, lod - 1) is what a lod is
-    looked up at.
+    It evaluates the finest mip level. Set `level` for another or a fraction; a runtime's lod looks
+    up the level max(lod / 2, lod - 1).
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError
@@ -197,32 +197,32 @@ def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
 
     if isinstance(bundle, ScenePack):
         raise SettingsError(
-            f"{bundle.folder}: is a scene, of several materials: open their bundles"
+            f"{bundle.folder} is a scene pack of several materials: open their bundles"
         )
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(path_from(bundle, "bundle"))
     return Student(opened.parameters(), open_device(device))
 
 
 def _search_paths(folders: Any) -> list[Path]:
-    return [path_from(each, "search_paths") for each in _one_or_several(folders, str)]
+    return [path_from(each, "search_paths") for each in _as_list(folders, str)]
 
 
 def _require_documents(documents: Any) -> list[Document]:
-    """One document, or several."""
-    some = _one_or_several(documents, Document | str)
+    """A list of documents, from one or several."""
+    some = _as_list(documents, Document | str)
     for each in some:
         _require_document(each)
     return some
 
 
 def _require_document(document: Any) -> None:
-    """A path of one is easily given in its place."""
+    """Refuses a path in place of a document."""
     from verdigris.core.base.errors import DocumentError
 
     if not isinstance(document, Document):
-        raise DocumentError(f"{document}: is no document that is open: load() it first")
+        raise DocumentError(f"{document}: is not an open document: load() it first")
 
 
-def _one_or_several(values: Any, one: Any) -> list[Any]:
-    """A list, whichever was given; what is of the kind `one` is not looked into."""
+def _as_list(values: Any, one: Any) -> list[Any]:
+    """A list of one or several values; values of the type `one` are not iterated."""
     return [values] if isinstance(values, one) or not isinstance(values, Iterable) else [*values]

@@ -1,4 +1,4 @@
-"""Limits of picture sizes, separate so that the command line can show them without large imports."""
+"""Limits of picture sizes, without large imports, for the command line."""
 
 from __future__ import annotations
 

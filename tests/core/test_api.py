@@ -76,7 +76,7 @@ def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(tmp_path):
     document = api.load(path)
     tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
     *_, finished = api.bake(iter([document]), tmp_path, preset="draft", **tiny)
-    message = rf"^{re.escape(str(path))}: is no document that is open: load\(\) it first$"
+    message = rf"^{re.escape(str(path))}: is not an open document: load\(\) it first$"
     for wrong in (str(path), path):
         for several in (wrong, [document, wrong]):
             with pytest.raises(DocumentError, match=message):
@@ -115,8 +115,8 @@ A_PATH, A_TEXT = "use a path, as a text or a pathlib.Path", "use a text"
         ({"device": 3}, "device 3 is not known: choose one of auto, "),
         ({"control": "stop"}, "control is 'stop': use a BakeControl"),
         ({"draw": "x"}, "draw is 'x': use a table, such as {'pairs': 2}"),
-        ({"documents": None}, "None: is no document that is open: load() it first"),
-        ({"documents": 3}, "3: is no document that is open: load() it first"),
+        ({"documents": None}, "None: is not an open document: load() it first"),
+        ({"documents": 3}, "3: is not an open document: load() it first"),
     ],
 )
 def test_what_is_of_another_kind_is_refused_by_name(wrong, told, tmp_path):
@@ -142,7 +142,7 @@ def test_what_is_of_another_kind_is_refused_by_name(wrong, told, tmp_path):
         (lambda: api.open_bundle(None), f"path is None: {A_PATH}"),
         (lambda: api.open_scene(3), f"path is 3: {A_PATH}"),
         (lambda: api.verify(3), f"bundle is 3: {A_PATH}"),
-        (lambda: api.verify("tray.vdg", source="tray.mtlx"), "tray.mtlx: is no document that is "),
+        (lambda: api.verify("tray.vdg", source="tray.mtlx"), "tray.mtlx: is not an open document"),
         (lambda: api.evaluate(None), f"bundle is None: {A_PATH}"),
     ],
 )

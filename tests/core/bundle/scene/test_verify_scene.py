@@ -8,7 +8,6 @@ import weakref
 import pytest
 
 from verdigris.core import api
-from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import open_bundle
@@ -19,11 +18,11 @@ from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.cli import main as cli
 
-from .scenes import damaged_copy
+from ..scenes import damaged_copy
 
 
-def test_a_scene_is_proven_material_by_material(scene):
-    result = verify_scene(scene, open_device("software"))
+def test_a_scene_is_proven_material_by_material(scene_verification):
+    result = scene_verification
     assert result.holds
     found = [row for row in result.rows if row.measure == "largest relative"]
     assert [row.what for row in found] == [
@@ -35,9 +34,9 @@ def test_a_scene_is_proven_material_by_material(scene):
     assert max(row.found for row in found) < 1e-4
 
 
-def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(scene, monkeypatch):
-    software = open_device("software")
-    together = verify_scene(scene, software)
+def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(
+    scene, scene_verification, software, monkeypatch
+):
     held, most = weakref.WeakSet(), []
     read, alive = [], []
     stored = ScenePack.stored
@@ -57,19 +56,23 @@ def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(
     monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
     monkeypatch.setattr(verifying, "_AT_ONCE", 2)
     monkeypatch.setattr(ScenePack, "stored", watched)
-    assert verify_scene(scene, software) == together
+    assert verify_scene(scene, software) == scene_verification
     # the two of the first decoder, in plain code and from constants, then that of the second
     assert alive == [2, 1]
     assert most == [2, 2, 1, 1]
     assert not held
 
 
-def test_the_public_api_opens_and_proves_a_scene(scene):
+def test_the_public_api_opens_and_proves_a_scene(scene, scene_verification, monkeypatch):
     assert api.open_scene(str(scene.folder)) == scene
-    for given in (scene, scene.folder, str(scene.folder)):
-        found = api.verify(given, device="software")
-        assert found.holds
-        assert found.rows == verify_scene(scene, open_device("software")).rows
+    assert api.verify(str(scene.folder), device="software").rows == scene_verification.rows
+    # the other ways to name it lead to the same call
+    with monkeypatch.context() as patched:
+        patched.setattr(verifying, "verify_scene", lambda pack, _device: pack)
+        assert [api.verify(given, device="software") for given in (scene, scene.folder)] == [
+            scene,
+            scene,
+        ]
     with pytest.raises(SettingsError, match=r"is a scene.*verify their bundles with a source"):
         api.verify(scene, [("mine", lambda *_: None)])
 
@@ -89,7 +92,7 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    assert "is a scene, of several documents" in " ".join(capsys.readouterr().err.split())
+    assert "is a scene pack of several documents" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
