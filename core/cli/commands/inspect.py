@@ -43,7 +43,7 @@ def inspect(
         return
     document = load_document(file, search or (), allow_outside)
     reports = describe(document, material, probe=probe, device_choice=device)
-    left_out = {} if material else document.left_out
+    left_out = {} if material else document.unbakeable
     if as_json:
         found = {
             "file": str(file),

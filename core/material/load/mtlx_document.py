@@ -39,7 +39,7 @@ _SURFACE_TYPES = ("surfaceshader", "material")
 
 @dataclass(frozen=True)
 class Material:
-    """One thing of a document that can be baked."""
+    """A surface material of a document."""
 
     name: str
     element: mx.TypedElement
@@ -51,13 +51,13 @@ class Material:
 
     @property
     def file_name(self) -> str:
-        """The name in letters that every file system takes."""
+        """The name in letters that all file systems support."""
         return with_plain_letters(self.name)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A loaded document. `files` are the document and all that it includes."""
+    """A loaded document. `files` are the document and its includes."""
 
     name: str
     root: mx.Document
@@ -66,11 +66,11 @@ class Document:
     twins: tuple[Twin, ...] = ()
     overrides: tuple[Override, ...] = ()
     former_names: dict[str, str] = field(default_factory=dict)
-    """Of what was renamed because MaterialX's library has something of that name."""
+    """Former names, by new ones, of elements that were renamed (normalise/names.py)."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
-        """The surface materials; where there are none, bare surface shaders and graph outputs."""
+        """The surface materials; without any, surface shaders and graph outputs."""
         looks = _looks_by_material(self.root)
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
         graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
@@ -89,8 +89,8 @@ class Document:
         )
 
     @cached_property
-    def left_out(self) -> dict[str, str]:
-        """What is called or assigned as a material and is none, and why."""
+    def unbakeable(self) -> dict[str, str]:
+        """Materials of the document that cannot be baked, each with the reason."""
         found = _find_unbakeable(self.root, {each.element.getName() for each in self.materials})
         return {self.former_names.get(name, name): reason for name, reason in found.items()}
 
@@ -117,16 +117,16 @@ class Document:
         return None
 
     def refuse_unbakeable(self, name: str) -> None:
-        """Raises DocumentError if the document speaks of such a material, saying why it is none."""
-        if name in self.left_out:
-            raise DocumentError(f"{self.name}: material {name!r}: {self.left_out[name]}")
+        """Raises DocumentError if the document has a material of this name that cannot be baked."""
+        if name in self.unbakeable:
+            raise DocumentError(f"{self.name}: material {name!r}: {self.unbakeable[name]}")
 
     def require_material(self, name: str | None = None) -> Material:
-        """The material of this name, or the only one there is."""
+        """The material of this name, or the only one."""
         listed = ", ".join(material.name for material in self.materials)
         if not self.materials:
             raise DocumentError(
-                f"{self.name}: has no material with a surface: {self._what_it_has()}"
+                f"{self.name}: has no material with a surface: {self._describe_nodes()}"
             )
         if name is not None:
             found = self.find_material(name)
@@ -136,39 +136,39 @@ class Document:
             return found
         if len(self.materials) > 1:
             raise DocumentError(
-                f"{self.name}: has {len(self.materials)} materials; name one with --material: "
+                f"{self.name}: has {len(self.materials)} materials: name one with --material, of "
                 f"{listed}"
             )
         return self.materials[0]
 
-    def _what_it_has(self) -> str:
+    def _describe_nodes(self) -> str:
         nodes = self.root.getNodes()
         kinds = sorted({node.getCategory() for node in nodes})
         if not kinds:
-            return self._what_graphs_hold() or "it has no nodes"
+            return self._describe_graphs() or "it has no nodes"
         if any(node.getType() == "volumeshader" for node in nodes):
-            return "it has a volume, and only surfaces are baked: connect a surface shader, too"
+            return "it has a volume, and only surfaces are baked: connect a surface shader too"
         shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
         return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
 
-    def _what_graphs_hold(self) -> str:
-        """Materials that no graph hands on."""
+    def _describe_graphs(self) -> str:
+        """A material in a graph without an output for it."""
         for graph in own_graphs(self.root):
             for node in graph.getMaterialNodes():
                 return (
-                    f"the material {node.getName()!r} stands in the graph {graph.getName()!r}, "
-                    "which hands it on by no output: give the graph an output of the type "
-                    "material, or put the nodes outside of it"
+                    f"the material {node.getName()!r} is in the graph {graph.getName()!r}, which "
+                    "has no output for it: add an output of the type material, or move the nodes "
+                    "out of the graph"
                 )
         return ""
 
     def nodes_of(self, material: Material) -> Iterator[mx.Node]:
-        """Every node upstream of a material, each once, through node graphs of the document."""
+        """All nodes upstream of a material, through node graphs of the document."""
         return upstream_nodes(material.element, self.name)
 
     def check(self, material: Material) -> None:
-        """Refuses a material with a node that cannot be resolved, or whose graph goes round, or
-        grows without bound where its definitions are written out."""
+        """Raises DocumentError for a node with a fault, a cycle, or too many nodes after all
+        definitions are expanded."""
         nodes = []
         for node in self.nodes_of(material):
             fault = find_fault(node)
@@ -178,9 +178,8 @@ class Document:
         count = count_expanded(nodes)
         if count > MOST_NODES:
             raise DocumentError(
-                f"{self.name}: material {material.name!r} comes to {count:,} nodes, each use of a "
-                f"definition counted; at most {MOST_NODES:,} are compiled: have its definitions "
-                "use each other less"
+                f"{self.name}: material {material.name!r} has {count:,} nodes with its definitions "
+                f"expanded; at most {MOST_NODES:,} are compiled: nest definitions less deeply"
             )
 
 
@@ -190,7 +189,7 @@ def load_document(
     allow_outside: bool = False,
     has_options: bool = True,
 ) -> Document:
-    """Loads a document file; names resolve against its own folder first. `has_options` is that of
+    """Loads a document file. File names are searched in its folder first. `has_options`: see
     `SearchPath`."""
     path = Path(path)
     text = read_text(path)
@@ -206,14 +205,14 @@ def parse_document(
     allow_outside: bool = False,
     has_options: bool = True,
 ) -> Document:
-    """Loads a document from its text, as a host hands it over."""
+    """Loads a document from its text, which a host provides."""
     return _parse(text, name, None, SearchPath.of(search_paths, allow_outside, has_options))
 
 
 def select_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
-    """Of each document those that are named, in their order there, or else its only one."""
+    """The named materials of each document, in document order; its only one if none is named."""
     for name in names:
         if not any(document.find_material(name) for document in documents):
             for document in documents:
@@ -258,8 +257,8 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     newest = mx.getVersionIntegers()[:2]
     if root.getVersionIntegers() > newest:
         raise DocumentError(
-            f"{name}: is of MaterialX {root.getVersionString()}; this reads up to "
-            f"{newest[0]}.{newest[1]}"
+            f"{name}: has the version {root.getVersionString()}; versions up to "
+            f"{newest[0]}.{newest[1]} are supported"
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     ignored = tuple(facts.twins), tuple(facts.overrides)
@@ -267,20 +266,20 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
 
 
 def _find_unbakeable(root: mx.Document, taken: Set[str]) -> dict[str, str]:
-    """By name, why each is none; `taken` are those that can be baked."""
+    """Reasons by name; `taken` are the materials that can be baked."""
     bare = {node.getName(): node for node in root.getMaterialNodes() if node.getName() not in taken}
-    found = {name: _what_it_lacks(node) for name, node in bare.items()}
+    found = {name: _reason(node) for name, node in bare.items()}
     for look in root.getLooks():
         for assignment in look.getMaterialAssigns():
             name = assignment.getMaterial()
             if name and name not in taken and name not in bare and root.getDescendant(name) is None:
-                found[name] = f"look {look.getName()!r} assigns it, and it is not there"
+                found[name] = f"look {look.getName()!r} assigns it, and it does not exist"
     return found
 
 
-def _what_it_lacks(node: mx.Node) -> str:
+def _reason(node: mx.Node) -> str:
     if node.getCategory() == "volumematerial":
-        return "it is a volume, and surfaces are baked"
+        return "it is a volume, and only surfaces are baked"
     return "nothing is connected to its surfaceshader"
 
 
@@ -288,15 +287,15 @@ def _has_surface(node: mx.Node) -> bool:
     import MaterialX as mx
 
     port = node.getInput("surfaceshader")
-    # one of no known kind, or connected to what is not there, is listed, to be refused by name
+    # of unknown kind, or with a broken connection: listed, so that it is refused by name
     if port is None:
-        # such as LamaSurface, whose graph makes the surface
+        # such as LamaSurface, whose graph contains the surface
         return node.getNodeDef() is None or isinstance(node.getImplementation(TARGET), mx.NodeGraph)
     return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
 
 
 def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
-    """The document's node graphs that implement no node."""
+    """Graphs of the document that implement no definition."""
     implementing = implementing_graphs(root)
     return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 

@@ -1,5 +1,5 @@
-"""Reads XML that may come from anywhere: checked for form and size before MaterialX parses it, with
-its includes brought in under the same rules."""
+"""Reads the XML of documents and their includes, and checks its form and size before MaterialX
+parses it: documents may come from anywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST_BYTES = 64 << 20
 DEEPEST_NESTING = 64
 MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
-# Open where an element directly in the document begins: what holds the root, and the root.
+# Number of open elements where a child of the root begins.
 _OUTERMOST = 2
 _HOLDERS_OF_OVERRIDES = ("material", "look")
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
@@ -26,7 +26,7 @@ _STARTS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class Twin:
-    """An element named like one before it in the same place, which MaterialX leaves out."""
+    """An element that MaterialX ignores, because one before it in the same scope has its name."""
 
     file: str
     name: str
@@ -37,7 +37,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Override:
-    """A value that a material or a look puts over another, which MaterialX leaves out."""
+    """A value with which a material or a look overrides another; MaterialX ignores it."""
 
     file: str
     line: int
@@ -49,7 +49,7 @@ class Override:
 
 @dataclass
 class XmlFacts:
-    """What a first pass over a text learns."""
+    """The facts that a first pass over a text collects."""
 
     root: str = ""
     elements: int = 0
@@ -57,7 +57,7 @@ class XmlFacts:
     twins: list[Twin] = field(default_factory=list)
     overrides: list[Override] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
-    """Lines in which its outermost elements are named, by the names that they get."""
+    """Lines of the children of the root, by name with namespace."""
 
 
 def read_text(path: Path) -> str:
@@ -70,13 +70,13 @@ def read_text(path: Path) -> str:
                 )
             raise DocumentError(f"{path}: is a folder: name a MaterialX document (.mtlx) in it")
         with path.open("rb") as file:
-            # of a device or a pipe there may be no end
+            # a device or a pipe may have no end
             content = file.read(LARGEST_BYTES + 1)
         if len(content) > LARGEST_BYTES:
             size = max(path.stat().st_size, len(content))
             raise DocumentError(
-                f"{path}: {size / 1e6:.0f} MB is more than a MaterialX document may have "
-                f"({LARGEST_BYTES >> 20} MB)"
+                f"{path}: has {size / 1e6:.0f} MB; a MaterialX document may have at most "
+                f"{LARGEST_BYTES >> 20} MB"
             )
         if what := _other_kind(path, content):
             raise DocumentError(f"{path}: is {what}")
@@ -84,18 +84,17 @@ def read_text(path: Path) -> str:
         return content.decode("utf-16" if is_wide else "utf-8-sig")
     except FileNotFoundError:
         require_for(path)
-        raise DocumentError(f"{path}: there is no such file") from None
+        raise DocumentError(f"{path}: does not exist") from None
     except UnicodeDecodeError as failure:
         raise DocumentError(
-            f"{path}: not a MaterialX document in UTF-8, or marked as UTF-16 ({failure}): save it "
-            "in UTF-8"
+            f"{path}: is neither UTF-8 nor marked as UTF-16 ({failure}): save the document in UTF-8"
         ) from None
     except OSError as failure:
         raise DocumentError(f"{path}: cannot be read: {failure.strerror}") from None
 
 
 def _other_kind(path: Path, content: bytes) -> str:
-    """What else a file is, and what to do then; empty for what may be a document."""
+    """What a file is if it is no document, and what to do; empty otherwise."""
     is_archive = content.startswith(_START_OF_ARCHIVES)
     is_package = is_archive and path.suffix.lower() == ".usdz"
     if content.startswith(_STARTS_OF_STAGES) or is_package:
@@ -105,18 +104,18 @@ def _other_kind(path: Path, content: bytes) -> str:
         )
     if is_archive:
         return (
-            "an archive (zip), not a MaterialX document: unpack it with its textures, and name the "
-            "document (.mtlx) in it"
+            "an archive (zip), not a MaterialX document: unpack it, and name the document (.mtlx) "
+            "in it"
         )
     if b"\0" in content and not content.startswith(_STARTS_OF_UTF_16):
-        return "no text, so it is no MaterialX document: name one (.mtlx)"
+        return "a binary file, not a MaterialX document: name one (.mtlx)"
     return ""
 
 
 def check_xml(text: str, name: str) -> XmlFacts:
-    """Refuses what is not well-formed MaterialX of reasonable size, naming line and column."""
+    """Refuses text that is no well-formed MaterialX of reasonable size, with line and column."""
     facts, namespace = XmlFacts(), ""
-    # of each open element, the lines in which its children are named
+    # for each open element, the lines of its children by name
     open_elements: list[dict[str, int]] = [{}]
     holder = holder_name = ""
 
@@ -145,20 +144,20 @@ def check_xml(text: str, name: str) -> XmlFacts:
         if len(open_elements) - 1 == _OUTERMOST:
             holder, holder_name = tag, own_name
         if tag == "override" and holder in _HOLDERS_OF_OVERRIDES:
-            said = own_name, attributes.get("value", "")
+            override = own_name, attributes.get("value", "")
             line = parser.CurrentLineNumber
-            facts.overrides.append(Override(name, line, holder, holder_name, *said))
+            facts.overrides.append(Override(name, line, holder, holder_name, *override))
 
     def end(_tag: str) -> None:
         open_elements.pop()
 
     def entity(entity_name: str, *_rest: object) -> None:
         raise DocumentError(
-            f"{name}: declares the XML entity {entity_name!r}; entities can expand without bound "
-            "and MaterialX has no use for them: remove the DOCTYPE"
+            f"{name}: declares the XML entity {entity_name!r}, which MaterialX does not use and "
+            "which may expand without bound: remove the DOCTYPE"
         )
 
-    # whatever the text says of its encoding: it is decoded already
+    # the text is decoded already, whatever encoding it declares
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -177,14 +176,14 @@ def check_xml(text: str, name: str) -> XmlFacts:
 def collect_includes(
     facts: XmlFacts, name: str, folder: Path | None, search: SearchPath
 ) -> list[tuple[Path, str]]:
-    """Every document that this one includes, directly or not, innermost first. What was learnt of
-    them is added to what is known of this one."""
+    """All documents that this one includes, directly or not, innermost first. Their facts are added
+    to `facts`."""
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
     named: dict[str, tuple[str, int]] = {}
 
     def add_names(file: str, names: dict[str, int]) -> None:
-        """In the order in which MaterialX takes them up, and the first of a name stays."""
+        """Called in the order in which MaterialX imports: the first element of a name is kept."""
         for each, line in names.items():
             if each in named:
                 facts.twins.append(Twin(file, each, line, *named[each]))

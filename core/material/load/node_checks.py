@@ -1,4 +1,4 @@
-"""What MaterialX's own validation does not notice in a node, said in words."""
+"""Finds faults of nodes that MaterialX's own validation misses, and describes them."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from verdigris.core.material.normalise.disabled_nodes import DISABLE
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# As programs write them: an f may be behind.
+# Programs may append an f.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
-# Of these the index becomes a part of the code: a component, or the end of a name.
+# Nodes whose index becomes part of the code: a component, or the end of a name.
 _INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
-_HOW_VALUES_ARE_WRITTEN = {
+_VALUE_FORMATS = {
     "boolean": "true or false",
     "integer": "one whole number",
     "float": "one number",
-    "vector2": "2 numbers with a comma between",
-    **{f"{kind}3": "3 numbers with commas between" for kind in ("vector", "color")},
-    **{f"{kind}4": "4 numbers with commas between" for kind in ("vector", "color")},
-    "matrix33": "9 numbers with commas between",
-    "matrix44": "16 numbers with commas between",
+    "vector2": "2 numbers separated by a comma",
+    **{f"{kind}3": "3 numbers separated by commas" for kind in ("vector", "color")},
+    **{f"{kind}4": "4 numbers separated by commas" for kind in ("vector", "color")},
+    "matrix33": "9 numbers separated by commas",
+    "matrix44": "16 numbers separated by commas",
 }
 # An attribute of inputs and outputs in documents up to version 1.38.
 CHANNELS = "channels"
-# Between these, values are converted where they are read.
+# Types that are converted to each other where they are read.
 _SINGLE = ("boolean", "integer", "float")
 _CANNOT_BE_DISABLED = (
-    "it cannot be disabled, but by 'true' or 'false' where its definition says what to give "
-    "instead: take the input 'disable' out"
+    "the input 'disable' must be 'true' or 'false', on a node whose definition names a "
+    "replacement: remove it"
 )
 _CLOSURES = frozenset(
     {"BSDF", "EDF", "VDF", "material"}
     | {f"{kind}shader" for kind in ("surface", "displacement", "volume", "light")}
 )
-# The node that makes one type of another, where it is no convert node.
-_BETWEEN = {
+# (source type, input type) -> the node that converts
+_CONVERTERS = {
     ("BSDF", "surfaceshader"): "surface",
     ("EDF", "surfaceshader"): "surface",
     ("VDF", "volumeshader"): "volume",
@@ -61,14 +61,14 @@ _BETWEEN = {
         for kind in (*_SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
     },
 }
-# What hands surface shaders on, for which the generator declares none that is unlit.
-_OF_LIT_SURFACES = ("mix", "dot")
-# Shaders of this kind are left out before code is generated.
-_LEFT_OUT = ("displacementshader", "volumeshader")
+# Nodes that pass on surface shaders, which must be lit for the generator.
+_LIT_ONLY = ("mix", "dot")
+# Shaders that are dropped before code is generated.
+_DROPPED = ("displacementshader", "volumeshader")
 
 
 def find_fault(node: mx.Node) -> str | None:
-    """The first thing wrong with a node, or None."""
+    """The first fault of a node, or None."""
     definition = node.getNodeDef()
     if definition is None:
         return _missing_definition(node)
@@ -98,7 +98,7 @@ def _fault_of(port: mx.Input) -> str | None:
 
 
 def _unlit(port: mx.Input) -> str | None:
-    if port.getType() != "surfaceshader" or port.getParent().getCategory() not in _OF_LIT_SURFACES:
+    if port.getType() != "surfaceshader" or port.getParent().getCategory() not in _LIT_ONLY:
         return None
     source = source_of(port)
     if source is None or source.getCategory() != "surface_unlit":
@@ -110,8 +110,8 @@ def _unlit(port: mx.Input) -> str | None:
 
 
 def _fault_of_given(port: mx.Input) -> str | None:
-    """What is wrong with the input of the graph, or of the definition, that a node's input reads:
-    the generator would take a default instead."""
+    """The fault of the graph or definition input that an input reads: the generator would use a
+    default instead."""
     given = port.getInterfaceInput()
     if given is not None:
         fault = _fault_of(given)
@@ -123,8 +123,8 @@ def _fault_of_given(port: mx.Input) -> str | None:
     if given is None or len(kinds) == 1 or kinds.issubset(_SINGLE):
         return None
     return (
-        f"takes {port.getType()} and reads the input {given.getName()!r}, which is "
-        f"{given.getType()}: put a convert node between"
+        f"has the type {port.getType()} and reads the input {given.getName()!r} of the type "
+        f"{given.getType()}: insert a convert node"
     )
 
 
@@ -133,16 +133,16 @@ def _without_code(node: mx.Node) -> str | None:
     file = _file_of_code(node)
     if file:
         return (
-            f"node {path!r} is implemented by the file {file!r}, which is not read: "
-            "implement it by a graph of nodes"
+            f"node {path!r} is implemented by the file {file!r}, and code is not "
+            "supported: implement it by a graph of nodes"
         )
-    if node.getType() in _LEFT_OUT or node.getImplementation(TARGET) is not None:
+    if node.getType() in _DROPPED or node.getImplementation(TARGET) is not None:
         return None
     if is_of_document(node.getNodeDef(), node):
-        return f"node {path!r}: the document defines {category!r} without a graph: give it one"
+        return f"node {path!r}: the document defines {category!r} without a graph: add one"
     return (
         f"node {path!r} is of the kind {category!r} and type {node.getType()!r}, for which "
-        "MaterialX has no code: leave it out or put another in its place"
+        "MaterialX has no code: remove or replace it"
     )
 
 
@@ -160,7 +160,7 @@ def _undefined_output(node: mx.Node) -> str | None:
 
 
 def _file_of_code(node: mx.Node) -> str:
-    """The file of shader code by which the document itself implements a node."""
+    """The file of shader code with which the document itself implements a node."""
     import MaterialX as mx
 
     found = node.getImplementation(TARGET)
@@ -180,7 +180,7 @@ def _missing_definition(node: mx.Node) -> str:
     same_type = [definition for definition in known if definition.getType() == node.getType()]
     if not same_type:
         types = ", ".join(sorted({definition.getType() for definition in known}))
-        return f"{wanted} has no definition: {category!r} comes in the types {types}"
+        return f"{wanted} has no definition: {category!r} exists for the types {types}"
     return f"{wanted} fits no definition: {_closest_difference(node, same_type)}"
 
 
@@ -195,11 +195,12 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
                 found.append(f"it has no input {port.getName()!r}{_suggestion(port, definition)}")
             elif not port.getType():
                 found.append(
-                    f"its input {port.getName()!r} has no type: give it {expected.getType()}"
+                    f"its input {port.getName()!r} has no type: write {expected.getType()}"
                 )
             elif expected.getType() != port.getType():
                 found.append(
-                    f"its input {port.getName()!r} takes {expected.getType()}, not {port.getType()}"
+                    f"its input {port.getName()!r} has the type {expected.getType()}, not "
+                    f"{port.getType()}"
                 )
         return found
 
@@ -213,7 +214,7 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
     named = node.getNodeDefString()
     if named and named not in {each.getName() for each in definitions}:
         given = ", ".join(sorted(each.getName() for each in definitions)[:4])
-        return f"its nodedef {named!r} is none of these: use {given}, or leave it out"
+        return f"its nodedef {named!r} does not exist for it: use {given}, or remove it"
     return "check its version and target"
 
 
@@ -227,31 +228,31 @@ def _dangling(port: mx.Input) -> str | None:
     wanted = port.getNodeName() or port.getNodeGraphString()
     if wanted:
         if port.getConnectedNode() is None and port.getConnectedOutput() is None:
-            return _missing_output(port) or f"is connected to {wanted!r}, which is not there"
+            return _missing_output(port) or f"is connected to {wanted!r}, which does not exist"
         return _leads_nowhere(port)
     if port.getOutputString() and port.getConnectedOutput() is None:
-        return f"is connected to the output {port.getOutputString()!r}, which is not there"
+        return f"is connected to the output {port.getOutputString()!r}, which does not exist"
     name = port.getInterfaceName()
     if name and port.getInterfaceInput() is None and not _is_defined(port, name):
-        return f"reads the interface input {port.getInterfaceName()!r}, which is not there"
+        return f"reads the interface input {port.getInterfaceName()!r}, which does not exist"
     return None
 
 
 def _missing_output(port: mx.Input) -> str | None:
-    """What is wrong with the output, where the graph that has it is there."""
+    """The fault of an output whose graph exists."""
     graph = port.getDocument().getNodeGraph(port.getNodeGraphString())
     if graph is None:
         return None
     name, names = port.getOutputString(), [output.getName() for output in graph.getOutputs()]
-    is_other = "which is no output" if graph.getChild(name) else "which is not there"
+    fault = "which is no output" if graph.getChild(name) else "which does not exist"
     return (
-        f"is connected to {name!r} of the graph {graph.getName()!r}, {is_other}: "
+        f"is connected to {name!r} of the graph {graph.getName()!r}, {fault}: "
         f"its outputs are {', '.join(names) or 'none'}"
     )
 
 
 def _leads_nowhere(port: mx.Input) -> str | None:
-    """Where a graph's output has no source, the generator takes the default of the input."""
+    """Whether the graph output has no source: the generator would use the default of the input."""
     output = port.getConnectedOutput()
     fault = _without_source(output) if output is not None and not port.getNodeName() else None
     return f"is connected to the output {fault}" if fault else None
@@ -261,7 +262,7 @@ def _without_source(output: mx.Output) -> str | None:
     if output.getConnectedNode() is not None:
         return None
     wanted = output.getNodeName()
-    source = f"the node {wanted!r}, which is not there" if wanted else "no node of its graph"
+    source = f"the node {wanted!r}, which does not exist" if wanted else "no node of its graph"
     return f"{output.getNamePath()!r}, which is connected to {source}"
 
 
@@ -271,7 +272,7 @@ def _is_defined(port: mx.Input, name: str) -> bool:
 
 
 def _mistyped(port: mx.Input) -> str | None:
-    """The generator wires any output to any input, and the shader then fails to compile."""
+    """The generator connects all types, and then the shader fails to compile."""
     source, output = port.getConnectedNode(), port.getConnectedOutput()
     if output is not None:
         wrong = _mistyped_output(output)
@@ -281,29 +282,26 @@ def _mistyped(port: mx.Input) -> str | None:
     elif source is None:
         return None
     else:
-        # the input of the graph that a port stands for says which output
-        given = _type_given(source, (port.getInterfaceInput() or port).getOutputString())
+        # the graph input that a port reads names the output
+        given = _output_type(source, (port.getInterfaceInput() or port).getOutputString())
         if not given and source.getNodeDef() is not None:
             names = ", ".join(each.getName() for each in source.getNodeDef().getActiveOutputs())
-            return (
-                f"is connected to {source.getName()!r} without naming one of its outputs: {names}"
-            )
+            return f"is connected to {source.getName()!r} and names none of its outputs: {names}"
     return _difference(port, given) if given not in ("", port.getType()) else None
 
 
 def _mistyped_output(output: mx.Output) -> str | None:
     source = output.getConnectedNode()
-    given = _type_given(source, output.getOutputString()) if source is not None else ""
+    given = _output_type(source, output.getOutputString()) if source is not None else ""
     kinds = {given, output.getType()}
-    # colours and vectors are one in the code, and single numbers are converted
+    # colours and vectors have one type in the code, and single numbers are converted
     shapes = {kind.replace("color", "vector") for kind in kinds}
     fits = not given or len(shapes) == 1 or kinds.issubset(_SINGLE)
     return None if fits else _difference(output, given)
 
 
-def _type_given(source: mx.Node, output: str) -> str:
-    """Of what a node gives; empty where that is not known, which is the fault of that node, or of
-    several outputs none is named."""
+def _output_type(source: mx.Node, output: str) -> str:
+    """The type of an output; empty if it is unknown, or none of several is named."""
     if source.getType() != "multioutput":
         return str(source.getType())
     definition = source.getNodeDef()
@@ -312,69 +310,69 @@ def _type_given(source: mx.Node, output: str) -> str:
 
 
 def _difference(port: mx.PortElement, given: str) -> str:
-    what = f"takes {port.getType()} and is connected to {given}"
+    what = f"has the type {port.getType()} and is connected to {given}"
     channels = port.getAttribute(CHANNELS)
     if channels:
         return (
-            f"{what}: channels {channels!r} count in documents up to version 1.38, so put an "
-            "extract or combine node between"
+            f"{what}: channels {channels!r} are supported up to version 1.38, so insert an extract "
+            "or combine node"
         )
     if not {given, port.getType()} & _CLOSURES:
-        return f"{what}: put a convert node between"
-    between = _BETWEEN.get((given, port.getType()))
+        return f"{what}: insert a convert node"
+    converter = _CONVERTERS.get((given, port.getType()))
     return f"{what}: " + (
-        f"put a {between} node between"
-        if between
+        f"insert a {converter} node"
+        if converter
         else f"connect a node of the type {port.getType()}"
     )
 
 
 def _unreadable(port: mx.Input) -> str | None:
     text = port.getValueString()
-    if not text or port.getType() not in _HOW_VALUES_ARE_WRITTEN:
+    if not text or port.getType() not in _VALUE_FORMATS:
         return None
     if port.getValue() is None:
-        how = _HOW_VALUES_ARE_WRITTEN[port.getType()]
+        how = _VALUE_FORMATS[port.getType()]
         return f"the value {text!r} is not of the type {port.getType()}: write {how}"
-    # MaterialX reads what is before it
+    # MaterialX reads only the part before the comma
     if port.getType() in ("float", "integer") and "," in text:
-        return f"the value {text!r} is not one number: decimals are written with a point"
+        return f"the value {text!r} is not one number: write decimals with a point"
     number = _WHOLE_NUMBER if port.getType() == "integer" else _NUMBER
     odd = [word for word in text.replace(",", " ").split() if not number.fullmatch(word)]
     if odd and port.getType() != "boolean":
         what = "whole number" if number is _WHOLE_NUMBER else "number"
-        return f"the value {text!r} is not of the type {port.getType()}: {odd[0]!r} is no {what}"
+        return f"the value {text!r} is not of the type {port.getType()}: {odd[0]!r} is not a {what}"
     return None
 
 
 def _unknown_unit(port: mx.Input) -> str | None:
-    """The generator refuses it, too, without saying where it stands."""
+    """The generator refuses it too, but names no node."""
     unit, kind = port.getUnit(), port.getUnitType()
     known = known_units()
     if not unit or unit in known.get(kind, ()):
         return None
     if kind not in known:
-        what = "has no unittype" if not kind else f"is of the unittype {kind!r}"
+        what = "has no unittype" if not kind else f"has the unittype {kind!r}"
         return f"the unit {unit!r} {what}: use one of {', '.join(known)}"
-    return f"the unit {unit!r} is no {kind}: use one of {', '.join(known[kind])}"
+    return f"the unit {unit!r} is not a unit of {kind}: use one of {', '.join(known[kind])}"
 
 
 def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
-    """The generator refuses it, too, without saying where it stands."""
+    """The generator refuses it too, but names no node."""
     defined = definition.getActiveInput(port.getName())
     text = (port.getInterfaceInput() or port).getValueString()
     if port.getType() != "string" or not defined or not defined.hasAttribute("enum"):
         return None
     if port.getConnectedNode() or port.getConnectedOutput():
-        return "is connected, and is a choice that code is made of: write it as a value"
+        return "is connected, and must be a value, since code depends on it: write one"
     if not text:
         return None
     choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
-    return None if text in choices else f"{text!r} is not known: use one of {', '.join(choices)}"
+    return None if text in choices else f"{text!r} is not a choice: use one of {', '.join(choices)}"
 
 
 def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
-    """Compilers of shaders may refuse it without saying where it stands, or read what is there."""
+    """Shader compilers refuse such an index without a name, or read other memory."""
     is_index = port.getName() == "index" and port.getParent().getCategory() in _INDEXED
     if not is_index or is_connected(port):
         return None
@@ -382,4 +380,4 @@ def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
     last = definition.getActiveInput("index").getAttribute("uimax")
     if index is None or (index >= 0 and not (last and index > int(last))):
         return None
-    return f"there is no {index}: use {f'0 to {last}' if last else '0 or more'}"
+    return f"the index {index} does not exist: use {f'0 to {last}' if last else '0 or more'}"

@@ -1,4 +1,4 @@
-"""What a bundle says of its sources: enough to see later that one of them has changed."""
+"""Digests of a bundle's sources, by which a later change of one is found."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Digest = Callable[[Path], str]
 
 
 def file_digest(path: Path) -> str:
-    """Of the contents of a file."""
+    """The digest of the contents of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def file_facts(path: Path, digest: Digest = file_digest) -> dict[str, str]:
-    """A file by its name alone: folders are this machine's business."""
+    """Name and digest of a file, without its folder, which differs between machines."""
     return {"file": path.name, "sha256": digest(path)}
 
 
 def source_facts(
     document: Document, material: Material, digest: Digest = file_digest
 ) -> dict[str, Any]:
-    """A material's document and all files that it reads, as they are now. No image is decoded."""
+    """Digests of a document and all files that the material reads. No image is decoded."""
     import MaterialX as mx
 
     text = mx.writeToXmlString(document.root).encode()
@@ -45,7 +45,7 @@ def source_facts(
 
 
 def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
-    """Every image that a material reads, each once; one that is missing is a TextureError."""
+    """All images that a material reads; raises TextureError if one is missing."""
     found: dict[Path, None] = {}
     for node in document.nodes_of(material):
         for port in image_inputs(node):
@@ -58,12 +58,12 @@ def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
 
 
 def files_read(document: Document, material: Material) -> tuple[Path, ...]:
-    """All that is read of a disk for a material."""
+    """All files that are read for a material."""
     return (*document.files, *texture_files(document, material))
 
 
 def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Which of what source_facts() says is not what it was, in words."""
+    """Descriptions of what differs between two results of `source_facts`."""
     reasons = []
     if before.get("document_sha256") != now["document_sha256"]:
         reasons.append(f"{now['document']} has changed")
@@ -77,9 +77,9 @@ def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
     known = [each for each in old if isinstance(each, Mapping)]
     names = {str(each.get("file")): each.get("sha256") for each in known}
     changed = [
-        f"{printable(each['file'])} {'has changed' if each['file'] in names else 'is read now'}"
+        f"{printable(each['file'])} {'has changed' if each['file'] in names else 'is new'}"
         for each in now
         if names.get(each["file"], "") != each["sha256"]
     ]
     gone = sorted(names.keys() - {each["file"] for each in now})
-    return [*dict.fromkeys(changed), *(f"{printable(file)} is read no more" for file in gone)]
+    return [*dict.fromkeys(changed), *(f"{printable(file)} is no longer read" for file in gone)]

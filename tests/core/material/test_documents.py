@@ -45,7 +45,7 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_rea
     )
     loaded = parse_document(text)
     assert [each.name for each in loaded.materials] == ["material"]
-    assert loaded.left_out == {
+    assert loaded.unbakeable == {
         "bare": "nothing is connected to its surfaceshader",
         "fog": "it is a volume, and surfaces are baked",
         "none": "nothing is connected to its surfaceshader",
