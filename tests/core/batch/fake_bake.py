@@ -21,7 +21,7 @@ def main():
     starts = folder / f"{task['name']}.starts"
     with starts.open("a") as file:
         file.write(f"{os.getpid()}\n")
-    what = task["settings"]["numpy"]["seed"]
+    what = task["settings"]["numpy"]["detailed"]["seed"]
     if what == REFUSE:
         bad = [name for name in names if name.startswith("bad")]
         for name in bad:

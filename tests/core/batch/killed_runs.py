@@ -33,7 +33,7 @@ DOCUMENT = """<materialx version="1.39">
 <input name="bsdf" type="BSDF" nodename="D"/></surface>
 <surfacematerial name="{name}" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="S"/></surfacematerial></materialx>"""
-SETTINGS = ("resolution=16", "batch=256", "network=2x16", "candidates=2", "candidate_share=0.05")
+SETTINGS = ("resolution=16", "batch=256", "network=2x16", "starts=2", "start_share=0.05")
 NUMBERS = ("weights.bin", "latents.ktx2")
 LONGEST = 600
 # what says when, or by which process, and not what

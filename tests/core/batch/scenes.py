@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 
-from verdigris.core.batch.plan.inputs import plain
 from verdigris.core.batch.scene.scene import SceneOptions, read_scene
 from verdigris.core.bundle.files.reference import Reference, make_reference
 from verdigris.core.bundle.files.write import Contents, export_numbers, version, write_bundle
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.settings.bake_settings import as_read
+from verdigris.core.settings.recipe import Kind
 
 ONE = """<standard_surface name="SR_{name}" type="surfaceshader">
 <input name="base_color" type="color3" value="{colour}"/>
@@ -54,7 +55,12 @@ _REFERENCE = Reference(
 )
 
 
-def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
+def baked_settings(entry, trainer="numpy", kind=Kind.DETAILED, materials=1):
+    """The settings of a bake as its bundle has them."""
+    return as_read(entry.request.recipe_for(trainer, materials)[kind])
+
+
+def write_baked(planned, trainer="numpy", log_mae=0.01, kind=Kind.DETAILED, **changes):
     """Writes the bundle that a bake of this material would, with other numbers in it."""
     entry, wanted = planned.entry, planned.inputs
     size = wanted.asked.get("group", {}).get("size", 1)
@@ -62,7 +68,8 @@ def write_baked(planned, trainer="numpy", log_mae=0.01, **changes):
         "material": wanted.material,
         **wanted.sources,
         "verdigris": version(),
-        "settings": plain(entry.request.settings_for(trainer, size)),
+        "kind": kind.value,
+        "settings": baked_settings(entry, trainer, kind, size),
         "trainer": trainer,
         "step": 100,
         "seconds": 1.0,

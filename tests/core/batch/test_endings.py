@@ -15,6 +15,7 @@ from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import bake_in_process
+from verdigris.core.settings.recipe import Recipe
 
 from ..signals import hang_up
 from ..training.bakes import TINY
@@ -100,7 +101,7 @@ def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
 def test_locks_of_a_bake_that_was_killed_go_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
     (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
-    settings = {"numpy": {**work.task.settings["numpy"], "seed": kinds.LEAVE_LOCKS}}
+    settings = {"numpy": {"detailed": {"seed": kinds.LEAVE_LOCKS}}}
     outcome = bake_in_process(
         replace(work.task, settings=settings), lambda _: None, threading.Event()
     )
@@ -119,7 +120,7 @@ def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
 def baking(tmp_path):
     """The process of a bake, in the middle of it."""
     (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path / "out")).works
-    long = json.loads(replace(TINY, iterations=1_000_000).text())
+    long = Recipe.of(replace(TINY, iterations=1_000_000)).to_json()
     task = replace(work.task, settings={"numpy": long}, device="software", checkpoint_seconds=0)
     task.folder.mkdir()
     command, pipe = [sys.executable, "-P", "-m", bake_process.MODULE], subprocess.PIPE

@@ -7,12 +7,12 @@ import math
 import pytest
 
 from verdigris.core.batch.plan.estimate import Estimate
-from verdigris.core.batch.plan.inputs import plain
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.run import finish_plan, write_summary
 from verdigris.core.batch.run.text_report import status_lines
-from verdigris.core.settings.presets import require_settings
+from verdigris.core.settings.bake_settings import as_read
+from verdigris.core.settings.presets import require_recipe
 
 from .scenes import read, write_baked, write_documents
 
@@ -107,8 +107,8 @@ def test_a_group_of_no_size_is_another_group(size, scene):
 
 @pytest.mark.parametrize("place", ["seconds", "step", "settings"])
 def test_nothing_is_learnt_of_times_that_are_none(place):
-    settings = require_settings("draft", "numpy")
-    source = {"settings": plain(settings), "seconds": 1.0, "step": 100, "trainer": "numpy"}
+    settings = require_recipe("draft", "numpy").largest
+    source = {"settings": as_read(settings), "seconds": 1.0, "step": 100, "trainer": "numpy"}
     unknown = Estimate().seconds(settings, "numpy", None)
     for value in STRANGE[1:]:
         estimate = Estimate()
@@ -119,7 +119,7 @@ def test_nothing_is_learnt_of_times_that_are_none(place):
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        ("source.textures", [{"file": "\x1b[2J\nclay", "sha256": "0"}], "�[2J�clay is read no"),
+        ("source.textures", [{"file": "\x1b[2J\nclay", "sha256": "0"}], "�[2J�clay is no longer read"),
         ("source.verdigris", "\x1b[31m1.0", "made with verdigris �[31m1.0, this is"),
         ("source.settings.network", "\x1b[31m", "was �[31m)"),
         ("source.time_limit", "\x1b[31m", "time_limit is None, was �[31m)"),

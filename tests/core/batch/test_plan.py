@@ -4,24 +4,20 @@ import os
 import re
 import shutil
 import time
-from dataclasses import replace
 
 import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.batch.plan.digest_cache import DigestCache
-from verdigris.core.batch.plan.inputs import plain
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
-from verdigris.core.settings.presets import PRESETS, require_settings
+from verdigris.core.settings.presets import PRESETS
+from verdigris.core.settings.recipe import Kind
 
-from .scenes import document, read, write_baked, write_documents, write_scene
+from .scenes import baked_settings, document, read, write_baked, write_documents, write_scene
 
-STEPS = {name: preset.iterations for name, preset in PRESETS["numpy"].items()}
-
-# Of a material that was the same everywhere.
-FEW = plain(require_settings("draft", "numpy").with_few_texels(16))
+STEPS = {name: recipe.largest.iterations for name, recipe in PRESETS["numpy"].items()}
 
 
 @pytest.fixture
@@ -64,7 +60,7 @@ def test_how_long_bakes_take_is_learnt_from_those_that_are_there(props):
     for each, seconds in zip(plan_of(props).materials, (2.0, 40.0, 4.0), strict=True):
         write_baked(each, seconds=seconds, verdigris="0")
     for work in plan_of(props, Choices(trainer="numpy")).works:
-        settings = work.materials[0].entry.request.settings_for("numpy")
+        settings = work.materials[0].entry.request.recipe_for("numpy").largest
         drawn = settings.iterations * settings.batch
         beside = work.seconds - drawn / (100 * 4096 / 4.0)
         # beside training
@@ -112,100 +108,12 @@ def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
         assert reason in reasons
 
 
-@pytest.mark.parametrize(
-    ("wanted", "reasons"),
-    [
-        ({}, ()),
-        ({"resolution": 1024}, ()),
-        ({"seed": 7}, ("seed is 7, was 0",)),
-        ({"uniform_resolution": 0}, ("uniform_resolution is 0, was 16",)),
-        ({"candidate_share": 0.08}, ("candidate_share is 0.02, was 0.01",)),
-        (
-            {"resolution": 8},
-            (
-                "candidate_share is 0.04, was 0.01",
-                "resolution is 8, was 16",
-                "uniform_instead_of is 0, was 256",
-            ),
-        ),
-    ],
-)
-def test_what_took_few_texels_since_it_is_the_same_everywhere_is_no_other_for_it(
-    wanted, reasons, props
-):
-    settings = require_settings("draft", "numpy").with_few_texels(16)
-    assert (settings.resolution, settings.uniform_instead_of) == (16, 256)
-    bake_all(props, settings=settings.to_json())
-    found = states(plan_of(props, rules=(Rule(settings=wanted),)))
-    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "reasons"),
-    [
-        ({}, ()),
-        (
-            {"draw": {"finest_places": 2}},
-            ("draw.finest_places is 2, was 4", "is_crowded is False, was True"),
-        ),
-    ],
-)
-def test_what_a_bake_has_found_of_a_texel_is_no_other_setting(wanted, reasons, props):
-    draft = require_settings("draft", "numpy")
-    settings = replace(draft, draw=replace(draft.draw, finest_places=4), is_crowded=True)
-    bake_all(props, settings=settings.to_json())
-    found = states(plan_of(props, rules=(Rule(settings=wanted),)))
-    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "reasons"),
-    [
-        ({}, ()),
-        (
-            {"iterations": 500},
-            (
-                "iterations is 500, was 30000",
-                f"smooth_share is 1.0, was {30 / 62}",
-                f"uniform_share is 1.0, was {6 / 62}",
-                "uniform_starts is 0, was 48",
-            ),
-        ),
-        (
-            {"smooth_share": 0.5},
-            ("iterations is 31000, was 30000", f"smooth_share is 0.5, was {30 / 62}"),
-        ),
-    ],
-)
-def test_a_smooth_texture_took_fewer_steps_and_is_no_other_for_it(wanted, reasons, props):
-    settings = require_settings("standard", "tensor").with_places(2, is_crowded=False)
-    standard = Rule(preset="standard")
-    for each in plan_of(props, rules=(standard,)).materials:
-        write_baked(each, settings=settings.to_json(), trainer="tensor")
-    found = states(plan_of(props, rules=(standard, Rule(settings=wanted))))
-    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "reasons"),
-    [
-        ({}, ()),
-        (
-            {"iterations": 500},
-            ("iterations is 500, was 6667", f"uniform_share is 1.0, was {1 / 3}"),
-        ),
-    ],
-)
-def test_it_took_a_third_of_the_steps_and_is_no_other_for_it_but_for_those_asked_for(
-    wanted, reasons, props
-):
-    settings = require_settings("standard", "numpy").with_few_texels(16)
-    assert (settings.iterations, STEPS["standard"]) == (6_667, 20_000)
-    standard = Rule(preset="standard")
-    for each in plan_of(props, rules=(standard,)).materials:
-        write_baked(each, settings=settings.to_json())
-    found = states(plan_of(props, rules=(standard, Rule(settings=wanted))))
-    assert set(found.values()) == {("stale", reasons) if reasons else CURRENT}
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_bundle_of_any_kind_is_up_to_date_with_the_settings_of_its_kind(kind, props):
+    bake_all(props, kind=kind)
+    assert set(states(plan_of(props)).values()) == {CURRENT}
+    found = states(plan_of(props, rules=(Rule(settings={"seed": 7}),)))
+    assert set(found.values()) == {("stale", ("seed is 7, was 0",))}
 
 
 @pytest.mark.parametrize(
@@ -215,12 +123,7 @@ def test_it_took_a_third_of_the_steps_and_is_no_other_for_it_but_for_those_asked
         ({"materialx": "1.38"}, "was made with materialx 1.38, this is 1.39.5"),
         ({"stopped_by": "request"}, "its bake was ended early"),
         ({"settings": "none"}, "does not say with which settings it was baked"),
-        ({"settings": FEW | {"resolution": 3}}, "does not say with which settings it was baked"),
-        ({"settings": FEW | {"resolution": -16}}, "does not say with which settings it was baked"),
-        (
-            {"settings": FEW | {"uniform_instead_of": "many"}},
-            "does not say with which settings it was baked",
-        ),
+        ({"settings": []}, "does not say with which settings it was baked"),
     ],
 )
 def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
@@ -232,7 +135,7 @@ def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
 
 def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
     rules = (Rule(time_limit=30.0, settings={"resolution": 512, "encode_from": 512}),)
-    wished = plain(plan_of(props, rules=rules).materials[0].entry.request.settings_for("numpy"))
+    wished = baked_settings(plan_of(props, rules=rules).materials[0].entry)
 
     def found(**changes):
         for each in plan_of(props, rules=rules).materials:
@@ -243,9 +146,7 @@ def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
     assert found(encode_from=1024) == {("stale", ("encode_from is 512, was 1024",))}
     # without a limit there is time enough
     for each in plan_of(props).materials:
-        write_baked(
-            each, settings={**plain(each.entry.request.settings_for("numpy")), "encode_from": 0}
-        )
+        write_baked(each, settings={**baked_settings(each.entry), "encode_from": 0})
     assert all("encode_from is" in why[0] for _, why in states(plan_of(props)).values())
 
 
@@ -320,7 +221,7 @@ def test_materials_of_a_group_depend_on_each_other(props):
     (group,) = [work for work in planned().works if len(work.materials) > 1]
     assert group.task.name == "earth.group"
     # every batch holds both: each sees as many samples as alone
-    assert group.task.settings["numpy"]["iterations"] == 2 * STEPS["draft"]
+    assert group.task.settings["numpy"]["detailed"]["iterations"] == 2 * STEPS["draft"]
     for each in planned().materials:
         write_baked(each)
     assert not planned().works

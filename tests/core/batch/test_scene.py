@@ -181,7 +181,7 @@ def test_a_texture_outside_is_refused_of_a_stage_as_of_a_document(file, tmp_path
     stage = write_stage(tmp_path / "set", file.format(elsewhere=elsewhere.as_posix()))
     beside = write_documents(stage.parent, "oak", file=f"{elsewhere.as_posix()}/grain.png")
     refused = (
-        f"is {elsewhere / 'grain.png'}, outside the folders that may be read ({stage.parent}): "
+        f"is {elsewhere / 'grain.png'}, outside of the allowed folders ({stage.parent}): "
         f"allow its folder with --search {elsewhere} or any with --allow-outside"
     )
     for path in (stage, beside / "oak.mtlx"):
@@ -243,25 +243,27 @@ def test_later_rules_stand_in_place_of_earlier_ones_and_the_source_of_all(tmp_pa
         ],
     )
     by_name = {entry.name: entry.request for entry in read(scene).entries}
-    hero = by_name["hero_oak"].settings_for("numpy")
-    final = PRESETS["numpy"]["final"]
+    hero = by_name["hero_oak"].recipe_for("numpy").largest
+    final = PRESETS["numpy"]["final"].largest
     assert (hero.network, hero.resolution) == (final.network, 32)
     assert (hero.draw.pairs, hero.draw.mirror_share) == (2, 0.2)
     assert hero.draw.coarse_share == final.draw.coarse_share
     assert by_name["hero_oak"].importance == tmp_path / "maps" / "hero_oak.exr"
     assert by_name["oak"].importance is None
-    assert by_name["pine"].settings_for("tensor").seed == 7
+    assert by_name["pine"].recipe_for("tensor").largest.seed == 7
     assert by_name["pine"].folder == "trees"
 
 
 def test_a_source_and_a_rule_change_only_the_fields_of_draw_that_they_name(tmp_path):
     write_documents(tmp_path, "clay")
-    source = {"source": "clay.mtlx", "settings": {"draw": {"pairs": 2}, "mend_at": [0.5]}}
+    source = {"source": "clay.mtlx", "settings": {"draw": {"pairs": 2}, "quantise_share": 0.2}}
     rule = {"preset": "standard", "settings": {"draw": {"finest_width": 0.5}}}
     (clay,) = read(write_scene(tmp_path / "scene.json", [source], rules=[rule])).entries
-    standard = PRESETS["numpy"]["standard"]
+    standard = PRESETS["numpy"]["standard"].largest
     draw = replace(standard.draw, pairs=2, finest_width=0.5)
-    assert clay.request.settings_for("numpy") == replace(standard, draw=draw, mend_at=(0.5,))
+    assert clay.request.recipe_for("numpy").largest == replace(
+        standard, draw=draw, quantise_share=0.2
+    )
 
 
 def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
@@ -273,7 +275,10 @@ def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     )
     wall, roof = read(scene).entries
     assert (wall.name, roof.name) == ("wall-clay", "roof-clay")
-    assert (wall.request.settings_for("numpy").seed, roof.request.settings_for("numpy").seed) == (
+    assert (
+        wall.request.recipe_for("numpy").largest.seed,
+        roof.request.recipe_for("numpy").largest.seed,
+    ) == (
         5,
         0,
     )

@@ -31,7 +31,7 @@ class Watched:
             commands.Hello(VERSION),
             commands.View(size=size),
             commands.Open(name="clay", payload=CLAY.encode()),
-            commands.Start(str(folder), changes={**LONG, "candidates": 1}),
+            commands.Start(str(folder), changes={**LONG, "starts": 1}),
         ):
             self.session.handle(command)
 

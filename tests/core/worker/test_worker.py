@@ -17,7 +17,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Started, Step
+from verdigris.core.progress.events import STARTS, Started, Step
 from verdigris.core.worker.client.client import GONE, SILENT, pixels_of, worker_command
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Message, encode
@@ -92,11 +92,10 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
     changes = {
         **QUICK,
         "resolution": 32,
-        "uniform_resolution": 0,
         "encode_from": 32,
         "small_resolution": 16,
         "iterations": 4000,
-        "candidates": 1,
+        "starts": 1,
     }
     talk.say(commands.Start(str(tmp_path), changes=changes))
     talk.hear("phase", name="small texture")
@@ -122,7 +121,7 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(talk, t
 def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "RUN_SECONDS", 1e-6)
     teacher = Teacher(parse_document(CLAY), device=open_device("software"))
-    changes = {**QUICK, "iterations": 2_000, "candidates": 4, "candidate_share": 0.1}
+    changes = {**QUICK, "iterations": 2_000, "starts": 4, "start_share": 0.1}
     start = commands.Start(str(tmp_path), preset="draft", changes=changes)
     first, plans = job.Job(teacher, start, None), []
     while (event := first.next()) is not None:
@@ -133,25 +132,11 @@ def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(tmp_path, mon
         event = again.next()
         if isinstance(event, Started):
             plans.append(again.plan(event).parts)
-    tried = {"name": "candidates", "first": 0, "last": 800}
+    tried = {"name": STARTS, "first": 0, "last": 800}
     assert event.step > 0 and plans[0][0] == tried
     *_, step = (event for event in (again.next() for _ in range(9)) if isinstance(event, Step))
     assert 250 < step.step < 800
     again.close()
-
-
-def test_whole_bakes_are_one_part_and_told_as_each_ends(talk, tmp_path):
-    changes = {**QUICK, "uniform_share": 1.0, "uniform_starts": 3, "uniform_resolution": 4}
-    talk.say(commands.Start(str(tmp_path), changes=changes))
-    (part,) = talk.hear("plan").header["parts"]
-    assert part == {"name": "training", "first": 0, "last": 3 * QUICK["iterations"]}
-    finished = talk.hear("finished").header
-    assert (finished["step"], finished["stopped_by"]) == (part["last"], "steps")
-    told = [message.header for message in talk.heard[talk.mark :]]
-    assert [each["name"] for each in told if each["event"] == "phase"] == ["training", "measuring"]
-    ends = [each["step"] for each in told if each["event"] == "metrics"]
-    assert ends == [60, 120, 180]
-    assert [each["step"] for each in told if each["event"] == "step"][-1] == 180
 
 
 def test_pause_holds_still_shows_other_views_and_goes_on(talk, tmp_path):
@@ -408,11 +393,11 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(talk):
 
 
 def test_settings_come_as_json_has_them_and_the_rest_stays_that_of_the_preset(talk, tmp_path):
-    changes = {**QUICK, "mend_at": [0.5], "draw": {"repeats": 2}}
+    changes = {**QUICK, "quantise_share": 0.2, "draw": {"repeats": 2}}
     talk.say(commands.Start(str(tmp_path), changes=changes))
     baked = open_bundle(talk.hear("finished").header["results"][0])
     found = baked.manifest.source["settings"]
-    assert (found["mend_at"], found["draw"]["repeats"]) == ([0.5], 2)
+    assert (found["quantise_share"], found["draw"]["repeats"]) == (0.2, 2)
     # as the draft of a processor has them, and no other
     assert (found["draw"]["pairs"], found["draw"]["coarse_share"]) == (2, 0.1)
 
