@@ -1,1 +1,1 @@
-"""The bundle: what a bake leaves on disk, and what an engine loads. See docs/FORMAT.md."""
+"""The bundle, which a bake writes and an engine loads. See docs/FORMAT.md."""

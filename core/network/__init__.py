@@ -1,1 +1,1 @@
-"""The student: its shape (spec), its numbers (parameters) and a readable oracle (numpy)."""
+"""The student: its shape (spec), its parameters and a readable oracle (numpy)."""

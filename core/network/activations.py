@@ -1,4 +1,4 @@
-"""The hidden layers' activations by name: value and derivative, each of the pre-activation."""
+"""Activations of the hidden layers, by name: value and derivative by the pre-activation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Activation:
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
-    # tanh does not overflow where exp(-x) would.
+    # tanh does not overflow, unlike exp(-x).
     result: FloatArray = 0.5 + 0.5 * np.tanh(0.5 * x)
     return result
 

@@ -1,15 +1,14 @@
-"""The decoder's direction inputs: half and difference vector in a frame, its normal's cosines and
-their logarithms; and their gradients.
+"""The decoder's direction inputs and their gradients.
 
-The half vector is stretched along the frame's tangent and bitangent, as a narrow highlight's would
-be that is drawn as a wide one: a latent says how rough and how anisotropic its texel is, and the
-network sees one shape of highlight for all of them. Cosines with the normal say at once what would
-take units to make of half and difference vector: where light and viewer leave a tilted surface's
-front. A response often falls with a power of them, which in logarithms is a product.
+In each learned frame they are the half vector (Rusinkiewicz 1998), stretched along tangent and
+bitangent; the difference vector; the cosines of the normal with wi and wo; and their logarithms.
 
-A cheaper way to the same values, for those who count instructions: a frame is orthonormal, so with
-H = normalize(wi + wo) its half vector is the frame applied to H, and dot(h, a) is dot(H, wi).
-This file spells out the definition instead.
+The stretch maps highlights of any width and anisotropy to one shape, which the network learns once.
+The cosines show directly where light or viewer is behind a tilted surface. Responses often follow a
+power of a cosine, which is a product in logarithms.
+
+This file spells out the definition. Cheaper, because a frame is orthonormal: with
+H = normalize(wi + wo), h is the frame applied to H, and dot(h, a) is dot(H, wi).
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ def into_frame(frame: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def stretch_half(h: FloatArray, stretch: FloatArray) -> FloatArray:
-    """The half vector [3, N], further to the tangent and the bitangent by what stretch [2, N]
-    says."""
+    """Stretches the half vector [3, N] along tangent and bitangent by stretch [2, N]."""
     return normalise(_stretched(h, stretch))
 
 
@@ -58,7 +56,7 @@ def _factors(stretch: FloatArray) -> FloatArray:
 
 
 def logarithms(cosines: FloatArray) -> FloatArray:
-    """Of what of the cosines is above the horizon."""
+    """Scaled logarithms of the cosines, clamped at the horizon."""
     result: FloatArray = LOGARITHM_SHARE * np.log(_above(cosines))
     return result
 
@@ -71,8 +69,8 @@ def _above(cosines: FloatArray) -> FloatArray:
 def encode_directions(
     frame: FloatArray, stretch: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """[10, N]: the half vector h, stretched; wi turned by the shortest arc from h to z; the
-    normal's cosines with wi and wo, and their logarithms."""
+    """[10, N]: the stretched half vector; the difference vector, which is wi rotated by the
+    shortest arc from h to z; the normal's cosines with wi and wo, and their logarithms."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)
@@ -89,7 +87,7 @@ def encode_directions_backward(
     wo: FloatArray,
     gradient: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients by the frame and the stretch, given the one by the ten inputs."""
+    """Gradients by the frame and the stretch, given the gradient by the ten inputs."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)
     h = normalise(a + c)
     cosine = dot(h, a)

@@ -1,4 +1,4 @@
-"""Learned shading frames: from a latent to orthonormal (tangent, bitangent, normal) and back.
+"""Learned shading frames: orthonormal (tangent, bitangent, normal) from raw values, and gradients.
 
 Vectors are [3, N]; a frame is [3 axes, 3 components, N]: tangent, bitangent, normal.
 """
@@ -27,24 +27,24 @@ def normalise(vector: FloatArray) -> FloatArray:
 
 
 def normalise_backward(vector: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Gradient by the vector, given the one by the normalised vector."""
+    """Gradient by the vector, given the gradient by the normalised vector."""
     length = np.sqrt(dot(vector, vector))
     unit = vector / np.maximum(length, LENGTH_EPSILON)
-    # Below the guard the length is a constant, so nothing is projected out.
+    # Below the guard the length is a constant, so there is no projection.
     along = np.where(length > LENGTH_EPSILON, dot(unit, gradient), 0)
     result: FloatArray = (gradient - unit * along) / np.maximum(length, LENGTH_EPSILON)
     return result
 
 
 def _raw_axes(raw: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The normal and tangent before they are made orthonormal: zeros mean the surface's own."""
+    """Normal and tangent before orthonormalisation. Raw zeros give the surface's frame."""
     normal = raw[0:3] + np.array([0, 0, 1], raw.dtype)[:, None]
     tangent = raw[3:AXIS_ROWS] + np.array([1, 0, 0], raw.dtype)[:, None]
     return normal, tangent
 
 
 def build_frame(raw: FloatArray) -> FloatArray:
-    """Orthonormal frame of the six raw values [6, N]."""
+    """The orthonormal frame of raw values [6, N]."""
     raw_normal, raw_tangent = _raw_axes(raw)
     n = normalise(raw_normal)
     t = normalise(raw_tangent - n * dot(n, raw_tangent))
@@ -52,7 +52,7 @@ def build_frame(raw: FloatArray) -> FloatArray:
 
 
 def build_frame_backward(raw: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Gradient by the raw values [6, N], given the one by the frame's nine components."""
+    """Gradient by the raw values [6, N], given the gradient by the frame's nine components."""
     raw_normal, raw_tangent = _raw_axes(raw)
     n = normalise(raw_normal)
     along = dot(n, raw_tangent)

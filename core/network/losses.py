@@ -1,7 +1,7 @@
-"""The losses by name, as functions of the exponent e of the prediction exp(e) and the response.
+"""Losses by name: functions of the exponent e of the prediction p = exp(e), and of the response r.
 
-Each is a mean over the three channels. Working on the exponent keeps the gradient exact and small:
-the cube root of exp(e) is exp(e / 3), with no division by a vanishing response.
+Each is a mean over the three channels. With the exponent the gradient stays exact and small: the
+cube root of exp(e) is exp(e / 3), without division by a vanishing response.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT, STEEPEST_ROOT
 
-# Below it logarithms are of no use, and the cube root that one is multiplied with is next to none.
+# Clamps logarithms. The cube root that multiplies them is nearly 0 there.
 _LEAST_RESPONSE = 1e-30
-# The exponent whose cube root is the steepest.
+# From this exponent on, cbrt_bounded is a straight line.
 _BENT = 3 * math.log(STEEPEST_ROOT)
 
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
@@ -25,10 +25,9 @@ Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """cbrt_l1 where the prediction is too bright, and its tangent in e, r^(1/3) (log r - e), where
-    it is too dark. So what is far too dark is pulled up as strongly as what is a little.
+    it is too dark. So the gradient does not vanish for predictions that are far too dark.
 
-    On either side the other's formula is less, so both are found by comparing: choosing by a mask
-    takes five times as long."""
+    The larger formula is always the right one. A comparison is five times faster than a mask."""
     root, target = np.exp(exponent / 3), np.cbrt(response)
     too_bright = root - target
     too_dark = target * (np.log(np.maximum(response, _LEAST_RESPONSE)) - exponent)
@@ -37,8 +36,8 @@ def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, Fl
 
 
 def cbrt_bounded(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """cbrt_log, but beyond a root of STEEPEST_ROOT, of prediction or response, it goes on as a
-    straight line in e and log r: otherwise few highlights have half of all gradients."""
+    """cbrt_log, continued as a straight line in e and log r where a cube root exceeds
+    STEEPEST_ROOT. Otherwise few highlights would contribute half of the gradient."""
     logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
     root, target = np.minimum(exponent, _BENT), np.minimum(logarithm, _BENT)
     difference = np.subtract(exponent, logarithm, out=logarithm)
@@ -87,6 +86,6 @@ FUNCTIONS: dict[str, Loss] = {
 }
 
 
-def limited_response(response: FloatArray) -> FloatArray:
+def clamp_response(response: FloatArray) -> FloatArray:
     result: FloatArray = np.clip(response, 0, RESPONSE_LIMIT)
     return result

@@ -1,4 +1,4 @@
-"""A bundle's material in numpy: the decoder that every other one is held against."""
+"""Evaluates a material at a footprint, in numpy: the oracle for every other decoder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.texels import corners, gather, level_of
+from verdigris.core.network.texels import corners, gather, level_for_lod
 
 
 def evaluate_at_lod(
@@ -20,7 +20,7 @@ def evaluate_at_lod(
     wi: NDArray[Any],
     wo: NDArray[Any],
 ) -> FloatArray:
-    """The response [N, 3] in the parameters' precision, at log2 of a width in the finest texels."""
+    """The response [N, 3] in the decoder's precision; `lod` is log2 of a width in finest texels."""
     dtype = parameters.decoder.dtype
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype))
@@ -33,7 +33,7 @@ def evaluate_at_lod(
 def latents_at_lod(parameters: Parameters, uv: FloatArray, lod: FloatArray) -> FloatArray:
     """Trilinear latents [channels, N]."""
     layout = parameters.layout
-    level = level_of(layout, lod)
+    level = level_for_lod(layout, lod)
     finer = np.floor(level).astype(np.int64)
     coarser = np.minimum(finer + 1, layout.levels - 1)
     part = (level - finer).astype(uv.dtype)

@@ -1,6 +1,6 @@
-"""The readable student: forward and backward in plain numpy, in whatever precision it is given.
+"""The student in plain numpy, forward and backward, in the precision of its inputs.
 
-This is the oracle that every kernel and the fast trainers are tested against. Arrays are
+This is the oracle for every kernel and for the fast trainers. Arrays are
 channel-first, [channels, samples], as in the kernels' matrices.
 """
 
@@ -20,13 +20,13 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 from verdigris.core.network.texels import IndexArray, corners, gather, scatter
 
-# Samples that evaluate() takes at once: what a cache holds, whatever the picture.
+# Samples in a block of evaluate(): they fit into caches.
 _AT_ONCE = 1 << 14
 
 
 @dataclass
 class Tape:
-    """What the forward pass keeps for the backward pass."""
+    """Values of the forward pass that the backward pass needs."""
 
     indices: IndexArray
     weights: FloatArray
@@ -39,7 +39,7 @@ class Tape:
 
 @dataclass
 class Gradients:
-    """Of the mean loss, laid out like Parameters."""
+    """Gradients of the mean loss, laid out like Parameters."""
 
     loss: float
     decoder: FloatArray
@@ -65,7 +65,7 @@ def forward(
 def decode_latents(
     spec: NetworkSpec, parameters: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Raw outputs [3 lobes, N] of latents [channels, N] that were gathered already."""
+    """Raw outputs [3 lobes, N] of gathered latents [channels, N]."""
     none = np.empty(0, np.int64), np.empty(0, latent.dtype)
     return _decode(
         spec, parameters, Tape(*none, wi, wo, parameters.frames() @ latent, [], []), latent
@@ -75,7 +75,7 @@ def decode_latents(
 def decoder_inputs(
     spec: NetworkSpec, raw_frames: FloatArray, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Of the first layer, [inputs, N]: the latents, and the directions in each frame."""
+    """Inputs of the first layer, [inputs, N]: latents, and directions in each frame."""
     inputs = [latent]
     for frame in range(spec.frame_count):
         axes, stretch = np.split(_rows_of_frame(raw_frames, frame), [AXIS_ROWS])
@@ -100,7 +100,7 @@ def _decode(
 def backward(
     spec: NetworkSpec, parameters: Parameters, tape: Tape, gradient: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients by decoder and latents, given the one by the raw outputs."""
+    """Gradients by decoder and latents, given the gradient by the raw outputs."""
     result = Parameters(
         spec,
         parameters.layout,
@@ -161,13 +161,13 @@ def evaluate(
 def loss_and_gradients(
     spec: NetworkSpec, parameters: Parameters, batch: NDArray[np.void], loss: str = "cbrt_log"
 ) -> Gradients:
-    """Mean over a batch of TRAINING_SAMPLE of each sample's weight times its loss."""
+    """Mean over a batch of TRAINING_SAMPLE of weight times loss, and its gradients."""
     dtype = parameters.decoder.dtype
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
     raw, tape = forward(spec, parameters, uv, level, wi, wo, material)
     exponent, shares = exponent_of(spec, raw)
-    target = losses.limited_response(response)
+    target = losses.clamp_response(response)
     values, gradient = losses.FUNCTIONS[loss](exponent, target)
     share = batch["weight"].astype(dtype) / len(batch)
     by_outputs = exponent_backward(shares, gradient * share)

@@ -1,4 +1,4 @@
-"""From the last layer's outputs to the response: a sum of lobes, each an exponential.
+"""The response from the last layer's outputs: a sum of lobes, each an exponential.
 
 Raw outputs are [3 lobes, N]: three channels of the first lobe, then those of the next.
 """
@@ -18,7 +18,7 @@ def response_of(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
 
 
 def exponent_of(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The logarithm of the response [3, N], and each lobe's part of the response [lobes, 3, N]."""
+    """The logarithm of the response [3, N], and each lobe's share of it [lobes, 3, N]."""
     exponents = _exponents(spec, raw)
     largest = exponents.max(0)
     exponents -= largest
@@ -29,10 +29,10 @@ def exponent_of(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def exponent_backward(shares: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Gradient by the raw outputs, given the one by the logarithm of the response.
+    """Gradient by the raw outputs, given the gradient by the logarithm of the response.
 
-    Beyond the limit, too: responses end below it, so the gradient there always leads back. Were it
-    0, an output that shot past would stay there.
+    The clamp passes gradients. Responses end below the limit, so they lead back from above it; with
+    a gradient of 0 an output would stay there.
     """
     result: FloatArray = (shares * gradient).reshape(-1, gradient.shape[-1])
     return result

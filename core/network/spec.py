@@ -1,8 +1,8 @@
-"""Every width, offset and Slang type name of the student, in one place.
+"""The student's shape: every width, offset, constant and Slang type name.
 
-The flat decoder vector holds, in this order: the frame matrix (row-major, no bias), then for each
-layer its weights (row-major, [outputs][inputs]) and its bias. Latents are one flat array of
-texels: level by level, in a level material by material, row by row (v), texel by texel (u).
+The flat decoder vector holds the frame matrix (row-major, no bias), then each layer's weights
+(row-major, [outputs][inputs]) and bias. Latents are one flat array of texels, ordered by level,
+material, row (v) and column (u).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 
-# Name -> the Slang type that implements it.
+# Name -> Slang type.
 ACTIVATIONS = {
     "leaky_relu": "LeakyRelu",
     "silu": "Silu",
@@ -32,42 +32,40 @@ LOSSES = {
 }
 
 LEAKY_SLOPE = 0.01
-# Half the width of the quadratic joint of leaky_smelu.
+# Half the width of the parabola of leaky_smelu.
 SMELU_WIDTH = 1.0
-# Response values above this are clamped before any loss sees them.
+# Losses clamp responses at this value.
 RESPONSE_LIMIT = 3e4
-# A bounded loss is as steep, by a prediction's logarithm, as its cube root, and as this at most.
+# Largest slope of a bounded loss by a prediction's logarithm; below, the slope is its cube root.
 STEEPEST_ROOT = 3.0
-# Lengths below this do not divide.
+# Least divisor in normalisation.
 LENGTH_EPSILON = 1e-6
-# Smallest 1 + h.z in the rotation that takes h to z.
+# Least 1 + h.z in the rotation from h to z.
 HALF_Z_MINIMUM = 0.01
 
-# Half vectors are stretched by exp(-this) to exp(this). Twice as much leads texels astray.
+# Half vectors are stretched by exp(-this) to exp(this). With twice as much, texels diverge.
 STRETCH_LIMIT = 3.0
-# Texels of every level but the finest are means over so many of their own widths: what is filtered
-# between them is smooth then, and a level serves footprints that are twice as wide as its texels.
+# Texels of coarse levels are means over this many of their own widths. Interpolation is smooth
+# then, and a level serves footprints twice as wide as its texels.
 COARSE_WIDTH = 2
 
-# Decoders see a frame's cosines and a share of their logarithms, of the cosine plus an offset.
+# Decoder inputs: LOGARITHM_SHARE * log(cosine + COSINE_OFFSET).
 COSINE_OFFSET = 0.02
 LOGARITHM_SHARE = 0.25
 
-# Matrix hardware multiplies tiles of this width.
+# Tile width of matrix hardware.
 TILE = 16
-# A learned frame is a raw normal and a raw tangent, and how it stretches the half vector along
-# tangent and bitangent.
+# Rows of a learned frame: raw normal, raw tangent, and the stretch along tangent and bitangent.
 AXIS_ROWS = 6
 FRAME_ROWS = 8
-# Half vector and difference vector, then the normal's cosines with both directions and the
-# logarithms of these.
+# Inputs of a frame: half vector, difference vector, two cosines, two logarithms.
 VECTOR_INPUTS = 6
 FRAME_INPUTS = 10
-# Of a response.
+# Channels of a response.
 CHANNELS = 3
-# What half floats end at.
+# The largest half float.
 LARGEST_HALF = 65504.0
-# Of whole numbers of a NetworkSpec, the least and the largest.
+# Smallest and largest values of a NetworkSpec's whole numbers.
 RANGES = {
     "hidden_width": (1, 256),
     "hidden_layers": (1, 8),
@@ -88,7 +86,7 @@ def _is_int(value: object) -> bool:
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """One linear layer and where it lies in the flat decoder vector."""
+    """A linear layer and its place in the flat decoder vector."""
 
     inputs: int
     outputs: int
@@ -111,18 +109,18 @@ class LayerSpec:
         return pad_to_tile(self.outputs)
 
 
-def is_within_halves(output_limit: float, lobes: int) -> bool:
-    """Whether a half float holds the sum of so many lobes."""
+def fits_half_floats(output_limit: float, lobes: int) -> bool:
+    """Whether the sum of so many lobes fits a half float."""
     return lobes * math.exp(min(output_limit, 100.0)) < LARGEST_HALF
 
 
-def limit_remedy(lobes: int) -> str:
+def output_limit_remedy(lobes: int) -> str:
     return f"use at most {math.floor(100 * math.log(LARGEST_HALF / lobes)) / 100}"
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """The decoder's shape and constants; everything else about it is derived here."""
+    """The decoder's shape and constants; all other sizes are derived from these."""
 
     hidden_width: int = 32
     """Neurons in each hidden layer."""
@@ -137,16 +135,16 @@ class NetworkSpec:
     """Channels of a latent texel."""
 
     frame_count: int = 2
-    """Learned shading frames, each adding a half and a difference vector to the inputs."""
+    """Number of learned shading frames."""
 
     lobes: int = 2
-    """Exponentials that a response is the sum of: a base and what lies on it need not share one."""
+    """Number of exponentials whose sum is the response, for example a base and its coat."""
 
     output_shift: float = 3.0
-    """Subtracted from the raw outputs before exp, so that an untrained decoder starts dark."""
+    """Subtracted from the raw outputs before exp: an untrained decoder is dark."""
 
     output_limit: float = 10.3
-    """Largest exponent of a lobe: two of them are just below the largest half float."""
+    """Largest exponent of a lobe: two lobes stay below the largest half float."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in RANGES.items():
@@ -161,8 +159,8 @@ class NetworkSpec:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             _require(is_number and math.isfinite(value), name, value, "use a finite number")
-        fits = is_within_halves(self.output_limit, self.lobes)
-        _require(fits, "output_limit", self.output_limit, limit_remedy(self.lobes))
+        fits = fits_half_floats(self.output_limit, self.lobes)
+        _require(fits, "output_limit", self.output_limit, output_limit_remedy(self.lobes))
 
     @property
     def frame_rows(self) -> int:
@@ -178,7 +176,7 @@ class NetworkSpec:
 
     @property
     def inputs(self) -> int:
-        """Of the first layer: latents, then FRAME_INPUTS of each frame."""
+        """Inputs of the first layer: latents, then FRAME_INPUTS for each frame."""
         return self.latent_channels + FRAME_INPUTS * self.frame_count
 
     @property
@@ -186,7 +184,7 @@ class NetworkSpec:
         return CHANNELS * self.lobes
 
     def inputs_of_frame(self, frame: int) -> slice:
-        """Where a frame's inputs lie among all."""
+        """The place of a frame's inputs among all inputs."""
         start = self.latent_channels + FRAME_INPUTS * frame
         return slice(start, start + FRAME_INPUTS)
 
@@ -202,12 +200,12 @@ class NetworkSpec:
 
     @property
     def parameter_count(self) -> int:
-        """Length of the flat decoder vector: frames, weights and biases."""
+        """Length of the flat decoder vector."""
         return self.layers[-1].end
 
     @property
     def multiply_adds(self) -> int:
-        """Of the matrices, in one evaluation."""
+        """Multiply-adds of one evaluation."""
         layers = sum(layer.inputs * layer.outputs for layer in self.layers)
         return self.frame_size + layers
 
@@ -216,7 +214,7 @@ class NetworkSpec:
         return f"{self.hidden_layers}x{self.hidden_width}"
 
     def slang_constants(self) -> dict[str, int | float]:
-        """The numbers that shaders need, by their Slang names."""
+        """Constants for shaders, by Slang name."""
         constants: dict[str, int | float] = {
             "kLatentChannels": self.latent_channels,
             "kFrameCount": self.frame_count,
@@ -256,7 +254,7 @@ class NetworkSpec:
 
     @classmethod
     def from_json(cls, text: str) -> NetworkSpec:
-        """Raises SettingsError for text that is no specification; absent fields get defaults."""
+        """Raises SettingsError for invalid text. Missing fields get defaults."""
         try:
             values: Any = json.loads(text)
         except ValueError as error:
@@ -270,7 +268,7 @@ class NetworkSpec:
 
 @dataclass(frozen=True)
 class LatentLayout:
-    """Where each latent texel lies in the flat array of texels."""
+    """The place of each latent texel in the flat array."""
 
     width: int
     """Texels in u on the finest level."""
@@ -279,10 +277,10 @@ class LatentLayout:
     """Texels in v on the finest level."""
 
     levels: int = 1
-    """Mip levels, the finest included."""
+    """Mip levels, with the finest."""
 
     materials: int = 1
-    """Latent textures that share the decoder."""
+    """Number of latent textures that share the decoder."""
 
     def __post_init__(self) -> None:
         for name, high in (("width", 1 << 15), ("height", 1 << 15), ("materials", 1 << 12)):
@@ -299,7 +297,7 @@ class LatentLayout:
 
     @cached_property
     def level_offsets(self) -> tuple[int, ...]:
-        """First texel of each level, and the count of all texels at the end."""
+        """First texel of each level, then the number of texels."""
         offsets = [0]
         for level in range(self.levels):
             height, width = self.level_size(level)
@@ -312,7 +310,7 @@ class LatentLayout:
 
 
 def pad_to_tile(width: int) -> int:
-    """The width rounded up to whole tiles of matrix hardware."""
+    """Rounds a width up to whole tiles of matrix hardware."""
     return -(-width // TILE) * TILE
 
 
@@ -324,11 +322,11 @@ PRESETS = {
 
 
 def require_preset(name: str) -> NetworkSpec:
-    """The decoder of that name; raises SettingsError naming those that exist."""
+    """The preset decoder of that name; a SettingsError lists the known names."""
     _require(name in PRESETS, "network", name, f"use one of {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def require_loss(name: str, setting: str = "loss") -> None:
-    """Refuses a loss that does not exist, naming those that do."""
+    """Raises SettingsError for an unknown loss, with the known names."""
     _require(name in LOSSES, setting, name, f"use one of {', '.join(LOSSES)}")

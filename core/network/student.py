@@ -1,4 +1,4 @@
-"""The student on a device: trained parameters as a material that any evaluating kernel can take."""
+"""The student on a device: parameters as a material that every evaluating kernel accepts."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _STUDENT = Source("network/student")
 
 
 @dataclass(frozen=True)
-class LentBuffers:
-    """A network on a device that something else owns."""
+class SharedBuffers:
+    """Buffers of parameters on a device, owned by a trainer."""
 
     decoder: slangpy.Buffer
     texels: slangpy.Buffer
     texel_quads: int
-    """From one texel to the next, in fours of floats; its latent comes first."""
+    """Distance between texels in float4; a texel starts with its latent."""
 
 
 class Student(DeviceMaterial):
-    """Evaluates parameters in plain fp32, on every device that runs compute kernels."""
+    """Evaluates parameters in single floats, on every device with compute kernels."""
 
     def __init__(
         self,
@@ -57,20 +57,19 @@ class Student(DeviceMaterial):
         self.update(parameters)
 
     def update(self, parameters: Parameters) -> None:
-        """Takes other numbers of the same network, without compiling anything."""
+        """Uploads other parameters of the same shape, without compilation."""
         decoder = parameters.decoder.astype(np.float32)
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.buffer(decoder.size, decoder)
         self._quads = None
         if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
-            # processors read constants in half the time
+            # processors read a constant buffer in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
         self._texels = self.buffer(latents.size, latents, stride=16)
         self._texel_quads = parameters.spec.latent_channels // 4
 
-    def look_at(self, lent: LentBuffers) -> None:
-        """Evaluates numbers of the same network where they lie on this device, from now on as they
-        are at each call."""
+    def use_buffers(self, lent: SharedBuffers) -> None:
+        """Evaluates a trainer's buffers from now on, with their values at each call."""
         self._decoder, self._texels, self._texel_quads = lent.decoder, lent.texels, lent.texel_quads
         self._quads = None
 

@@ -1,4 +1,4 @@
-"""Bilinear gather from the latents, with wrap addressing, and its transpose, the scatter."""
+"""Latent texels: bilinear gather with wrap addressing, its transpose, and mip levels."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 IndexArray = NDArray[np.integer[Any]]
 
 
-def centres(texels: IndexArray, size: int) -> NDArray[np.float32]:
-    """The uv [N, 2] of the middles of texels of a square level, by their numbers row by row."""
+def texel_centres(texels: IndexArray, size: int) -> NDArray[np.float32]:
+    """The uv [N, 2] of texel centres of a square level, by row-major index."""
     return ((np.stack([texels % size, texels // size], 1) + 0.5) / size).astype(np.float32)
 
 
-def patch_width(size: int, level: int) -> float:
-    """The width in uv of what a texel of a level is the mean over; that level is `size` wide."""
+def footprint_width(size: int, level: int) -> float:
+    """Width in uv of the footprint that a texel represents, on a level that is `size` wide."""
     return min(1.0, (COARSE_WIDTH if level else 1) / size)
 
 
-def level_of(layout: LatentLayout, lod: FloatArray) -> FloatArray:
-    """The level, between two of them mostly, whose texels are means over the width of 2^lod of the
-    finest."""
+def level_for_lod(layout: LatentLayout, lod: FloatArray) -> FloatArray:
+    """The fractional level whose texels represent a footprint of 2^lod finest texels."""
     level: FloatArray = np.clip(np.maximum(lod / 2, lod - 1), 0, layout.levels - 1)
     return level
 
@@ -41,12 +40,12 @@ def corners(
     height, width = sizes[level, 0], sizes[level, 1]
     start = np.array(layout.level_offsets)[level] + np.asarray(material) * height * width
 
-    # Wrapped before it is scaled, so that a far tile costs no precision.
+    # Wrap before scaling: distant tiles lose no precision.
     x = (uv[0] - np.floor(uv[0])) * width.astype(uv.dtype) - uv.dtype.type(0.5)
     y = (uv[1] - np.floor(uv[1])) * height.astype(uv.dtype) - uv.dtype.type(0.5)
     column, row = np.floor(x), np.floor(y)
     fx, fy = x - column, y - row
-    # From -1 to size - 1: comparisons wrap faster than a remainder.
+    # From -1 to size - 1: comparisons are faster than a remainder.
     left, top = column.astype(np.int64), row.astype(np.int64)
     right, bottom = left + 1, top + 1
     left += width * (left < 0)
@@ -69,23 +68,22 @@ def gather(latents: FloatArray, indices: IndexArray, weights: FloatArray) -> Flo
 def scatter(
     gradient: FloatArray, indices: IndexArray, weights: FloatArray, texel_count: int
 ) -> FloatArray:
-    """Gradient by the latents [texels, channels], given the one by the gathered values."""
+    """Gradient by the latents [texels, channels], given the gradient by the gathered values."""
     result = np.zeros((texel_count, len(gradient)), gradient.dtype)
     np.add.at(result, indices, np.einsum("cn,kn->knc", gradient, weights))
     return result
 
 
-def box_around(texels: FloatArray) -> FloatArray:
-    """Means over twice the width of each coarser texel: of the 4 x 4 around its middle, beyond the
-    edges too."""
+def downsample_wide(texels: FloatArray) -> FloatArray:
+    """The next coarser level: means over the 4 x 4 texels around each coarse centre, wrapping."""
     shifts = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    halved = [box_halved(np.roll(texels, shift, (0, 1))) for shift in shifts]
+    halved = [downsample(np.roll(texels, shift, (0, 1))) for shift in shifts]
     result: FloatArray = np.mean(halved, 0)
     return result
 
 
-def box_halved(texels: FloatArray) -> FloatArray:
-    """Means of 2 x 2 texels of [height, width, channels]; a side of one stays."""
+def downsample(texels: FloatArray) -> FloatArray:
+    """Means of 2 x 2 texels of [height, width, channels]; a side of one texel stays."""
     height, width, channels = texels.shape
     rows, columns = min(height, 2), min(width, 2)
     blocks = texels.reshape(height // rows, rows, width // columns, columns, channels)

@@ -1,1 +1,1 @@
-"""Bytes and nanoseconds of a bundle, against the graph that it replaces."""
+"""Bytes and nanoseconds of a bundle, compared with the graph that it replaces."""

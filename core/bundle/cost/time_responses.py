@@ -1,4 +1,4 @@
-"""Nanoseconds of an evaluation, measured on the present device."""
+"""Measures nanoseconds of an evaluation on a device."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _REPEATS = 5
 
 @dataclass(frozen=True)
 class Timing:
-    """How long an evaluation took, averaged over very many at once."""
+    """Time of an evaluation, averaged over one dispatch."""
 
     nanoseconds: float
-    """Of an evaluation: the best of several runs, inputs included."""
+    """Best of several runs, with the computation of inputs."""
     evaluations: int
-    """In each run."""
+    """Evaluations in a run."""
 
 
 def time_material(
     material: DeviceMaterial, seconds: float = 0.02, footprint: Footprint = POINT
 ) -> Timing:
-    """Times evaluations in one dispatch that takes about so many seconds; with several places in
-    the footprint each is the mean over them.
+    """Times a dispatch of about `seconds`. With several places in the footprint, an evaluation is
+    the mean over them.
 
-    A material that takes four threads for a sample is charged for one of them: on a screen, the
-    others are its neighbours' own evaluations.
+    A material with four threads for a sample is charged for one: on a screen the other threads are
+    evaluations of its neighbours.
     """
     most = MOST_THREADS // material.lanes_per_sample
     threads = min(_FIRST_THREADS[material.device.is_software], most)
@@ -53,7 +53,7 @@ def time_material(
 
 
 def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
-    """Seconds of one dispatch, by the device's own clock where it has one."""
+    """Seconds of one dispatch, by the device's clock if it has one."""
     import slangpy
 
     device = material.device
@@ -87,8 +87,8 @@ def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
     elapsed = time.perf_counter() - start
     if has_clock:
         begin, end = pool.get_timestamp_results(0, 2)
-        # some drivers answer with zeros
+        # some drivers return zeros
         elapsed = end - begin if 0 < end - begin < elapsed else elapsed
     if elapsed <= 0:
-        raise DeviceError(f"{device}: its clock stood still: try another device with --device")
+        raise DeviceError(f"{device}: its clock does not advance: use another device with --device")
     return elapsed

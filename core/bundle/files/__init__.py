@@ -1,1 +1,1 @@
-"""The files of a bundle: manifest, weights, latents, maps, reference values."""
+"""The files of a bundle: manifest, weights, textures, reference. Reading and writing."""

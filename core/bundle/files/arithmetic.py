@@ -1,4 +1,4 @@
-"""Which arithmetic a bundle asks for: half floats are too coarse for some materials."""
+"""The arithmetic that a bundle asks for: half floats are too coarse for some materials."""
 
 from __future__ import annotations
 
@@ -10,74 +10,73 @@ if TYPE_CHECKING:
     from verdigris.core.base.json_fields import Fields
     from verdigris.core.bundle.files.manifest_parts import Bounds
 
-# By name, from the fastest, what plain code does of the hidden layers: nothing, the first layer,
-# that and the careful units. NEURAL_CAREFUL of neural_decoder.slang.
+# NEURAL_CAREFUL of neural_decoder.slang, fastest first. Plain code evaluates no hidden layer, the
+# first layer, or the first layer and the careful units of the others.
 COOPERATIVE, CAREFUL, EXACTING = range(3)
 WAYS = {"cooperative": COOPERATIVE, "careful": CAREFUL, "exacting": EXACTING}
-# What a larger error is given as, and one that is no number.
+# Larger errors and NaN are stored as this.
 LARGEST_ERROR = 1000.0
 PORTABLE = "portable"
-# From the fastest to the one that is right for every material.
+# Fastest first. The last is right for every material.
 ADVICE = (*WAYS, PORTABLE)
 IN_WORDS = {
     "cooperative": "with cooperative vectors, where a device has them",
     "careful": "with cooperative vectors and a plain first layer",
-    "exacting": "with cooperative vectors, but in plain code what half floats are too coarse for",
+    "exacting": "with cooperative vectors, and plain code where half floats are too coarse",
     "portable": "in plain code: half floats are too coarse for it",
 }
-# Those that every bundle tells of.
+# Every bundle has the errors of these.
 _FIRST_WAYS = ("cooperative", "careful")
-# The part of the bound that is let pass: other devices may round in other ways.
+# Advise below this share of the bound: other devices may round differently.
 _MARGIN = 0.8
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What was judged of a bundle's numbers."""
+    """The advised arithmetic of a bundle, and the errors that led to it."""
 
     advised: str
     """One of ADVICE."""
     errors: Mapping[str, float]
-    """The largest relative error with cooperative vectors on the reference, by way, emulated; not
-    of ways that the writer did not know."""
+    """Largest relative error on the reference for each of WAYS, emulated. Other writers may leave
+    some out."""
 
     def as_json(self) -> dict[str, Any]:
         return {"advised": self.advised, "errors": dict(self.errors)}
 
-    def against_halves(self, whose: str, bounds: Bounds) -> str:
-        """Why plain code is asked for, in a sentence of a table's kind."""
+    def portable_reason(self, whose: str, bounds: Bounds) -> str:
+        """One line on why plain code is advised."""
         errors = self.errors
         least = min(errors[name] for name in WAYS if name in errors)
         return (
-            f"{whose} asks for plain code (their emulated error {errors['cooperative']:.3g}, "
+            f"{whose} asks for plain code (emulated error {errors['cooperative']:.3g}, "
             f"at best {least:.3g}, bound {bounds.relative:g})"
         )
 
 
-def way_of(advised: str | None) -> int:
-    """What plain code does of the hidden layers where cooperative vectors are taken, of WAYS."""
+def careful_level(advised: str | None) -> int:
+    """The value of WAYS for this advice; COOPERATIVE if there is none, or for plain code."""
     return COOPERATIVE if advised is None else WAYS.get(advised, COOPERATIVE)
 
 
-def let_pass(bounds: Bounds) -> float:
-    """The largest emulated error with which cooperative vectors are advised."""
+def advised_error_limit(bounds: Bounds) -> float:
+    """The largest emulated error for which cooperative vectors are advised."""
     return _MARGIN * bounds.relative
 
 
-def most_careful(advice: Iterable[str]) -> str:
-    """What suits all of these."""
+def slowest_arithmetic(advice: Iterable[str]) -> str:
+    """The fastest arithmetic that suits all of these."""
     return max(advice, key=ADVICE.index)
 
 
 def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmetic | None:
-    """None where there is none; `is_newer` says that the file's minor version
-    is beyond the one that this knows."""
+    """None if the file has none. `is_newer`: the file's minor version is above MINOR."""
     if "arithmetic" not in fields:
         return None
     table = fields.table("arithmetic")
     advised = _parse_advised(table, is_newer)
     given = table.table("errors")
-    # writers before know two ways
+    # older writers know two ways
     errors = {
         name: given.number(name)
         for name in WAYS
@@ -92,21 +91,21 @@ def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmet
     return Arithmetic(advised, errors)
 
 
-def parse_scene_advice(
+def parse_pack_arithmetic(
     fields: Fields, parts: Iterable[Arithmetic | None], is_newer: bool
 ) -> str | None:
-    """What a scene asks for, which is no faster than what any of its materials does."""
+    """The arithmetic of a scene pack: the slowest of its materials."""
     if "arithmetic" not in fields:
         return None
     table = fields.table("arithmetic")
     advised = _parse_advised(table, is_newer)
-    needed = most_careful([advised, *(part.advised for part in parts if part)])
+    needed = slowest_arithmetic([advised, *(part.advised for part in parts if part)])
     table.require(advised == needed, "advised", f"one of its materials asks for {needed}")
     return advised
 
 
 def _parse_advised(table: Fields, is_newer: bool) -> str:
-    """Of a newer minor version, a word that is not known is plain code, which is always right."""
+    """In a newer minor version, an unknown word means plain code, which is always right."""
     if is_newer and table.text("advised") not in ADVICE:
         return PORTABLE
     return table.chosen("advised", ADVICE)

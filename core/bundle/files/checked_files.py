@@ -1,4 +1,4 @@
-"""Reads the files of a bundle: plain ones, in its folder, of the length and digest that it says."""
+"""Reads a bundle's files and checks them: plain, in its folder, with recorded length and digest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 
 _OTHER_FILE = (
-    "the file is damaged, or was replaced while it was read: try again, or let it be written again"
+    "the file is damaged, or was replaced while it was read: try again, or write the bundle again"
 )
 
 
@@ -28,48 +28,48 @@ def record_of(name: str, data: bytes) -> FileRecord:
 
 
 def read_whole(folder: Path, name: str, most: int) -> bytes:
-    """A file of at most so many bytes; its length is looked at before anything is read."""
+    """Reads a file of at most `most` bytes. The length is checked before anything is read."""
     path = folder / name
     with os.fdopen(_open_inside(folder, name), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise BundleError(f"{path}: has {size} bytes: at most {most} are read")
+            raise BundleError(f"{path}: has {size} bytes: the limit is {most}")
         try:
-            # one more, to see a file that grows meanwhile
+            # one byte more, to detect a file that grows
             data = file.read(most + 1)
         except OSError as failure:
             raise BundleError(f"{path}: cannot be read ({failure.strerror})") from None
     if len(data) > most:
-        raise BundleError(f"{path}: grows while it is read: at most {most} bytes are read")
+        raise BundleError(f"{path}: grows while it is read: the limit is {most} bytes")
     return data
 
 
 def read_recorded(folder: Path, record: FileRecord) -> bytes:
-    """A file that the manifest records; it must be the one that was written with it."""
+    """Reads a file that the manifest records, and checks its length and digest."""
     path = folder / record.file
     check_length(folder, record)
     data = read_whole(folder, record.file, record.bytes)
     if len(data) != record.bytes or digest(data) != record.sha256:
         raise BundleError(
-            f"{path}: sha256 is {digest(data)}: the manifest says {record.sha256}: {_OTHER_FILE}"
+            f"{path}: sha256 is {digest(data)}: the manifest has {record.sha256}: {_OTHER_FILE}"
         )
     return data
 
 
 def read_texture(folder: Path, record: FileRecord, shape: TextureShape) -> list[Texels]:
-    """The levels of a texture that the manifest records, finest first."""
+    """Reads the mip levels of a recorded texture, finest first."""
     return read_ktx2(read_recorded(folder, record), shape, str(folder / record.file))
 
 
 def read_latents(folder: Path, facts: LatentFacts) -> LatentTexture:
-    """Latents as they are stored."""
+    """Reads the stored latents."""
     levels = read_texture(folder, facts.record, facts.texture)
     scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
     return LatentTexture(levels, scale, offset)
 
 
 def check_length(folder: Path, record: FileRecord) -> None:
-    """Refuses a file that is not as long as the manifest says, without reading it."""
+    """Refuses a file whose length differs from the manifest, without reading it."""
     descriptor = _open_inside(folder, record.file)
     try:
         size = os.fstat(descriptor).st_size
@@ -77,18 +77,18 @@ def check_length(folder: Path, record: FileRecord) -> None:
         os.close(descriptor)
     if size != record.bytes:
         raise BundleError(
-            f"{folder / record.file}: bytes are {size}: the manifest says {record.bytes}: "
+            f"{folder / record.file}: bytes are {size}: the manifest has {record.bytes}: "
             f"{_OTHER_FILE}"
         )
 
 
 def _open_inside(folder: Path, name: str) -> int:
-    """Opens the plain file that the name stands for, unless a link leads out of the folder."""
+    """Opens a plain file; refuses a link that leaves the folder."""
     path = folder / name
     descriptor = _open(path, folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BundleError(f"{path}: is no plain file")
+        raise BundleError(f"{path}: is not a plain file")
     return descriptor
 
 
@@ -97,7 +97,7 @@ def _open(path: Path, folder: Path) -> int:
         real = path.resolve(strict=True)
         if not real.is_relative_to(folder.resolve(strict=True)):
             raise BundleError(f"{path}: is a link that leads out of the bundle: copy the file")
-        # no link is followed a second time, and no pipe is waited for
+        # do not follow a second link, and do not wait for a pipe
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         return os.open(real, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:

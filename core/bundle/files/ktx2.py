@@ -1,6 +1,6 @@
-"""KTX 2.0 files of plain texels: a 2D texture, or an array of them, with a full mip chain.
+"""KTX 2.0 files without compression: 2D textures and arrays with a full mip chain.
 
-Khronos's specification of the container is "KTX File Format 2.0"; of the data format descriptor,
+Khronos specifies the container in "KTX File Format 2.0", and the data format descriptor in
 "Khronos Data Format 1.3".
 """
 
@@ -19,12 +19,12 @@ from verdigris.core.base.errors import BundleError
 Texels = NDArray[Any]
 
 IDENTIFIER = b"\xabKTX 20\xbb\r\n\x1a\n"
-# Row 0 is at the lowest v.
+# Row 0 has the lowest v.
 ORIENTATION = "ru"
-# Of the key/value data: readers hold them as pairs, of which Verdigris writes two.
+# Limit for key/value data. Verdigris writes two pairs.
 _MOST_PAIR_BYTES = 1 << 16
 _HEADER = struct.Struct("<12s9I4I2Q")
-# Of the header, behind the identifier.
+# Fields of the header after the identifier.
 _HEADER_FIELDS = (
     *("vkFormat", "typeSize", "pixelWidth", "pixelHeight", "pixelDepth", "layerCount"),
     *("faceCount", "levelCount", "supercompressionScheme", "dfdByteOffset", "dfdByteLength"),
@@ -40,14 +40,14 @@ _MINUS_ONE, _ONE = 0xBF800000, 0x3F800000
 
 @dataclass(frozen=True)
 class TexelFormat:
-    """One of the formats that bundles use."""
+    """A texel format that bundles use."""
 
     name: str
-    """As the manifest writes it."""
+    """Name in the manifest."""
     number: int
     """VkFormat."""
     dtype: np.dtype[Any]
-    """Of a channel."""
+    """Type of a channel."""
     channels: int
 
     @property
@@ -61,11 +61,11 @@ class TexelFormat:
 
     @property
     def alignment(self) -> int:
-        """Of a level in the file: the least common multiple of the texel's size and 4."""
+        """Alignment of a level: the least common multiple of the texel's size and 4."""
         return int(np.lcm(self.size, 4))
 
 
-# Of one byte, of four, and of four half floats.
+# One byte, four bytes, four half floats.
 R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 FORMATS = {
     each.name: each
@@ -108,8 +108,8 @@ def descriptor(texel: TexelFormat) -> bytes:
 
 
 def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes:
-    """The file of these levels, finest first, each [height, width, channels] or, for an array,
-    [layers, height, width, channels]; row 0 is at the lowest v."""
+    """The bytes of a file. `levels` are finest first, each [height, width, channels] or, for an
+    array, [layers, height, width, channels]. Row 0 has the lowest v."""
     texel = FORMATS[format_name]
     is_array = levels[0].ndim == 4
     height, width = levels[0].shape[-3:-1]
@@ -142,7 +142,7 @@ def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes
 
 
 def _key_values(values: dict[str, str]) -> bytes:
-    """Sorted by key, each text ended by a zero and padded to 4 bytes."""
+    """Pairs sorted by key. Each text ends with a zero byte; each pair is padded to 4 bytes."""
     result = b""
     for key, text in sorted(values.items()):
         pair = key.encode() + b"\0" + text.encode() + b"\0"
@@ -153,14 +153,14 @@ def _key_values(values: dict[str, str]) -> bytes:
 
 @dataclass(frozen=True)
 class TextureShape:
-    """What a texture must be to be read."""
+    """The format and size that the manifest requires of a texture."""
 
     format: TexelFormat
     width: int
     height: int
     levels: int
     layers: int
-    """0 for a texture that is no array."""
+    """0 for a texture that is not an array."""
 
     def level(self, number: int) -> tuple[int, ...]:
         height, width = level_size(self.width, self.height, number)
@@ -169,7 +169,7 @@ class TextureShape:
 
     @property
     def texel_bytes(self) -> int:
-        """Of all levels: what a device holds, without what a file has around them."""
+        """Bytes of all levels on a device, without the file's header."""
         return sum(map(self.level_bytes, range(self.levels)))
 
     def level_bytes(self, number: int) -> int:
@@ -178,13 +178,13 @@ class TextureShape:
 
 
 def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
-    """The levels, finest first, of a file that must be of this shape to the letter."""
+    """The levels, finest first. The file must have exactly the expected shape."""
     texel = expected.format
     if len(data) < _HEADER.size:
-        remedy = f"shorter than its header, {_HEADER.size} bytes"
+        remedy = f"a header has {_HEADER.size} bytes"
         _require(False, file, "length", len(data), remedy)
     if data[:12] != IDENTIFIER:
-        raise BundleError(f"{file}: is not KTX 2.0: its identifier is {data[:12]!r}")
+        raise BundleError(f"{file}: is not KTX 2.0: the identifier is {data[:12]!r}")
     header = dict(zip(_HEADER_FIELDS, _HEADER.unpack_from(data)[1:], strict=True))
     wanted = {
         "vkFormat": texel.number,
@@ -210,18 +210,20 @@ def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
 def _check_descriptions(
     data: bytes, header: dict[str, int], index_end: int, texel: TexelFormat, file: str
 ) -> int:
-    """Holds descriptor and key/value pairs to the format; the byte at which texels may begin."""
+    """Checks descriptor and key/value pairs; returns the first byte that texels may have."""
     wanted = descriptor(texel)
     at, size = header["dfdByteOffset"], header["dfdByteLength"]
-    _require(at == index_end, file, "dfdByteOffset", at, f"it follows the levels at {index_end}")
+    _require(
+        at == index_end, file, "dfdByteOffset", at, f"it must be {index_end}, after the level index"
+    )
     _require(size == len(wanted), file, "dfdByteLength", size, f"it must be {len(wanted)}")
     found = data[at : at + size]
     _require(found == wanted, file, "the data format descriptor", found[:8], f"not {texel.name}'s")
     at, size = header["kvdByteOffset"], header["kvdByteLength"]
     begin = index_end + len(wanted)
-    _require(at == begin, file, "kvdByteOffset", at, f"it follows the descriptor at {begin}")
-    _require(at + size <= len(data), file, "kvdByteLength", size, "it ends beyond the file")
-    most = f"at most {_MOST_PAIR_BYTES} bytes of key/value data are read"
+    _require(at == begin, file, "kvdByteOffset", at, f"it must be {begin}, after the descriptor")
+    _require(at + size <= len(data), file, "kvdByteLength", size, "the data end after the file")
+    most = f"the limit is {_MOST_PAIR_BYTES} bytes of key/value data"
     _require(size <= _MOST_PAIR_BYTES, file, "kvdByteLength", size, most)
     pairs = _parse_pairs(data[at : at + size], file)
     orientation = pairs.get(b"KTXorientation")
@@ -258,10 +260,16 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         wanted = expected.level_bytes(number)
         for what, given in (("byteLength", size), ("uncompressedByteLength", plain)):
             _require(given == wanted, file, f"{field} {what}", given, f"it must be {wanted}")
-        _require(at % texel.alignment == 0, file, f"{field} byteOffset", at, "is not aligned")
-        beyond = f"the level ends at {at + size}, beyond the file's end at {len(data)}"
+        _require(
+            at % texel.alignment == 0,
+            file,
+            f"{field} byteOffset",
+            at,
+            f"it must be a multiple of {texel.alignment}",
+        )
+        beyond = f"the level ends at {at + size}, after the end of the file at {len(data)}"
         _require(at + size <= len(data), file, f"{field} byteOffset", at, beyond)
-        # finest last, with nothing but padding between
+        # the finest level is last; only padding lies between levels
         gap = end - (at + size)
         holds = at >= start and (number == 0 or 0 <= gap < texel.alignment)
         _require(holds, file, f"{field} byteOffset", at, "levels must lie smallest first")
@@ -273,7 +281,9 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         levels.append(values.reshape(expected.level(number)))
         end = at
     gap = end - start
-    _require(0 <= gap < texel.alignment, file, "length", len(data), f"{gap} bytes are nobody's")
+    _require(
+        0 <= gap < texel.alignment, file, "length", len(data), f"{gap} bytes belong to no level"
+    )
     return levels
 
 

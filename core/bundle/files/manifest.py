@@ -1,4 +1,4 @@
-"""manifest.json: what a bundle holds and what it means. The words are those of docs/FORMAT.md."""
+"""manifest.json of a bundle: writing and reading. docs/FORMAT.md describes every field."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from verdigris.core.bundle.files.manifest_parts import (
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"
-# Of a bundle's folder.
+# Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 MAJOR, MINOR = 4, 0
@@ -45,51 +45,51 @@ _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that manifest.json says."""
+    """The content of manifest.json."""
 
     name: str
-    """Of the material."""
+    """Name of the material."""
     spec: NetworkSpec
     """The decoder's shape."""
     weights: FileRecord
     """The file of the tensors."""
     tensors: tuple[Tensor, ...]
-    """Where each lies in it."""
+    """Their places in the file."""
     latents: LatentFacts
     """The latent texture."""
     reference: FileRecord
-    """Values that a decoder checks itself against."""
+    """Responses to check a decoder with."""
     reference_count: int
-    """How many."""
+    """Rows of the reference."""
     bounds: Bounds = field(default_factory=Bounds)
-    """How close it must come."""
+    """Largest allowed differences from the reference."""
     arithmetic: Arithmetic | None = None
-    """Which arithmetic it asks for, where that is known."""
+    """The advised arithmetic, if known."""
     emission: MapFacts | None = None
-    """Light that the material gives off, where it does."""
+    """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
-    """Coverage, where it is not 1 everywhere."""
+    """Opacity map, if the material is not opaque everywhere."""
     preview: FileRecord | None = None
-    """A picture: reference, neural, heat map."""
+    """Picture of reference, neural material and heat map."""
     runtime: tuple[FileRecord, ...] = ()
-    """Shaders that evaluate it."""
+    """Shaders that evaluate the bundle."""
     source: Mapping[str, Any] = field(default_factory=dict)
-    """What was baked, with what."""
+    """The baked document, the settings, versions."""
     report: Mapping[str, Any] = field(default_factory=dict)
-    """What of it was kept, approximated and dropped."""
+    """What the bake kept, approximated and dropped."""
     errors: Mapping[str, Any] = field(default_factory=dict)
-    """As measured on these very numbers."""
+    """Errors measured on the stored numbers."""
     cost: Mapping[str, Any] = field(default_factory=dict)
-    """Bytes, and operations of an evaluation."""
+    """Bytes, and operations of one evaluation."""
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
-        """Of every file that the manifest names."""
+        """Records of every file that the manifest names."""
         return tuple(self.named_records.values())
 
     @property
     def named_records(self) -> dict[str, FileRecord]:
-        """The same by field."""
+        """The same, by field."""
         maps = {"emission": self.emission, "opacity": self.opacity}
         return {
             "weights": self.weights,
@@ -147,7 +147,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
 
 
 def parse_manifest(data: bytes, file: str) -> Manifest:
-    """Reads what encode() writes; everything that is wrong is an error with its field."""
+    """Reads what encode() writes. An error names file and field."""
     fields = parse_json(data, file)
     is_newer = require_format(fields, FORMAT, "a bundle's")
     name = fields.material_name()
@@ -173,23 +173,23 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         runtime=parse_runtime(fields),
         **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},
     )
-    require_own_files(manifest.named_records, file)
+    require_distinct_files(manifest.named_records, file)
     return manifest
 
 
 def require_format(fields: Fields, name: str, whose: str) -> bool:
-    """The kind of file, and a version that this can read; whether its minor one is beyond this."""
+    """Checks kind and version; returns whether the minor version is above MINOR."""
     found = fields.text("format")
     remedy = f"{whose} is {name!r}"
     if found == SCENE_FORMAT:
-        remedy += ": name a bundle that the scene was packed of; verify alone takes scenes"
+        remedy += ": this is a scene pack, which only verify reads: name one of its bundles"
     fields.require(found == name, "format", remedy)
     version = _VERSION.fullmatch(fields.text("version"))
     if version is None:
         fields.refuse("version", "it must be MAJOR.MINOR")
     major = int(version[1])
     if major > MAJOR:
-        fields.refuse("version", f"this reads {MAJOR}.x: take a newer Verdigris")
+        fields.refuse("version", f"this reads {MAJOR}.x: use a newer Verdigris")
     if major < MAJOR:
         again = "materials again, and pack them" if name == SCENE_FORMAT else "material again"
         fields.refuse("version", f"this reads {MAJOR}.x: bake the {again}")
@@ -197,17 +197,17 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
 
 
 def require_response(fields: Fields) -> None:
-    """There is one; its words are for people."""
+    """Checks only that there is one; its text is for people."""
     fields.value("response")
 
 
-def require_own_files(named: Mapping[str, FileRecord], file: str) -> None:
-    """No file is of two things, also where a system does not tell capitals from small letters."""
+def require_distinct_files(named: Mapping[str, FileRecord], file: str) -> None:
+    """Refuses two fields with one file, ignoring case, as some file systems do."""
     owners: dict[str, str] = {}
     for name, record in named.items():
         field_name, key = f"{name}.file", record.file.lower()
         if key == MANIFEST_FILE:
-            refuse(file, field_name, record.file, "that is the manifest itself")
+            refuse(file, field_name, record.file, "this is the manifest itself")
         if key in owners:
-            refuse(file, field_name, record.file, f"{owners[key]} is the same file")
+            refuse(file, field_name, record.file, f"{owners[key]} names the same file")
         owners[key] = field_name

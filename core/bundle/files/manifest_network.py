@@ -1,4 +1,4 @@
-"""The manifest's words for the decoder: its layers, its output, its direction inputs."""
+"""The manifest's table `network`: the decoder's layers, output and direction inputs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from verdigris.core.network.spec import (
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
-    is_within_halves,
-    limit_remedy,
+    fits_half_floats,
+    output_limit_remedy,
 )
 
-# Texels of latents have this many channels, four in each layer of the file.
+# A latent texel has this many channels, four in each layer of the texture.
 LATENT_CHANNELS = 8
 LATENT_LAYERS = 2
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
-# What an activation needs beside its input.
+# Constants of the activations that have any.
 ACTIVATION_CONSTANTS = {
     "leaky_relu": {"slope": LEAKY_SLOPE},
     "leaky_smelu": {"slope": LEAKY_SLOPE, "width": SMELU_WIDTH},
@@ -93,13 +93,13 @@ def bias_name(layer: int) -> str:
 
 
 def tensor_names(spec: NetworkSpec) -> tuple[str, ...]:
-    """Of every tensor that a decoder needs."""
+    """Names of the tensors that a decoder needs."""
     layers = range(len(spec.layers))
     return (FRAMES, *(each(k) for k in layers for each in (weights_name, bias_name)))
 
 
 def parse_network(manifest: Fields) -> NetworkSpec:
-    """The decoder of a bundle or of a scene."""
+    """The decoder of a bundle or of a scene pack."""
     try:
         return _parse_spec(manifest.table("network"))
     except SettingsError as failure:
@@ -107,7 +107,7 @@ def parse_network(manifest: Fields) -> NetworkSpec:
 
 
 def _parse_spec(fields: Fields) -> NetworkSpec:
-    """Raises SettingsError where it is none that this version can evaluate."""
+    """Raises SettingsError for a decoder that this version cannot evaluate."""
     layers = list(fields.tables("layers", RANGES["hidden_layers"][1] + 1))
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")
@@ -116,8 +116,8 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         fits = abs(output.number(name)) < LARGEST_SINGLE
         output.require(fits, name, "it must fit single floats")
     lobes = output.whole("lobes", *RANGES["lobes"])
-    fits = is_within_halves(output.number("limit"), lobes)
-    output.require(fits, "limit", limit_remedy(lobes))
+    fits = fits_half_floats(output.number("limit"), lobes)
+    output.require(fits, "limit", output_limit_remedy(lobes))
     directions = fields.table("directions")
     directions.chosen("parameterisation", (PARAMETERISATION,))
     _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
@@ -154,4 +154,4 @@ def _activation_of(spec: NetworkSpec, layer: int) -> str:
 
 
 def _require_constant(fields: Fields, name: str, value: float) -> None:
-    fields.require(fields.number(name) == value, name, f"this version evaluates {value}")
+    fields.require(fields.number(name) == value, name, f"this version needs {value}")

@@ -1,4 +1,4 @@
-"""The parts of a manifest that bundles and scenes have in common, and how each is read."""
+"""The parts of a manifest that bundles and scene packs share, and their readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verdigris.core.bundle.files.manifest_network import (
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
-# A number of a tensor.
+# Type of a tensor's numbers.
 HALF = np.dtype("<f2")
 LARGEST_MAP = 2 << 30
 LARGEST_REFERENCE = 8 << 20
@@ -30,7 +30,7 @@ MOST_RUNTIME_FILES = 64
 MOST_TENSORS = 64
 LARGEST_SIDE = 8192
 LARGEST_LATENT = 1e30
-# Of a single float with all its digits: smaller ones are zero to many readers.
+# The smallest normal single float: many readers flush smaller ones to zero.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
 LATENT_FORMATS = (RGBA8, RGBA16F)
 EMISSION_FORMATS = (RGBA16F,)
@@ -38,7 +38,7 @@ OPACITY_FORMATS = (R8,)
 
 
 class FileRecord(NamedTuple):
-    """A file of the bundle as the manifest knows it."""
+    """A file of the bundle as the manifest records it."""
 
     file: str
     bytes: int
@@ -53,17 +53,17 @@ class Tensor:
     """A matrix or a vector of half floats in the weights' file."""
 
     name: str
-    """As the network names it."""
+    """Name in the network."""
     shape: tuple[int, ...]
-    """Rows and columns of a matrix, or the length of a vector."""
+    """Rows and columns of a matrix, or length of a vector."""
     offset: int
     """First byte in the file."""
     row_stride: int
-    """Bytes from row to row; of a vector, of no use: its length in bytes is written."""
+    """Bytes from row to row; for a vector, its length in bytes, which nothing uses."""
     type: str = "float16"
-    """Of a number."""
+    """Type of a number."""
     place: str = field(default="weights.tensors", compare=False)
-    """Where the manifest describes it."""
+    """Path of its table in the manifest, for errors."""
 
     @property
     def is_matrix(self) -> bool:
@@ -71,7 +71,7 @@ class Tensor:
 
     @property
     def end(self) -> int:
-        """Beyond the last byte, the padding of a matrix's last row included."""
+        """One past the last byte, with the padding of a matrix's last row."""
         length = self.row_stride if self.is_matrix else HALF.itemsize
         return self.offset + self.shape[0] * length
 
@@ -96,13 +96,13 @@ class LatentFacts:
     format: str
     """One of LATENT_FORMATS."""
     scale: tuple[float, ...]
-    """By channel: a latent is offset + scale x what is stored."""
+    """By channel: latent = offset + scale x stored."""
     offset: tuple[float, ...]
     """By channel."""
 
     @property
     def texture(self) -> TextureShape:
-        """What its file must be."""
+        """Required format and size of its file."""
         size = (self.layout.width, self.layout.height, self.layout.levels)
         return TextureShape(FORMATS[self.format], *size, LATENT_LAYERS)
 
@@ -121,7 +121,7 @@ class LatentFacts:
 
 @dataclass(frozen=True)
 class MapFacts:
-    """A map beside the latents: emission or opacity."""
+    """Emission map or opacity map."""
 
     record: FileRecord
     """Its KTX 2.0 file."""
@@ -132,11 +132,11 @@ class MapFacts:
     levels: int
     """Mip levels, the finest included."""
     format: str
-    """Of its texels."""
+    """Texel format."""
 
     @property
     def texture(self) -> TextureShape:
-        """What its file must be."""
+        """Required format and size of its file."""
         return TextureShape(FORMATS[self.format], self.width, self.height, self.levels, 0)
 
     def as_json(self) -> dict[str, Any]:
@@ -151,12 +151,12 @@ class MapFacts:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far a decoder may be from the reference."""
+    """Largest allowed differences between a decoder and the reference."""
 
     relative: float = 0.01
-    """Largest |a - b| / b where b is at least `floor`."""
+    """Largest |a - b| / b for b of at least `floor`."""
     floor: float = 0.01
-    """Above 0; responses below this are compared by `absolute`."""
+    """Above 0. Responses below it are compared by `absolute`."""
     absolute: float = 1e-4
     """Largest |a - b| below the floor."""
     teacher_log_mae: float | None = None
@@ -176,12 +176,12 @@ def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
 
 
 def named_runtime(records: Iterable[FileRecord]) -> dict[str, FileRecord]:
-    """The shaders by field."""
+    """Records of the shaders, by field."""
     return {f"runtime[{index}]": record for index, record in enumerate(records)}
 
 
 def parse_count(reference: Fields) -> int:
-    """Rows of a reference."""
+    """Number of rows of a reference."""
     return reference.whole("count", FEWEST_REFERENCES, MOST_REFERENCES)
 
 
@@ -193,7 +193,7 @@ def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
 
 
 def parse_tensors(weights: Fields, spec: NetworkSpec) -> tuple[Tensor, ...]:
-    """Those of this network; of others, which a newer writer may add, the name alone is read."""
+    """The network's tensors. Newer writers may add others, of which only the name is read."""
     names = tensor_names(spec)
     tables = weights.tables("tensors", MOST_TENSORS)
     return tuple(_parse_tensor(each) for each in tables if each.text("name") in names)
@@ -201,7 +201,7 @@ def parse_tensors(weights: Fields, spec: NetworkSpec) -> tuple[Tensor, ...]:
 
 def _parse_tensor(fields: Fields) -> Tensor:
     shape = fields.wholes("shape", 2)
-    fields.require(len(shape) in (1, 2), "shape", "it must be of a matrix or a vector")
+    fields.require(len(shape) in (1, 2), "shape", "it must have one or two sizes")
     return Tensor(
         fields.text("name"),
         shape,
@@ -240,7 +240,7 @@ def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts |
 
 
 def _size(fields: Fields) -> tuple[int, int, int]:
-    """Of a full mip chain: width, height and levels."""
+    """Width, height and levels of a full mip chain."""
     width = fields.whole("width", 1, LARGEST_SIDE)
     height = fields.whole("height", 1, LARGEST_SIDE)
     full = max(width, height).bit_length()
@@ -254,7 +254,7 @@ def parse_bounds(fields: Fields) -> Bounds:
         if name == "teacher_log_mae" and name not in fields:
             continue
         values[name] = fields.number(name)
-        # responses are divided by what is at least the floor
+        # comparisons divide by the floor
         holds = values[name] > 0 if name == "floor" else values[name] >= 0
         fields.require(holds, name, f"it must be {'above 0' if name == 'floor' else '0 or more'}")
     return Bounds(**values)

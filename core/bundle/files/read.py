@@ -1,4 +1,4 @@
-"""Opens a bundle. Nothing in it is trusted; whatever is wrong is an error with file and field."""
+"""Opens bundles. Files are not trusted; every error names file and field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import MapFacts
 from verdigris.core.bundle.files.reference import Reference, parse_reference
-from verdigris.core.bundle.files.replace_folder import set_aside_name
+from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
 from verdigris.core.network.parameters import Parameters
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle whose manifest was read and checked; its other files are read when asked for."""
+    """A bundle with a checked manifest. Its other files are read on demand."""
 
     folder: Path
     manifest: Manifest
@@ -50,13 +50,13 @@ class Bundle:
 
     @property
     def source_name(self) -> str:
-        """What the material is called in its document."""
+        """Name of the material in its document."""
         name = self.manifest.source.get("material")
         return name if isinstance(name, str) else self.manifest.name
 
     @property
     def advised(self) -> str | None:
-        """The arithmetic that it asks for, where that is known."""
+        """The advised arithmetic, if known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
 
     @property
@@ -64,26 +64,26 @@ class Bundle:
         return self.manifest.latents.format == RGBA8
 
     def weights_bytes(self) -> bytes:
-        """weights.bin, as it is."""
+        """The bytes of weights.bin."""
         return read_recorded(self.folder, self.manifest.weights)
 
     def latents(self) -> LatentTexture:
-        """The latents as they are stored."""
+        """The stored latents."""
         return read_latents(self.folder, self.manifest.latents)
 
     def parameters(self) -> Parameters:
-        """What the stored numbers mean, in single floats."""
+        """The values of the stored numbers, in single floats."""
         manifest = self.manifest
         file = str(self.folder / manifest.weights.file)
         decoder = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
         return Parameters(manifest.spec, self.layout, decoder, self.latents().values())
 
     def exact_parameters(self) -> Parameters:
-        """What they mean to a decoder in double precision."""
+        """The same for a decoder in double precision."""
         return replace(self.parameters(), latents=self.latents().exact_values())
 
     def reference(self) -> Reference:
-        """The values to check a decoder against."""
+        """The responses to check a decoder with."""
         record = self.manifest.reference
         data = read_recorded(self.folder, record)
         return parse_reference(data, self.manifest.reference_count, str(self.folder / record.file))
@@ -97,8 +97,7 @@ class Bundle:
         return self._map(self.manifest.opacity)
 
     def check_files(self) -> None:
-        """Every file that the manifest names is there and is the one that was written with it, and
-        its maps can be read, which no decoder reads."""
+        """Checks length and digest of every file, and reads the maps, which no decoder reads."""
         for record in self.manifest.records:
             read_recorded(self.folder, record)
         self.emission()
@@ -109,7 +108,7 @@ class Bundle:
 
 
 def open_bundle(path: Path) -> Bundle:
-    """Reads the manifest of a bundle, checks it, and that its files have the lengths it says."""
+    """Reads and checks a manifest, and the lengths of the files that it names."""
     folder = _require_folder(Path(path))
     file = str(folder / MANIFEST_FILE)
     data = read_whole(folder, MANIFEST_FILE, LARGEST_MANIFEST)
@@ -126,19 +125,19 @@ def open_bundle(path: Path) -> Bundle:
 
 
 def find_bundle_folder(path: Path) -> Path | None:
-    """The folder of a bundle: the path, or where a killed writer has set the one before aside."""
+    """The folder of a bundle: the path itself, or the backup that a killed writer left."""
     if (path / MANIFEST_FILE).exists():
         return path
-    aside = set_aside_name(path) if path.name else path
+    aside = backup_path(path) if path.name else path
     return aside if not path.exists() and (aside / MANIFEST_FILE).exists() else None
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a command line names a bundle: by what it is called, or by what is in it."""
+    """Whether a path means a bundle, by its suffix or its content."""
     try:
         return path.suffix == SUFFIX or (path / MANIFEST_FILE).exists()
     except OSError:
-        # its reader says why
+        # opening it reports the reason
         return False
 
 
@@ -150,7 +149,7 @@ def _require_folder(path: Path) -> Path:
     if folder is not None:
         return folder
     if path.is_dir():
-        raise BundleError(f"{path}: is no bundle: there is no {MANIFEST_FILE} in it")
+        raise BundleError(f"{path}: is not a bundle: it has no {MANIFEST_FILE}")
     require_for(path)
     what = "is a file: a bundle is a folder" if path.exists() else "there is no such bundle"
     raise BundleError(f"{path}: {what}")

@@ -1,4 +1,4 @@
-"""reference.json: values that every decoder of a bundle can check itself against."""
+"""reference.json: responses to check a decoder with."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 _SEED = 20_011
-# Places that the source's own graph is averaged over.
+# Places of a footprint that the teacher is averaged over.
 _PLACES = 16
 _UNIFORM, _AT_EDGES, _ON_LEVELS, _GRAZING, _HORIZON, _MIRRORED = 128, 96, 96, 64, 32, 96
 
 
 @dataclass(frozen=True)
 class Points:
-    """Where and in which directions the material is asked."""
+    """Places and directions at which the material is evaluated."""
 
     uv: Floats
     lod: Floats
@@ -40,23 +40,22 @@ class Points:
 
 @dataclass(frozen=True)
 class Reference(Points):
-    """Points with the response there."""
+    """Points with their responses."""
 
     exported: Floats
-    """Of the bundle's own numbers, computed in double precision."""
+    """Response of the stored numbers, computed in double precision."""
     teacher: Floats | None = None
-    """Of the source's own graph, averaged over a square as wide as 2^lod of the finest texels,
-    where it was asked."""
+    """Response of the source's graph, averaged over a square of 2^lod finest texels, if known."""
 
 
 def choose_points(layout: LatentLayout) -> Points:
-    """512 points: ordinary ones, and each edge that a decoder can get wrong."""
+    """512 points: ordinary ones, and the edge cases of decoders."""
     random = np.random.default_rng(_SEED)
     last = layout.levels - 1
     uv = [random.random((_UNIFORM, 2)), _edge_places(random, layout)]
     uv += [random.uniform(-2, 3, (_ON_LEVELS + _GRAZING + _HORIZON + _MIRRORED, 2))]
     lod = np.zeros(sum(map(len, uv)))
-    # between levels, on them, before the first and beyond the last; few values, many points
+    # between levels, on them, before the first, after the last; few values, many points
     choices = [-1.0, 0.25, 1.0, 1.75, 2.0, 2.75, last / 2 + 1, last + 0.5, last + 1, last + 3.5]
     begin = _UNIFORM + _AT_EDGES
     lod[begin : begin + _ON_LEVELS] = np.resize(choices, _ON_LEVELS)
@@ -87,7 +86,7 @@ def choose_points(layout: LatentLayout) -> Points:
 
 
 def _edge_places(random: np.random.Generator, layout: LatentLayout) -> NDArray[np.float64]:
-    """On texel borders, on their centres, on the seams of a tile, far outside of it."""
+    """Places on texel borders and centres, on seams of a tile, and far outside of it."""
     size = np.array([layout.width, layout.height])
     whole = random.integers(0, size, (_AT_EDGES, 2))
     uv = (whole + np.resize([0, 0.5], _AT_EDGES)[:, None]) / size
@@ -101,7 +100,7 @@ def _edge_places(random: np.random.Generator, layout: LatentLayout) -> NDArray[n
 def hemisphere(
     random: np.random.Generator, count: int, least_cosine: float = 0.05
 ) -> NDArray[np.float64]:
-    """Directions [count, 3], uniform but for those nearer to the horizon."""
+    """Uniform directions [count, 3], except those below the least cosine."""
     cosine, turn = random.uniform(least_cosine, 1, count), 2 * np.pi * random.random(count)
     sine = np.sqrt(1 - cosine**2)
     return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
@@ -112,7 +111,7 @@ def _unit(vectors: NDArray[np.float64]) -> Floats:
 
 
 def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:
-    """The response of exported numbers, and of the graph that they stand for."""
+    """The responses of stored numbers and of their graph."""
     points = choose_points(parameters.layout)
     return Reference(
         points.uv,
@@ -120,22 +119,23 @@ def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None
         points.wi,
         points.wo,
         exported=exported_response(parameters, points),
-        teacher=ask_teacher(teacher, points, parameters.layout) if teacher else None,
+        teacher=teacher_response(teacher, points, parameters.layout) if teacher else None,
     )
 
 
 def exported_response(parameters: Parameters, points: Points) -> Floats:
-    found = evaluate_at_lod(parameters.with_doubles(), points.uv, points.lod, points.wi, points.wo)
+    found = evaluate_at_lod(
+        parameters.with_double_decoder(), points.uv, points.lod, points.wi, points.wo
+    )
     return np.asarray(found, np.float32)
 
 
-def ask_teacher(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
-    """The graph's own response: of the unit square, averaged over as wide a square as 2^lod of the
-    finest texels."""
+def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
+    """The graph's response, averaged over a square of 2^lod finest texels of the unit square."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
-    # from that of the first level to that of the last
+    # from the first level's to the last level's
     lod = np.clip(points.lod, 0, layout.levels)
     result = np.zeros((len(points), 3), np.float32)
     above = (points.wi[:, 2] > 0) & (points.wo[:, 2] > 0)
@@ -153,7 +153,7 @@ _COLUMNS = {"uv": (2,), "lod": (), "wi": (3,), "wo": (3,), "exported": (3,), "te
 
 
 def encode_reference(reference: Reference) -> bytes:
-    """A column a name; every number is a single float, written so that it is read back exactly."""
+    """One column for each name. Every number is a single float with decimals that restore it."""
     columns = []
     for name in _COLUMNS:
         values = getattr(reference, name)
@@ -164,8 +164,8 @@ def encode_reference(reference: Reference) -> bytes:
 
 
 def _decimals(name: str, values: Floats) -> Any:
-    """Of uv all digits, because on far tiles they count for readers that compute in double
-    precision; of the others as few as single floats need, which are half as many."""
+    """All digits for uv: on far tiles a reader in double precision needs them. Others get the
+    shortest decimals of single floats, which are half as long."""
     singles = np.asarray(values, np.float32)
     if name == "uv":
         return singles.tolist()
@@ -187,5 +187,5 @@ def parse_reference(data: bytes, count: int, file: str) -> Reference:
     for name in ("wi", "wo"):
         lengths = np.linalg.norm(columns[name].astype(np.float64), axis=1)
         is_unit = bool((np.abs(lengths - 1) < 1e-3).all())
-        fields.require(is_unit, name, "directions must be of length 1")
+        fields.require(is_unit, name, "directions must have length 1")
     return Reference(**columns)

@@ -1,4 +1,4 @@
-"""Puts a finished folder in the place of another, so that nobody ever finds half of one."""
+"""Writes a folder atomically: readers find the old folder or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from verdigris.core.base.outputs import (
 )
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 
-# What a file will hold, or what reads it when it is written: a large one is not kept until then.
+# The bytes of a file, or a function that reads them late, to save memory.
 Content = bytes | Callable[[], bytes]
 
 _AT_FDCWD = -100
@@ -32,9 +32,9 @@ _RENAME_EXCHANGE = 2
 
 
 def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
-    """Writes a folder of files that manifest.json is one of, in the place of the one before, which
-    must be of the same kind; not among the files of another."""
-    # a name that is too long is refused where it is locked
+    """Writes a folder with a manifest, and replaces an older folder of the same kind. Refuses to
+    write inside another bundle."""
+    # locked() refuses a name that is too long
     with contextlib.suppress(OSError):
         path = resolved(path) if path.is_symlink() else path
     if path.name in ("", ".."):
@@ -46,7 +46,7 @@ def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT)
         new = temporary_name(path)
         try:
             write_folder(new, files)
-            put_in_place(new, path)
+            swap_in(new, path)
         except OSError as failure:
             raise BundleError(
                 f"{path}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
@@ -56,33 +56,33 @@ def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT)
     return path
 
 
-def set_aside_name(target: Path) -> Path:
-    """Where the one before is while the new one takes its place, on systems without exchange."""
+def backup_path(target: Path) -> Path:
+    """Temporary name of the old folder, on systems that cannot exchange two names."""
     return target.with_name(f".{target.name}.old")
 
 
-def place_of(folder: Path) -> Path:
-    """Where a folder belongs that was set aside; of any other, where it is."""
+def final_path(folder: Path) -> Path:
+    """The original path of a backup; any other path unchanged."""
     aside = re.fullmatch(r"\.(.+)\.old", folder.name)
     return folder.with_name(aside[1]) if aside else folder
 
 
 def bundle_name(folder: Path) -> str:
-    """What a bundle is called by where it lies: its folder, without .vdg."""
-    return place_of(folder.resolve()).name.removesuffix(SUFFIX)
+    """Name of a bundle by its folder, without .vdg."""
+    return final_path(folder.resolve()).name.removesuffix(SUFFIX)
 
 
 def clear_leftovers(target: Path) -> None:
-    """Undoes what a process that was killed has left. The caller holds the target's lock."""
-    aside = set_aside_name(target)
+    """Removes or restores what a killed writer left. The caller holds the target's lock."""
+    aside = backup_path(target)
     if aside.is_dir():
         if target.exists():
             remove_folder(aside)
         else:
             aside.rename(target)
-    # of exactly this name: that of another result can begin with it
+    # match the whole name: another result's name can start with it
     leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+\.tmp")
-    # a folder that can be written to alone keeps what is left in it
+    # leftovers stay in a folder that cannot be listed
     with contextlib.suppress(PermissionError):
         for leftover in target.parent.iterdir():
             if leftover_name.fullmatch(leftover.name):
@@ -90,14 +90,14 @@ def clear_leftovers(target: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Takes a folder away, if it is there, also one that was made read-only, as asset stores do."""
+    """Removes a folder, if it exists, even a read-only one from an asset store."""
     shutil.rmtree(folder, ignore_errors=True)
     if folder.is_symlink() or not folder.is_dir():
         return
     with contextlib.suppress(OSError):
         folder.chmod(stat.S_IRWXU)
         for path, folders, files in os.walk(folder):
-            # a folder keeps what is in it, on Windows a file itself
+            # read-only folders protect their entries; on Windows files protect themselves
             for name in (*folders, *(files if os.name == "nt" else ())):
                 each = Path(path, name)
                 if not each.is_symlink():
@@ -106,7 +106,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
-    """Writes files, with a folder in their names or none, and waits until they are on the disk."""
+    """Writes files and flushes them to disk. A name may have one folder."""
     folders = {folder, *(folder / name.rpartition("/")[0] for name in files)}
     for each in sorted(folders):
         each.mkdir(exist_ok=True)
@@ -119,15 +119,15 @@ def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
         _sync_folder(each)
 
 
-def put_in_place(new: Path, target: Path) -> None:
-    """Renames `new` to `target`; what was there before is there until then, and gone after."""
+def swap_in(new: Path, target: Path) -> None:
+    """Renames `new` to `target` and removes what was there."""
     if not target.exists():
         new.rename(target)
     elif _exchange(new, target):
         _sync_folder(target.parent)
         remove_folder(new)
     else:
-        aside = set_aside_name(target)
+        aside = backup_path(target)
         target.rename(aside)
         new.rename(target)
         _sync_folder(target.parent)
@@ -136,9 +136,10 @@ def put_in_place(new: Path, target: Path) -> None:
 
 
 def check_replaceable(target: Path, kind: str) -> None:
-    """Refuses to replace what is not of this kind, as its manifest's `format` says: a file, another
-    folder, a bundle by a scene. A manifest that is no JSON is taken for one that was damaged, if
-    it has weights beside it. What a link leads to need not be there, but the folder for it."""
+    """Refuses to replace a file, or a folder whose manifest is of another kind.
+
+    A manifest that is not JSON counts as damaged if weights lie beside it, and may be replaced. A
+    link may lead to a missing folder, if the parent of that exists."""
     if target.is_symlink() and not target.exists():
         behind = resolved(target)
         if behind.parent.is_dir() and not behind.is_symlink():
@@ -148,13 +149,13 @@ def check_replaceable(target: Path, kind: str) -> None:
             return
     except OSError as failure:
         raise BundleError(
-            f"{target}: is there, and cannot be looked into ({failure.strerror}): let it be read, "
+            f"{target}: already exists and cannot be read ({failure.strerror}): make it readable "
             "or choose another name"
         ) from None
     if target.exists() or target.is_symlink():
-        what = "bundle" if kind == FORMAT else "bundle that pack has written"
+        what = "bundle" if kind == FORMAT else "scene pack"
         raise BundleError(
-            f"{target}: is there, and is no {what}: move it away or choose another name"
+            f"{target}: already exists and is not a {what}: move it away or choose another name"
         )
 
 
@@ -164,14 +165,14 @@ def _is_empty_or_ours(target: Path, kind: str) -> bool:
     manifest = target / MANIFEST_FILE
     if not manifest.is_file():
         return not any(target.iterdir())
-    # what may not be read is not damaged: raises
+    # raises if it may not be read: that is not damage
     manifest.open("rb").close()
     found = kind_of(manifest)
     return found == kind or (found is None and (target / WEIGHTS_FILE).is_file())
 
 
 def _exchange(first: Path, second: Path) -> bool:
-    """Swaps two names in one step, where system and file system can."""
+    """Exchanges two names in one step, if system and file system support it."""
     if not sys.platform.startswith("linux"):
         return False
     with contextlib.suppress(OSError, AttributeError):
@@ -184,7 +185,7 @@ def _exchange(first: Path, second: Path) -> bool:
 def _sync_folder(folder: Path) -> None:
     if os.name == "nt":
         return
-    # some network folders cannot
+    # some network folders do not support it
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

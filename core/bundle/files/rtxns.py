@@ -1,7 +1,7 @@
-"""The decoder for NVIDIA's RTXNS loaders: its layers alone, as `.bin` or as JSON.
+"""Exports the decoder's layers for NVIDIA's RTXNS loaders, as `.bin` or JSON.
 
-Those loaders know a plain perceptron. Latents, frames and direction vectors are its inputs there,
-and a sum of exponentials follows it: docs/FORMAT.md says what an engine computes around it.
+These loaders support a plain perceptron. The engine computes its inputs (latents, frames and
+directions) and the sum of exponentials after it; docs/FORMAT.md describes both.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _END = struct.Struct("<I4xQ")
 
 
 def check_fits(spec: NetworkSpec, name: str) -> None:
-    """Raises where the loaders would not take the network, and says why."""
+    """Refuses a network that the loaders do not support."""
     layers = len(spec.layers)
     if layers > MOST_LAYERS:
         raise BundleError(
             f"{name}: the network has {layers} layers: RTXNS loads at most {MOST_LAYERS}: "
-            "bake with fewer"
+            "bake with fewer layers"
         )
     widest = max(max(layer.inputs, layer.outputs) for layer in spec.layers)
     if widest > MOST_NEURONS:
         raise BundleError(
-            f"{name}: the network is {widest} wide: RTXNS multiplies matrices of at most "
-            f"{MOST_NEURONS} rows and columns: bake with a narrower one"
+            f"{name}: the network is {widest} wide: RTXNS loads at most {MOST_NEURONS} "
+            "rows and columns: bake with a narrower network"
         )
 
 
@@ -69,7 +69,7 @@ def rtxns_bin(parameters: Parameters, name: str) -> bytes:
 
 
 def rtxns_json(parameters: Parameters, name: str) -> bytes:
-    """The text of a `.json`. What is under `verdigris` the loaders pass over; engines need it."""
+    """The text of a `.json`. Loaders ignore `verdigris`, which engines need."""
     spec = parameters.spec
     check_fits(spec, name)
     document = {
@@ -91,7 +91,7 @@ def rtxns_json(parameters: Parameters, name: str) -> bytes:
 
 
 def _numbers(values: FloatArray) -> list[float]:
-    """Row by row, as half floats, which doubles hold exactly."""
+    """Half floats row by row; JSON numbers hold them exactly."""
     return [float(value) for value in values.astype(np.float16).ravel()]
 
 

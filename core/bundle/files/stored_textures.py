@@ -1,4 +1,4 @@
-"""Latents between the student's flat texels and the two layers of a bundle's texture."""
+"""Latents, emission and opacity as a bundle stores them: bytes or half floats."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
     BYTE,
     LatentRange,
-    by_parts,
     dequantise,
     fit_range,
+    map_in_parts,
     quantise,
 )
 from verdigris.core.network.spec import LARGEST_HALF, LatentLayout
@@ -29,12 +29,12 @@ _QUAD = LATENT_CHANNELS // LATENT_LAYERS
 
 @dataclass(frozen=True)
 class LatentTexture:
-    """The latents as they are stored."""
+    """The stored latents."""
 
     levels: Sequence[NDArray[Any]]
     """Finest first, each [2, height, width, 4]: bytes, or half floats."""
     scale: NDArray[np.float32]
-    """By channel: a latent is offset + scale x stored, a byte counting as byte / 255."""
+    """By channel: latent = offset + scale x stored; a byte counts as byte / 255."""
     offset: NDArray[np.float32]
     """By channel."""
 
@@ -56,14 +56,14 @@ class LatentTexture:
         stored = self._flat_texels()
         if self.is_quantised:
             return dequantise(stored, LatentRange(self.scale, self.offset))
-        return by_parts(
+        return map_in_parts(
             lambda part: part.astype(np.float32) * self.scale + self.offset, stored, np.float32
         )
 
     def exact_values(self) -> NDArray[np.float64]:
         """The same in double precision."""
         one = float(BYTE if self.is_quantised else 1)
-        return by_parts(
+        return map_in_parts(
             lambda part: self.offset + self.scale * (part.astype(np.float64) / one),
             self._flat_texels(),
             np.float64,
@@ -80,7 +80,7 @@ def store_latents(
     known: LatentRange | None = None,
     bits: int = 8,
 ) -> LatentTexture:
-    """The texture of one material's flat texels; `known` is the range that training settled on."""
+    """Stores one material's flat texels; `known` is the range that training used."""
     if not np.isfinite(latents).all():
         raise BundleError("the latents hold values that are not finite: bake again")
     stored: NDArray[Any]
@@ -92,7 +92,7 @@ def store_latents(
         with np.errstate(over="ignore"):
             stored = latents.astype(np.float16)
         if not np.isfinite(stored).all():
-            raise BundleError("the latents go beyond half floats: store them in 8 bits instead")
+            raise BundleError("a latent exceeds the largest half float: store latents in 8 bits")
         scale = np.ones(latents.shape[1], np.float32)
         offset = np.zeros(latents.shape[1], np.float32)
     levels = [_layers(stored, layout, level) for level in range(layout.levels)]
@@ -100,7 +100,7 @@ def store_latents(
 
 
 def _layers(stored: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[Any]:
-    """[2, height, width, 4] of a level."""
+    """A level as [2, height, width, 4]."""
     first, end = layout.level_offsets[level : level + 2]
     height, width = layout.level_size(level)
     quads = stored[first:end].reshape(height, width, -1, _QUAD)
@@ -108,13 +108,13 @@ def _layers(stored: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[A
 
 
 def _flat(level: NDArray[Any]) -> NDArray[Any]:
-    """[texels, 8] of a level."""
+    """A level as [texels, 8]."""
     layers, height, width, quad = level.shape
     return np.moveaxis(level, 0, 2).reshape(height * width, layers * quad)
 
 
 def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
-    """[height, width, 4] of each mip level of a map [height, width, 3]; the fourth channel is 1."""
+    """Mip levels [height, width, 4] of a map [height, width, 3]; the fourth channel is 1."""
     found = []
     for level in levels(finest):
         texels = np.ones((*level.shape[:2], 4), np.float16)
@@ -124,7 +124,7 @@ def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
 
 
 def opacity_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
-    """[height, width, 1] of each mip level of a map [height, width]."""
+    """Mip levels [height, width, 1] of a map [height, width]."""
     return [
         np.rint(np.clip(level, 0, 1) * 255).astype(np.uint8)[..., None] for level in levels(finest)
     ]

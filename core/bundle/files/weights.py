@@ -1,4 +1,4 @@
-"""weights.bin: the decoder as little-endian half floats, aligned for cooperative vectors."""
+"""weights.bin: the decoder in little-endian half floats, aligned for cooperative vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def align(offset: int, alignment: int) -> int:
 
 
 def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
-    """Where each tensor lies, and the length of the file."""
+    """The tensors' places, and the length of the file."""
     tensors: list[Tensor] = []
     end = 0
 
@@ -46,7 +46,7 @@ def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
 
 
 def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
-    """The numbers as the file holds them."""
+    """The decoder rounded to half floats, as single floats."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = decoder.astype(np.float16)
     if not np.isfinite(rounded).all():
@@ -59,7 +59,7 @@ def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
 
 
 def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
-    """The file's bytes and where each tensor lies in them."""
+    """The bytes of the file, and the tensors' places in it."""
     tensors, size = plan_tensors(parameters.spec)
     rounded = round_decoder(parameters.decoder).astype(HALF)
     values = _views(parameters.spec, rounded)
@@ -70,14 +70,14 @@ def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
 
 
 def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
-    """Every tensor of the network is there once, aligned, inside the file and by itself."""
+    """Requires every tensor of the network once, aligned, inside the file, without overlap."""
     wanted = {tensor.name: tensor for tensor in plan_tensors(spec)[0]}
     names = [tensor.name for tensor in tensors]
     for name in wanted:
         if names.count(name) != 1:
             raise BundleError(
                 f"{file}: weights.tensors names {name!r} {names.count(name)} times: "
-                "it must be there once"
+                "it must name it once"
             )
     for tensor in tensors:
         _check_tensor(tensor, wanted[tensor.name].shape, size, file)
@@ -91,7 +91,7 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
 
 
 def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) -> None:
-    """One of this shape, aligned and within the `size` bytes of the file."""
+    """Requires this shape, alignment, and a place within the `size` bytes of the file."""
     is_matrix, width = tensor.is_matrix, HALF.itemsize * shape[-1]
 
     def require(holds: bool, name: str, value: object, remedy: str) -> None:
@@ -114,7 +114,7 @@ def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) 
 def unpack_weights(
     spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
 ) -> NDArray[np.float32]:
-    """The flat decoder vector of a file whose tensors were checked."""
+    """The flat decoder vector of a file with checked tensors."""
     decoder = np.zeros(spec.parameter_count, np.float32)
     views = _views(spec, decoder)
     raw = np.frombuffer(data, np.uint8)
@@ -127,7 +127,7 @@ def unpack_weights(
 
 
 def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The tensors of a flat decoder vector by their names."""
+    """Views of the tensors of a flat decoder vector, by name."""
     start, size = spec.frame_offset, spec.frame_size
     views = {FRAMES: decoder[start : start + size].reshape(spec.frame_rows, -1)}
     for index, layer in enumerate(spec.layers):
@@ -138,7 +138,7 @@ def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def tensor_rows(data: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.float16]:
-    """View of a tensor's rows in the file, without their padding."""
+    """View of a tensor's rows in the file, without padding."""
     count = tensor.shape[0] if tensor.is_matrix else 1
     rows = data[tensor.offset : tensor.end].view(HALF).reshape(count, -1)
     return rows[:, : tensor.shape[-1]]

@@ -1,4 +1,4 @@
-"""Writes a bundle: whole or not at all, and only of the numbers that its files hold."""
+"""Writes bundles."""
 
 from __future__ import annotations
 
@@ -37,38 +37,38 @@ PREVIEW_FILE = "preview.png"
 
 @dataclass(frozen=True)
 class Exported:
-    """The numbers of one material as its bundle holds them; everything is measured on these."""
+    """The numbers of one material as its bundle stores them. Errors are measured on these."""
 
     parameters: Parameters
-    """What the stored numbers mean, in single floats."""
+    """The values of the stored numbers, in single floats."""
     latents: LatentTexture
-    """The texels as they are stored."""
+    """The stored texels."""
 
     @property
     def exact(self) -> Parameters:
-        """What these numbers mean to a decoder in double precision."""
+        """The same for a decoder in double precision."""
         stored, latents = self.parameters, self.latents.exact_values()
         return replace(stored, decoder=stored.decoder.astype(np.float64), latents=latents)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What goes into a bundle beside its numbers."""
+    """The content of a bundle beside its numbers."""
 
     name: str = "material"
-    """Of the material."""
+    """Name of the material."""
     source: Mapping[str, Any] = field(default_factory=dict)
-    """What was baked, with what."""
+    """The baked document, the settings, versions."""
     report: Mapping[str, Any] = field(default_factory=dict)
-    """What of it was kept, approximated and dropped."""
+    """What the bake kept, approximated and dropped."""
     errors: Mapping[str, Any] = field(default_factory=dict)
-    """As measured on the exported numbers."""
+    """Errors measured on the exported numbers."""
     bounds: Bounds = field(default_factory=Bounds)
-    """How close a decoder must come to the reference."""
+    """Largest allowed differences from the reference."""
     arithmetic: Arithmetic | None = None
-    """Which arithmetic it asks for; the shaders in `runtime` are those of its advice."""
+    """The advised arithmetic, for which `runtime` is compiled."""
     reference: Reference | None = None
-    """By default made of the exported numbers alone."""
+    """By default made from the exported numbers, without teacher."""
     preview: bytes | None = None
     """A PNG."""
     emission: Sequence[NDArray[Any]] | None = None
@@ -86,7 +86,7 @@ def export_numbers(
     latent_range: LatentRange | None = None,
     bits: int = 8,
 ) -> Exported:
-    """Rounds a material's numbers to what a bundle stores: half floats, and latents in bytes."""
+    """Rounds a material's numbers as a bundle stores them: half floats, and latents in bytes."""
     own = parameters.of_material(material)
     latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
     decoder = round_decoder(parameters.decoder)
@@ -94,14 +94,14 @@ def export_numbers(
 
 
 def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:
-    """Writes `path`, a folder NAME.vdg. A bundle that is there stays until the new one is whole."""
+    """Writes the folder `path`. An existing bundle stays until the new one is complete."""
     if isinstance(exported, Parameters):
         exported = export_numbers(exported)
     return replace_folder(Path(path), _files(exported, contents))
 
 
 def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
-    """Every file of the bundle by its name, the manifest last."""
+    """Every file of the bundle by name, the manifest last."""
     spec, layout = exported.parameters.spec, exported.parameters.layout
     writer = f"verdigris {version()}"
     reference = contents.reference or make_reference(exported.exact)
@@ -143,13 +143,13 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         cost=_cost(spec, files),
     )
     files[MANIFEST_FILE] = manifest.encode()
-    # what would not be read back is not written
+    # never write a bundle that cannot be read back
     parse_manifest(files[MANIFEST_FILE], MANIFEST_FILE)
     return files
 
 
 def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[str, MapFacts]:
-    """Adds the files of maps that there are, and gives what the manifest says of them."""
+    """Adds the files of existing maps to `files`, and returns their manifest entries."""
     maps: dict[str, MapFacts] = {}
     for name, levels, format_name in (
         (EMISSION_FILE, contents.emission, RGBA16F),
@@ -164,7 +164,7 @@ def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[
 
 
 def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
-    """What an engine loads, and what an evaluation takes of it."""
+    """Bytes that an engine loads, and operations of one evaluation."""
     maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
     return {
         "weights_bytes": len(files[WEIGHTS_FILE]),
@@ -177,7 +177,7 @@ def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
 
 
 def version() -> str:
-    """Of the Verdigris that writes."""
+    """Version of the running Verdigris."""
     try:
         return metadata.version("verdigris")
     except metadata.PackageNotFoundError:

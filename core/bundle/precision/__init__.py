@@ -1,1 +1,1 @@
-"""What half floats cost a decoder, and how rounding to them loses least."""
+"""Errors of half floats in a decoder, and rounding that keeps them small."""

@@ -1,10 +1,8 @@
-"""Rounds a decoder to half floats so that what it answers changes least.
+"""Rounds a decoder to half floats with the least change of its responses.
 
-Each number by itself would be rounded to the nearest half; but what one loses by that, others of
-its row can make up for, since a layer's inputs go together. So a row's numbers are rounded one
-after another, and those that are left are moved each time by what undoes most of the loss at a
-sample of inputs (Frantar et al. 2023, GPTQ). Each layer is first fitted to the inputs that it gets
-from rounded ones, to answer as it did with those of before.
+A row's weights are rounded one after another. After each, the weights not yet rounded are moved to
+compensate the error on a sample of inputs (Frantar et al. 2023, GPTQ). Before that, each layer is
+fitted to the inputs that the rounded layers before it produce.
 """
 
 from __future__ import annotations
@@ -21,34 +19,33 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.texels import corners, gather
 
 _SEED = 20_021
-# A quarter of it is enough for a decoder of what is the same everywhere.
 _SAMPLES = 2_048
-# Of the samples, those on levels but the finest, and those around the mirror direction.
+# Shares of samples on coarse levels, and around the mirror direction.
 _COARSE, _MIRRORED = 0.25, 0.25
-# How far from the mirror direction these are.
+# Distances from the mirror direction.
 _SPREADS = (0.01, 0.05, 0.2)
 _LEAST_COSINE = 0.01
-# Of the inputs' mean square, what is added to each, so that numbers stay near to what they were for
-# inputs that are no sample's. 1e-8 moves them eighty times as far, for nothing.
+# Ridge, as a share of the inputs' mean square: it keeps weights near their values for inputs
+# outside of the sample. 1e-8 moves them eighty times as far, without gain.
 _KEPT = 1e-3
-# Rounds of looking whether a number's other neighbour is better, now that all are rounded.
+# Passes that try the other neighbouring half of each rounded weight.
 _ROUNDS = 3
 
 
 def round_gptq(parameters: Parameters) -> NDArray[np.float32]:
-    """The decoder in half floats; as it is where it is in these already."""
+    """The decoder in half floats; unchanged if it is already."""
     nearest = round_decoder(parameters.decoder)
     if np.array_equal(nearest, parameters.decoder):
         return nearest
     with np.errstate(over="ignore", under="ignore"):
         found = _round_layers(parameters)
-    # a fit can go beyond all halves where the nearest ones do not
+    # a fit can exceed the largest half even if the nearest halves do not
     return nearest if found is None else found
 
 
 def _round_layers(parameters: Parameters) -> NDArray[np.float32] | None:
-    """None where numbers would be no halves, or latents are none that could be asked."""
-    exact, rounded = parameters.with_doubles(), parameters.with_doubles()
+    """None if a result is not finite, or the latents are too large to evaluate."""
+    exact, rounded = parameters.with_double_decoder(), parameters.with_double_decoder()
     latent, wi, wo = _sample_inputs(parameters)
     squares = _products(latent, latent)
     if not np.isfinite(squares).all():
@@ -89,22 +86,22 @@ def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _with_ones(x: FloatArray) -> FloatArray:
-    """For biases, which are numbers as others."""
+    """Appends ones, which multiply the biases."""
     return np.concatenate([x, np.ones((1, x.shape[1]))])
 
 
 def _products(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Means over samples of each of a by each of b, and a little more of each by itself."""
+    """Means over samples of the products of a and b, with the ridge on the diagonal."""
     means = a @ b.T / a.shape[1]
-    # inputs of nothing but zeros leave each number to itself
+    # without inputs each weight is rounded by itself
     means[np.diag_indices_from(means)] += _KEPT * (a * a).mean() or 1.0
     return np.asarray(means)
 
 
 def _round_rows(rows: FloatArray, squares: FloatArray) -> FloatArray:
-    """Halves for which the mean square of (result - rows) @ inputs is small; `squares` are the
-    means of products of inputs."""
-    # the largest parts first, which are rounded most: the others make up for them
+    """Halves with a small mean square of (result - rows) @ inputs; `squares` are the means of
+    products of inputs."""
+    # largest contributions first: the others compensate their errors
     order = np.argsort(-(rows**2).mean(0) * np.diag(squares), kind="stable")
     ordered = squares[np.ix_(order, order)]
     inverse = np.linalg.inv(ordered)
@@ -120,7 +117,7 @@ def _round_rows(rows: FloatArray, squares: FloatArray) -> FloatArray:
 
 
 def _settle(result: FloatArray, rows: FloatArray, squares: FloatArray) -> FloatArray:
-    """Moves one number of each row after another to the half that is best beside the others."""
+    """Moves each weight in turn to the best half, given all others."""
     pull = (result - rows) @ squares
     for _ in range(_ROUNDS):
         before = result.copy()

@@ -1,4 +1,9 @@
-"""What half floats cost the cooperative decoder, found without a device that has it."""
+"""Errors of half floats in the cooperative decoder, emulated without a device that has them.
+
+A decoder's steep parts are sums of large products with small results. Few units produce them, and a
+rounded product there is magnified. order_units() puts these units last in their layers, where plain
+code can evaluate them. The order has no other meaning.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from verdigris.core.bundle.files.arithmetic import (
     PORTABLE,
     WAYS,
     Arithmetic,
-    let_pass,
+    advised_error_limit,
 )
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
@@ -31,20 +36,19 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.reference import Points
     from verdigris.core.network.parameters import FloatArray, Parameters
 
-# The last units of each hidden layer behind the first. A bake puts those there that halves would
-# harm most (unit_order.py).
+# The last units of each hidden layer after the first, which plain code can evaluate.
 CAREFUL_UNITS = 6
-# Products that are added exactly before their sum is rounded to a half: all of a row, or as many
-# as an H200 adds.
+# Products that are added exactly before their sum is rounded to a half: a whole row, or sixteen, as
+# on an H200.
 EXACT_PRODUCTS = (1 << 30, 16)
-# What a half float keeps of a single one.
+# Mask of the bits of a single float that a half keeps.
 _HEAD = np.uint32(0xFFFFE000)
 
 
 def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
-    """The fastest arithmetic that stays well within the bounds on these points."""
+    """Advises the fastest arithmetic whose error is well within the bounds on these points."""
     errors = half_errors(parameters, points, bounds.floor)
-    fits = (name for name in WAYS if errors[name] <= let_pass(bounds))
+    fits = (name for name in WAYS if errors[name] <= advised_error_limit(bounds))
     return Arithmetic(next(fits, PORTABLE), errors)
 
 
@@ -59,9 +63,9 @@ def half_errors(parameters: Parameters, points: Points, floor: float) -> dict[st
 def rounded_errors(
     parameters: Parameters, points: Points, floor: float
 ) -> dict[tuple[int, int], float]:
-    """The largest error, relative to the response or to `floor` where that is more, by which of
-    WAYS is taken and how many products are added exactly."""
-    numbers = parameters.with_doubles()
+    """The largest error relative to max(response, floor), by the value of WAYS and the number of
+    products that are added exactly."""
+    numbers = parameters.with_double_decoder()
     latent = _latents_of(numbers, points)
     return latent_errors(numbers, latent, points.wi.T, points.wo.T, floor)
 
@@ -95,9 +99,9 @@ def latent_errors(
 
 
 def rounding_harm(parameters: Parameters, points: Points, floor: float) -> list[FloatArray]:
-    """Of each unit of each hidden layer behind the first, the largest error, relative to the
-    response or to `floor`, where its sum alone is rounded to halves."""
-    numbers, spec = parameters.with_doubles(), parameters.spec
+    """For each unit of each hidden layer after the first: the largest relative error if only its
+    sum is rounded to halves."""
+    numbers, spec = parameters.with_double_decoder(), parameters.spec
     latent = _latents_of(numbers, points)
     wi, wo = points.wi.T.astype(np.float64), points.wo.T.astype(np.float64)
     is_above = (wi[2] > 0) & (wo[2] > 0)
@@ -124,7 +128,7 @@ def rounding_harm(parameters: Parameters, points: Points, floor: float) -> list[
 
 
 def _response_of_hidden(numbers: Parameters, index: int, x: FloatArray) -> FloatArray:
-    """Of what a hidden layer gives, activated."""
+    """The response, given the activated outputs of a hidden layer."""
     activate = activations.FUNCTIONS[numbers.spec.activation].value
     for behind in range(index + 1, numbers.spec.hidden_layers):
         x = activate(_sums(numbers, behind, x))
@@ -132,7 +136,7 @@ def _response_of_hidden(numbers: Parameters, index: int, x: FloatArray) -> Float
 
 
 def _decode(numbers: Parameters, x: FloatArray, way: int, products: int) -> FloatArray:
-    """The last layer's outputs, by NeuralCooperative of neural_decoder.slang."""
+    """The last layer's outputs, as NeuralCooperative of neural_decoder.slang computes them."""
     activate = activations.FUNCTIONS[numbers.spec.activation].value
     first = numbers.spec.layers[0]
     for index in range(numbers.spec.hidden_layers):
@@ -151,7 +155,7 @@ def _decode(numbers: Parameters, x: FloatArray, way: int, products: int) -> Floa
 def _sums(
     numbers: Parameters, index: int, x: FloatArray, products: int | None = None
 ) -> FloatArray:
-    """Of a layer, before any activation; of halves where `products` says how."""
+    """A layer's outputs before activation, in halves if `products` is given."""
     layer = numbers.spec.layers[index]
     weights, bias = numbers.weights(layer), numbers.bias(layer)[:, None]
     if products:
@@ -161,8 +165,7 @@ def _sums(
 
 
 def _in_two(weights: FloatArray, bias: FloatArray, x: FloatArray, products: int) -> FloatArray:
-    """What one half drops of an input goes through the matrix as a second one. Digits are cut off,
-    not rounded."""
+    """Multiplies each input as two halves, high and low. The high one is cut off, not rounded."""
     bits = x.astype(np.float32).view(np.uint32)
     high = (bits & _HEAD).view(np.float32).astype(np.float64)
     remainder = half_sums(weights, 0.0, to_half(x - high), products)
@@ -172,7 +175,7 @@ def _in_two(weights: FloatArray, bias: FloatArray, x: FloatArray, products: int)
 def half_sums(
     weights: FloatArray, bias: FloatArray | float, x: FloatArray, products: int
 ) -> FloatArray:
-    """bias + weights x, rounded to a half whenever so many products were added."""
+    """bias + weights x, rounded to a half after every `products` products."""
     sums: FloatArray = np.zeros((len(weights), x.shape[1])) + bias
     for first in range(0, len(x), products):
         part = slice(first, first + products)
@@ -186,8 +189,8 @@ def to_half(x: FloatArray) -> FloatArray:
 
 
 def order_units(parameters: Parameters) -> Parameters:
-    """The same decoder, of each hidden layer behind the first the units last that halves harm most
-    at the points of a reference, of all its materials."""
+    """Reorders the units of each hidden layer after the first: largest rounding error last, on the
+    reference points of all materials."""
     rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
     points, floor = choose_points(parameters.layout), Bounds().floor
     materials = map(rounded.of_material, range(parameters.layout.materials))
@@ -199,7 +202,7 @@ def order_units(parameters: Parameters) -> Parameters:
 
 
 def _reordered(parameters: Parameters, orders: Sequence[NDArray[np.intp]]) -> Parameters:
-    """With the units of the hidden layers behind the first in these orders."""
+    """The decoder with the units of these layers in these orders."""
     result = replace(parameters, decoder=parameters.decoder.copy())
     layers = parameters.spec.layers
     for layer, behind, order in zip(layers[1:], layers[2:], orders, strict=False):

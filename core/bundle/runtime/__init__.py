@@ -1,1 +1,1 @@
-"""The shaders that ship in a bundle, and materials that run through them."""
+"""The shaders that ship in a bundle, and the evaluation of bundles with them."""

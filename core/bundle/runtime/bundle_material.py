@@ -1,4 +1,4 @@
-"""A bundle as a material on a device: pictures and measurements of what engines will show."""
+"""A bundle as a material on a device, decoded as in an engine, for pictures and measurements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from verdigris.core.bundle.files.ktx2 import R8, RGBA16F
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,
     RuntimeChoice,
-    Stored,
-    stored_of,
+    StoredMaterial,
+    read_stored,
     upload_texture,
 )
 from verdigris.core.material.evaluator import DeviceMaterial
@@ -27,11 +27,11 @@ _MATERIAL = Source("bundle/runtime/bundle_material")
 
 
 class BundleMaterial(DeviceMaterial):
-    """Decoded by the runtime shader. What varies between pictures is set on the object."""
+    """A bundle, decoded by the runtime shader. Set `lod` and `random` between pictures."""
 
     def __init__(
         self,
-        bundle: Bundle | Stored,
+        bundle: Bundle | StoredMaterial,
         device: Device | None = None,
         choice: RuntimeChoice | None = None,
         lod: float = 0.0,
@@ -40,8 +40,8 @@ class BundleMaterial(DeviceMaterial):
         self.device = device or open_device()
         self.lod = lod
         self.random = 0.0
-        maps = {} if isinstance(bundle, Stored) else _maps(bundle, self.device)
-        stored = bundle if isinstance(bundle, Stored) else stored_of(bundle)
+        maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
+        stored = bundle if isinstance(bundle, StoredMaterial) else read_stored(bundle)
         chosen = replace(
             choice or RuntimeChoice(), from_registers=from_registers, has_maps=bool(maps)
         )
@@ -78,7 +78,7 @@ class BundleMaterial(DeviceMaterial):
 
 
 def _maps(bundle: Bundle, device: Device) -> dict[str, slangpy.Texture]:
-    """Both maps where there is one; the one that is missing is constant."""
+    """Both maps if there is one; a missing map is constant."""
     emission, opacity = bundle.emission(), bundle.opacity()
     if emission is None and opacity is None:
         return {}

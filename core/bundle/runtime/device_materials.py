@@ -1,4 +1,4 @@
-"""Materials on a device for the runtime shader: weights in one buffer, records, textures."""
+"""Uploads materials for the runtime shader: weights in one buffer, records, textures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
-from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, way_of
+from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.ktx2 import R8, RGBA8, RGBA16F
 from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DECODERS = ("portable", "cooperative")
 # Name -> NEURAL_FILTER of evaluate_queries.slang.
 FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
-# What devices ask of a matrix in their own layout.
+# Alignment of a matrix in the device's own layout.
 OPTIMAL_ALIGNMENT = 128
 _FORMATS = {
     RGBA8: "rgba8_unorm",
@@ -64,28 +64,28 @@ RECORD = np.dtype(
 
 @dataclass(frozen=True)
 class RuntimeChoice:
-    """What is chosen when the runtime shader is compiled."""
+    """Compile-time choices of the runtime shader."""
 
     decoder: str = "portable"
     """One of DECODERS."""
     filter: str = "trilinear"
     """One of FILTERS."""
     is_optimal: bool = True
-    """Matrices for cooperative vectors are converted to the device's own layout."""
+    """Convert matrices for cooperative vectors to the device's own layout."""
     from_registers: bool = False
-    """Latents are computed instead of fetched: to see what the decoder costs by itself."""
+    """Compute latents instead of fetching them, to time the decoder alone."""
     is_constant: bool = False
-    """Plain layers come from a constant buffer, which holds one decoder."""
+    """Read plain layers from a constant buffer, which holds one decoder."""
     way: int = COOPERATIVE
-    """What plain code does of the hidden layers: NEURAL_CAREFUL of neural_decoder.slang."""
+    """Value of WAYS: NEURAL_CAREFUL of neural_decoder.slang."""
     has_maps: bool = False
-    """There are maps of emission or opacity."""
+    """Sample emission and opacity maps."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
             value = getattr(self, name)
             if value not in known:
-                raise SettingsError(f"{name} {value!r} is not known: use {', '.join(known)}")
+                raise SettingsError(f"{name} is {value!r}: use one of {', '.join(known)}")
 
     @property
     def is_cooperative(self) -> bool:
@@ -107,39 +107,39 @@ class RuntimeChoice:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The numbers of one material as its files hold them."""
+class StoredMaterial:
+    """The stored numbers of one material."""
 
     spec: NetworkSpec
     weights: bytes
     latents: LatentTexture
 
 
-def stored_of(bundle: Bundle) -> Stored:
-    """A bundle's numbers."""
-    return Stored(bundle.spec, stored_weights(bundle), bundle.latents())
+def read_stored(bundle: Bundle) -> StoredMaterial:
+    """Reads a bundle's weights and latents."""
+    return StoredMaterial(bundle.spec, shader_weights(bundle), bundle.latents())
 
 
-def stored_weights(bundle: Bundle) -> bytes:
-    """A bundle's decoder."""
+def shader_weights(bundle: Bundle) -> bytes:
+    """Reads a bundle's weights, in the shader's layout."""
     manifest = bundle.manifest
     file = str(bundle.folder / manifest.weights.file)
-    return as_shader_reads(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
+    return relayout_weights(bundle.spec, manifest.tensors, bundle.weights_bytes(), file)
 
 
-def as_shader_reads(
+def relayout_weights(
     spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
 ) -> bytes:
-    """The same halves where the shader's constants look for them, with zeros between: a file that
-    Verdigris wrote is that already, but a format that lets others in allows more."""
+    """Moves tensors to the places that the shader's constants expect, with zeros between. Files of
+    other writers may place them elsewhere."""
     decoder = unpack_weights(spec, tensors, data, file)
     latents = np.zeros((1, spec.latent_channels), np.float32)
     return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
 
 
-def floats_of(material: Stored) -> dict[str, Any]:
-    """NeuralFloats of neural_weights.slang: every half float as a float, and every second matrix
-    between hidden layers transposed."""
+def constant_floats(material: StoredMaterial) -> dict[str, Any]:
+    """NeuralFloats of neural_weights.slang: all halves as floats, with every second matrix between
+    hidden layers transposed."""
     spec = material.spec
     data = np.frombuffer(material.weights, np.uint8).copy()
     second = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
@@ -158,26 +158,29 @@ def has_cooperative_vectors(device: Device) -> bool:
 
 
 def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
-    """Cooperative vectors, as the advice of a bundle has them, or plain code where it has none or
-    the device has none. Without advice they are tried as shipped."""
+    """Cooperative vectors as advised; plain code if that is advised, or if the device has no
+    cooperative vectors. Without advice, cooperative vectors as shipped."""
     if advised == PORTABLE or not has_cooperative_vectors(device):
         return RuntimeChoice()
-    return RuntimeChoice("cooperative", way=way_of(advised))
+    return RuntimeChoice("cooperative", way=careful_level(advised))
 
 
 class DeviceMaterials:
-    """Uploaded materials of one network, and the kernels that evaluate them."""
+    """Uploaded materials of one decoder shape, and the kernels that evaluate them."""
 
     def __init__(
-        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
+        self,
+        materials: Sequence[StoredMaterial],
+        device: Device,
+        choice: RuntimeChoice | None = None,
     ) -> None:
         self.device = device
         self.choice = choice or RuntimeChoice()
         if not materials:
-            raise BundleError("there is no material to evaluate")
+            raise BundleError("there is no material to evaluate: name at least one")
         self.spec = materials[0].spec
         if any(each.spec != self.spec for each in materials):
-            raise BundleError("the materials have several networks: evaluate them one by one")
+            raise BundleError("the materials have several decoder shapes: evaluate them one by one")
         if self.choice.is_constant:
             self._check_constants(materials)
         if self.choice.is_cooperative and not has_cooperative_vectors(device):
@@ -191,18 +194,18 @@ class DeviceMaterials:
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
-        self.floats = floats_of(materials[0]) if self.choice.is_constant else None
+        self.floats = constant_floats(materials[0]) if self.choice.is_constant else None
 
-    def _check_constants(self, materials: Sequence[Stored]) -> None:
+    def _check_constants(self, materials: Sequence[StoredMaterial]) -> None:
         decoders = len({each.weights for each in materials})
         if decoders > 1:
             raise BundleError(
-                f"the materials have {decoders} decoders: a constant buffer holds one; "
+                f"the materials have {decoders} decoders, a constant buffer holds one: "
                 "evaluate them one by one or without it"
             )
         if not fits_in_constants(self.spec):
             raise BundleError(
-                f"a decoder {self.spec.name} is too large for a constant buffer, which ends at "
+                f"the decoder {self.spec.name} is larger than a constant buffer of "
                 f"{MOST_CONSTANT_BYTES} bytes: evaluate it without one"
             )
 
@@ -222,8 +225,8 @@ class DeviceMaterials:
             bound["neuralFloats"] = self.floats
         return bound
 
-    def _place_weights(self, materials: Sequence[Stored]) -> NDArray[np.uint8]:
-        """All weights one after another, equal ones once, then converted matrices."""
+    def _place_weights(self, materials: Sequence[StoredMaterial]) -> NDArray[np.uint8]:
+        """All different decoders one after another, then converted matrices."""
         places: dict[bytes, int] = {}
         for each in materials:
             places.setdefault(each.weights, sum(map(len, places)))
@@ -289,7 +292,7 @@ class DeviceMaterials:
         import slangpy
 
         usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
-        # a copy, because what may not be written to is refused
+        # a copy: read-only arrays are refused
         raw = np.array(data).reshape(-1).view(np.uint8)
         return self.device.gpu.create_buffer(
             element_count=raw.size // stride, struct_size=stride, usage=usage, data=raw
@@ -316,8 +319,8 @@ def upload_texture(
     )
     for mip, level in enumerate(levels):
         for layer, texels in enumerate(level if is_array else [level]):
-            # what a single channel is given as
+            # slangpy takes a single channel without its axis
             plain = texels[..., 0] if texels.shape[-1] == 1 else texels
-            # a view of one row or column keeps strides that are refused
+            # a copy: slangpy refuses the strides of a view of one row or column
             texture.copy_from_numpy(plain.copy(), layer=layer, mip=mip)
     return texture

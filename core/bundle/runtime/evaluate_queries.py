@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Device, Source
-from verdigris.core.bundle.runtime.device_materials import DeviceMaterials, RuntimeChoice, Stored
+from verdigris.core.bundle.runtime.device_materials import (
+    DeviceMaterials,
+    RuntimeChoice,
+    StoredMaterial,
+)
 from verdigris.core.bundle.runtime.runtime_files import ENTRY_POINT
 
 if TYPE_CHECKING:
@@ -32,10 +36,13 @@ QUERY = np.dtype(
 
 
 class QueryEvaluator:
-    """Lists of queries to several materials of one network."""
+    """Evaluates queries to several materials of one decoder shape."""
 
     def __init__(
-        self, materials: Sequence[Stored], device: Device, choice: RuntimeChoice | None = None
+        self,
+        materials: Sequence[StoredMaterial],
+        device: Device,
+        choice: RuntimeChoice | None = None,
     ) -> None:
         self.materials = DeviceMaterials(materials, device, choice)
         self._device = device

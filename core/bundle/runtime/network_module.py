@@ -24,13 +24,13 @@ _HALVES = 2
 
 
 def fits_in_constants(spec: NetworkSpec) -> bool:
-    """Whether NeuralFloats of this network may be a constant buffer."""
+    """Whether this decoder's NeuralFloats fit into a constant buffer."""
     floats = plan_tensors(spec)[1] // _HALVES
     return 4 * floats <= MOST_CONSTANT_BYTES
 
 
 def network_source(spec: NetworkSpec) -> str:
-    """The one module that differs from network to network: its shape and where its weights lie."""
+    """The only module that differs between decoder shapes."""
     tensors, size = plan_tensors(spec)
     places = {tensor.name: tensor for tensor in tensors}
     layers = range(len(spec.layers))

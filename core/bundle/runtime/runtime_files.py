@@ -1,4 +1,4 @@
-"""The shaders that go into a bundle's runtime/: specialised for one network, in four languages."""
+"""The shaders in a bundle's runtime/: compiled for one decoder shape, in four languages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, way_of
+from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
 from verdigris.core.bundle.runtime.network_module import (
@@ -27,21 +27,21 @@ from verdigris.shaders import SHADER_FOLDER
 RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
 ENTRY_FILE = "evaluate_queries.slang"
 ENTRY_POINT = "evaluateQueries"
-# Compiled to text, which other shaders include.
+# Targets in text, which other shaders include.
 TEXTS = (".hlsl", ".glsl")
-# NEURAL_ROLLED for compilers that unroll what they are told to: a third of the text.
+# NEURAL_ROLLED for HLSL, whose compiler unrolls loops itself: a third of the text.
 _LEFT_ROLLED = 2
-# Of SPIR-V: words before the first instruction; the instruction that names the source's language.
+# SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
-# Changes with what is made of the compiler's output, so that nothing old is taken from the cache.
+# Version of the processing of the compiler's output: part of the cache's key.
 _KEPT_FORM = b"2"
-# Up to here a plain first layer before cooperative vectors is faster from a constant buffer.
+# Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 
 
-# What includes the text calls this.
+# The function that including shaders call.
 FUNCTION = "neuralEvaluate"
-# The whole shader beside an include file in GLSL, whose #version must come before everything else.
+# A complete shader around an include file in GLSL: #version must come first.
 WHOLE_SHADER = """#version 450
 #extension GL_GOOGLE_include_directive : require
 #include "{name}"
@@ -53,7 +53,7 @@ _NEEDS_VERSION = """#if __VERSION__ < 450
 #error include this file behind #version 450, or compile the .comp beside it
 #endif
 """
-# What the includer says itself: its version, and how matrices lie (there are none here).
+# Left to the including shader: the version, and the layout of matrices (there are none here).
 _LEFT_OUT = re.compile(
     r"^(#version .*|#pragma pack_matrix\(.*|layout\((column|row)_major\) (uniform|buffer);)\n",
     re.MULTILINE,
@@ -66,18 +66,18 @@ _OF_ENTRY_POINT = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """How one of the compiled files is made."""
+    """How a compiled file is made."""
 
     arguments: tuple[str, ...]
     """The compiler's target and profile."""
     is_cooperative: bool = False
     """Its decoder uses cooperative vectors."""
     is_sampled: bool = False
-    """The texture unit filters, in the place of exact code."""
+    """The texture unit filters, instead of exact code."""
     is_constant: bool = False
     """Plain layers come from a constant buffer, which holds one decoder."""
     way: int = COOPERATIVE
-    """What plain code does of the hidden layers beside cooperative vectors, of WAYS."""
+    """Value of WAYS: the hidden layers' parts in plain code."""
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -93,13 +93,13 @@ class Target:
 _HLSL = ("-target", "hlsl", "-profile", "sm_6_0")
 _GLSL = ("-target", "glsl")
 _SPIRV = ("-target", "spirv", "-O2", "-capability", "sm_6_0")
-# Slang has no cooperative vectors in GLSL, only loops that stand for them; HLSL needs SM 6.9 for
+# No cooperative GLSL: Slang replaces cooperative vectors by loops there. HLSL needs SM 6.9 for
 # them, and their SPIR-V extension SPIR-V 1.6.
 TARGETS: dict[str, Target] = {
     "portable.hlsl": Target(_HLSL),
     "portable.glsl": Target(_GLSL),
     "portable.spv": Target((*_SPIRV, "-profile", "spirv_1_5")),
-    # Slang holds SampleLevel to be of SM 6.6; the text is the same, and compiles for 6.0
+    # Slang requires SM 6.6 for SampleLevel; the text is the same and compiles for 6.0
     "portable_sampled.hlsl": Target((*_HLSL, "-capability", "sm_6_6"), is_sampled=True),
     "portable_sampled.glsl": Target(_GLSL, is_sampled=True),
     "portable_constants.hlsl": Target(
@@ -116,24 +116,24 @@ TARGETS: dict[str, Target] = {
 
 
 def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
-    """Whether cooperative code is faster with what it does plainly in a constant buffer."""
+    """Whether cooperative code is faster with its plain layers in a constant buffer."""
     is_narrow = spec.hidden_width <= _WIDEST_OF_CONSTANTS
-    return fits_in_constants(spec) and (is_narrow or way_of(advised) == COOPERATIVE)
+    return fits_in_constants(spec) and (is_narrow or careful_level(advised) == COOPERATIVE)
 
 
 def targets_of(
     spec: NetworkSpec, advised: str | None = None, decoders: int = 1
 ) -> dict[str, Target]:
-    """Without those that a network is too large for, or that the advice of its numbers forbids.
-    Of several decoders a constant buffer holds one: cooperative code serves all of them without."""
+    """The targets that a decoder fits and that its advice allows. A constant buffer holds one
+    decoder, so cooperative code for several does without."""
     plain = {name: target for name, target in TARGETS.items() if not target.is_cooperative}
     if not fits_in_constants(spec):
         plain = {name: target for name, target in plain.items() if not target.is_constant}
     if advised == PORTABLE:
-        # what is not there cannot be taken by mistake
+        # a missing file cannot be used by mistake
         return plain
     constants = decoders == 1 and gains_by_constants(spec, advised)
-    way = way_of(advised)
+    way = careful_level(advised)
     return plain | {
         name: replace(target, is_constant=constants, way=way)
         for name, target in TARGETS.items()
@@ -148,8 +148,7 @@ def slang_files(spec: NetworkSpec) -> dict[str, bytes]:
 
 
 def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]:
-    """Of the Slang modules in a folder's runtime/, the files that are not what is written for this
-    network here and now."""
+    """Slang modules of a folder's runtime/ that differ from those of this Verdigris."""
     written = {f"{RUNTIME_FOLDER}{name}": digest(data) for name, data in slang_files(spec).items()}
     return [each.file for each in records if written.get(each.file, each.sha256) != each.sha256]
 
@@ -157,8 +156,7 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
 def runtime_files(
     spec: NetworkSpec, advised: str | None = None, decoders: int = 1
 ) -> dict[str, bytes]:
-    """Everything that goes into runtime/, by the advice of the numbers that it will decode.
-    Compiled once for a network, then kept."""
+    """Every file of runtime/ for this advice. Compiled files are cached by decoder shape."""
     sources = slang_files(spec)
     result = dict(sources)
     for name, target in targets_of(spec, advised, decoders).items():
@@ -174,8 +172,8 @@ def runtime_files(
 
 
 def _without_language(code: bytes) -> bytes:
-    """A SPIR-V module that does not say that its source is in Slang: validation layers of early
-    2023, which distributions still ship, call a module invalid whose language they do not know."""
+    """Removes the source language from a SPIR-V module. Validation layers of early 2023, which
+    distributions still ship, refuse languages that they do not know."""
     result = bytearray(code)
     at = 4 * _SPIRV_HEADER
     while at < len(code):
@@ -205,7 +203,7 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
 
 
 def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path | None:
-    """One for each way to compile a file, so that bundles of other advice share most of them."""
+    """Cache folder of one file and its options: bundles of other advice share most files."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -230,7 +228,7 @@ def _read_kept(folder: Path | None, name: str) -> bytes | None:
 
 
 def _keep(folder: Path | None, name: str, data: bytes) -> None:
-    """A cache that cannot be written costs time alone."""
+    """Writes to the cache. An error there only costs time later."""
     if folder is None:
         return
     temporary = folder / f".{name}.{os.getpid()}.tmp"
@@ -243,8 +241,8 @@ def _keep(folder: Path | None, name: str, data: bytes) -> None:
 
 
 def as_include(code: bytes, suffix: str, version: str) -> bytes:
-    """The text of a compute shader as one that can be included: with the function's own name, and
-    with the entry point and all that it alone needs at the end, where they can be left out."""
+    """Makes a compute shader's text includable: restores the function's name, and moves the entry
+    point and its resources to the end, behind a define."""
     text = _LEFT_OUT.sub("", code.decode())
     shared: list[str] = []
     entry: list[str] = []
@@ -252,12 +250,15 @@ def as_include(code: bytes, suffix: str, version: str) -> bytes:
         (entry if _OF_ENTRY_POINT.search(declaration) else shared).append(declaration)
     kept, left = "\n".join(shared), "\n".join(entry)
     for holds, what in (
-        (f" {FUNCTION}_0(" in kept, f"{FUNCTION} is not among what can be included"),
-        (len(re.findall(r"^void \w+\(", left, re.MULTILINE)) == 1, "its entry point is not alone"),
+        (f" {FUNCTION}_0(" in kept, f"{FUNCTION} cannot be included"),
+        (
+            len(re.findall(r"^void \w+\(", left, re.MULTILINE)) == 1,
+            "it needs one entry point",
+        ),
         (not _MATRIX.search(text), "it has matrices"),
     ):
         if not holds:
-            raise RuntimeError(f"the Slang compiler's {suffix} text has another form: {what}")
+            raise RuntimeError(f"the Slang compiler's {suffix} text has changed: {what}")
     checks = _NEEDS_VERSION if suffix == ".glsl" else ""
     return (
         _HEAD.format(version=version)
@@ -267,7 +268,7 @@ def as_include(code: bytes, suffix: str, version: str) -> bytes:
 
 
 def _declarations(text: str) -> Iterator[str]:
-    """Functions, structures, variables and directives of the outermost level, one after another."""
+    """Functions, structures, variables and directives of the outermost level, in order."""
     lines: list[str] = []
     depth = 0
     for line in text.splitlines():

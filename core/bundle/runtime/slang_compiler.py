@@ -1,7 +1,7 @@
-"""The Slang compiler as a command line, inside the process: text and SPIR-V without a device.
+"""Runs the Slang compiler in this process, without a device: to HLSL, GLSL or SPIR-V.
 
-slangpy opens a device before it compiles, and compiles for that device alone. Its wheel carries the
-whole compiler, whose C interface takes the arguments of `slangc`.
+slangpy itself compiles only for a device that it has opened. Its wheel contains the whole compiler,
+whose C interface takes the arguments of `slangc`.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _NAMES = {
 
 
 def compile_entry_point(arguments: Sequence[str | Path]) -> bytes:
-    """What `slangc` with these arguments would write for its one entry point."""
+    """The output of `slangc` with these arguments for its one entry point."""
     compiler = _compiler()
     request = ctypes.c_void_p(compiler.library.spCreateCompileRequest(compiler.session))
     try:
-        # the name after -o is what ties the entry point to the target; no file is written
+        # -o connects the entry point with the target; no file is written
         texts = [str(argument).encode() for argument in (*arguments, "-o", "output")]
         table = (ctypes.c_char_p * len(texts))(*texts)
         failed = compiler.library.spProcessCommandLineArguments(request, table, len(texts)) < 0
         failed = failed or compiler.library.spCompile(request) < 0
         if failed:
-            said = compiler.library.spGetDiagnosticOutput(request) or b""
+            log = compiler.library.spGetDiagnosticOutput(request) or b""
             raise VerdigrisError(
-                f"the Slang compiler failed: {said.decode(errors='replace').strip()}"
+                f"the Slang compiler failed: {log.decode(errors='replace').strip()}"
             )
         size = ctypes.c_size_t()
         code = compiler.library.spGetEntryPointCode(request, 0, ctypes.byref(size))
@@ -45,7 +45,7 @@ def compile_entry_point(arguments: Sequence[str | Path]) -> bytes:
 
 
 def compiler_version() -> str:
-    """As the compiler names itself."""
+    """Version of the compiler."""
     tag: bytes = _compiler().library.spGetBuildTagString()
     return tag.decode()
 
@@ -73,6 +73,6 @@ def _compiler() -> _Compiler:
     found = sorted(folder.glob(pattern))
     if not found:
         raise VerdigrisError(
-            f"{folder}: there is no {pattern}: install the slangpy that pyproject.toml names"
+            f"{folder}: {pattern} is missing: install the slangpy version of pyproject.toml"
         )
     return _Compiler(found[0])

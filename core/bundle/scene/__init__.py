@@ -1,1 +1,1 @@
-"""Several bundles joined for one compiled shader."""
+"""Scene packs: bundles of one decoder shape, joined for one compiled shader."""

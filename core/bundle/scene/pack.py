@@ -1,4 +1,4 @@
-"""Joins bundles of one decoder architecture to a scene."""
+"""Joins bundles of one decoder shape into a scene pack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
-from verdigris.core.bundle.files.arithmetic import most_careful
+from verdigris.core.bundle.files.arithmetic import slowest_arithmetic
 from verdigris.core.bundle.files.checked_files import read_recorded, record_of
 from verdigris.core.bundle.files.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.files.manifest import SCENE_FORMAT
@@ -24,7 +24,7 @@ from verdigris.core.bundle.files.manifest_parts import (
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.precision.half_errors import judge
-from verdigris.core.bundle.runtime.device_materials import stored_weights
+from verdigris.core.bundle.runtime.device_materials import shader_weights
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.scene.scene_pack import SceneMaterial, ScenePack, open_scene, parse_scene
 from verdigris.core.network.spec import NetworkSpec
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
-# The file of a material whose name is longest.
+# The longest ending of a material's files.
 _REFERENCE = "reference.json"
 _LONGEST_NAME = LONGEST_FILE_NAME - len(_REFERENCE) - 1
 
 
 def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
-    """Writes a scene of these bundles, whole or not at all."""
+    """Writes a scene pack of these bundles."""
     spec = require_one_architecture(bundles)
-    names = require_names([bundle.folder for bundle in bundles])
+    names = require_unique_names([bundle.folder for bundle in bundles])
     places: dict[bytes, int] = {}
-    # read one by one as they are written: together textures can be larger than memory
+    # textures are read while they are written: together they can exceed memory
     files: dict[str, Content] = {}
     materials = [
         _material(name, bundle, places, files) for name, bundle in zip(names, bundles, strict=True)
     ]
     weights = files[WEIGHTS_FILE] = b"".join(places)
-    advised = most_careful(each.arithmetic.advised for each in materials if each.arithmetic)
+    advised = slowest_arithmetic(each.arithmetic.advised for each in materials if each.arithmetic)
     shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
     tensors, size = plan_tensors(spec)
@@ -65,7 +65,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
         tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
         advised,
     )
-    # what would not be read back is not written
+    # never write a scene pack that cannot be read back
     manifest_file = files[MANIFEST_FILE] = scene.encode()
     parse_scene(manifest_file, MANIFEST_FILE, path)
     return open_scene(replace_folder(path, files, SCENE_FORMAT))
@@ -74,19 +74,18 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
 def _material(
     name: str, bundle: Bundle, places: dict[bytes, int], files: dict[str, Content]
 ) -> SceneMaterial:
-    """A bundle's material in the scene. Adds its decoder to `places`, unless it is there, and what
-    is copied of it to `files`."""
+    """The entry of a bundle's material. Adds a new decoder to `places`, and copies to `files`."""
     manifest = bundle.manifest
-    # copied as it is, and so read first
+    # copied unchanged, so parse it first
     reference = bundle.reference()
-    weights = stored_weights(bundle)
+    weights = shader_weights(bundle)
     place = places.setdefault(weights, sum(map(len, places)))
-    # no file of a scene, but a bundle with a damaged one is refused
+    # not copied, but a bundle with a damaged file is refused
     for other in (manifest.preview, *manifest.runtime):
         if other:
             read_recorded(bundle.folder, other)
 
-    def take(facts: LatentFacts | MapFacts, what: str) -> FileRecord:
+    def copy_texture(facts: LatentFacts | MapFacts, what: str) -> FileRecord:
         file = f"{name}.{what}.ktx2"
         files[file] = partial(_checked_texture, bundle.folder, facts.record, facts.texture)
         return facts.record._replace(file=file)
@@ -95,16 +94,16 @@ def _material(
     for what in ("emission", "opacity"):
         facts: MapFacts | None = getattr(manifest, what)
         if facts:
-            maps[what] = replace(facts, record=take(facts, what))
+            maps[what] = replace(facts, record=copy_texture(facts, what))
     files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
     return SceneMaterial(
         name,
         place,
-        replace(manifest.latents, record=take(manifest.latents, "latents")),
+        replace(manifest.latents, record=copy_texture(manifest.latents, "latents")),
         manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
         manifest.reference_count,
         bounds=manifest.bounds,
-        # unknown, where another writer did not look
+        # other writers may leave it out
         arithmetic=manifest.arithmetic
         or judge(bundle.exact_parameters(), reference, manifest.bounds),
         **maps,
@@ -112,28 +111,28 @@ def _material(
 
 
 def _checked_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:
-    """The file as it is, if it holds such a texture."""
+    """The bytes of a file that holds such a texture."""
     data = read_recorded(folder, record)
     read_ktx2(data, shape, str(folder / record.file))
     return data
 
 
 def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
-    """One shader is compiled for one network; anything else is listed."""
+    """Requires one decoder shape, which one shader is compiled for."""
     if not bundles:
-        raise BundleError("there is no bundle to pack: name some")
+        raise BundleError("there is no bundle to pack: name at least one")
     spec = bundles[0].spec
     if any(bundle.spec != spec for bundle in bundles):
         listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
         raise BundleError(
-            f"these bundles have several decoder architectures: {listed}: pack those of one, or "
+            f"these bundles have several decoder shapes: {listed}: pack those of one shape, or "
             "bake them again with one network and activation"
         )
     return spec
 
 
 def describe(spec: NetworkSpec) -> str:
-    """An architecture in a few words."""
+    """A decoder shape in a few words."""
     text = f"{spec.name} {spec.activation}, {spec.frame_count} frames, {spec.lobes} lobes"
     plain = NetworkSpec()
     if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
@@ -141,20 +140,20 @@ def describe(spec: NetworkSpec) -> str:
     return text
 
 
-def require_names(folders: Sequence[Path]) -> list[str]:
-    """A plain name for each bundle, which need not be there yet: that of its folder."""
+def require_unique_names(folders: Sequence[Path]) -> list[str]:
+    """A plain, unique name for each bundle, from its folder, which need not exist yet."""
     names = [_PLAIN.sub("_", bundle_name(folder)).strip("._-") for folder in folders]
     for index, name in enumerate(names):
         folder = folders[index]
         if len(name) > _LONGEST_NAME:
             raise BundleError(
                 f"{folder}: its name has {len(name)} letters: rename it to {_LONGEST_NAME} or "
-                "less, which its files in a scene are called by"
+                "less, because names of files in a scene pack start with it"
             )
         if not is_plain_file_name(f"{name}.{_REFERENCE}"):
-            remedy = "Windows calls a device so" if name else "with letters from A to Z, or digits"
+            remedy = "it is a device on Windows" if name else "use letters from A to Z, or digits"
             raise BundleError(
-                f"{folder}: has no name that every file system takes: rename it: {remedy}"
+                f"{folder}: its name is not valid on every file system: {remedy}"
             )
         same = [other.lower() for other in names].index(name.lower())
         if same != index:

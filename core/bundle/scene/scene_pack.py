@@ -1,7 +1,7 @@
-"""A scene: several bundles of one decoder architecture, for one compiled shader.
+"""A scene pack: bundles of one decoder shape, for one compiled shader.
 
-NAME.vdg/ holds manifest.json, weights.bin with every different decoder once, each material's
-textures and references, and the shaders. docs/FORMAT.md describes it.
+The folder holds manifest.json, weights.bin with every different decoder once, each material's
+textures and reference, and shaders. docs/FORMAT.md describes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.working_folder import require_for
-from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic, parse_scene_advice
+from verdigris.core.bundle.files.arithmetic import (
+    Arithmetic,
+    parse_arithmetic,
+    parse_pack_arithmetic,
+)
 from verdigris.core.bundle.files.checked_files import (
     check_length,
     read_latents,
@@ -30,8 +34,8 @@ from verdigris.core.bundle.files.manifest import (
     MINOR,
     RESPONSE,
     SCENE_FORMAT,
+    require_distinct_files,
     require_format,
-    require_own_files,
     require_response,
 )
 from verdigris.core.bundle.files.manifest_network import network_json, parse_network
@@ -57,42 +61,42 @@ from verdigris.core.bundle.files.manifest_parts import (
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
-from verdigris.core.bundle.runtime.device_materials import Stored, as_shader_reads
+from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
 MOST_MATERIALS = 4096
-# All different decoders together: what a 32-bit offset reaches with room to spare.
+# All different decoders together; well within 32-bit offsets.
 LARGEST_SCENE_WEIGHTS = 1 << 30
 LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
 
 
 @dataclass(frozen=True)
 class SceneMaterial:
-    """One material of a scene."""
+    """One material of a scene pack."""
 
     name: str
-    """For people; `pack` names its files so."""
+    """For people; `pack` starts file names with it."""
     weights_offset: int
-    """First byte of its decoder in the weights' file."""
+    """First byte of its decoder in weights.bin."""
     latents: LatentFacts
     """Its latent texture."""
     reference: FileRecord
-    """Values that a decoder checks itself against."""
+    """Responses to check a decoder with."""
     reference_count: int
-    """How many."""
+    """Rows of the reference."""
     emission: MapFacts | None = None
-    """Light that it gives off, where it does."""
+    """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
-    """Coverage, where it is not 1 everywhere."""
+    """Opacity map, if the material is not opaque everywhere."""
     bounds: Bounds = field(default_factory=Bounds)
-    """How close a decoder must come to the reference."""
+    """Largest allowed differences from the reference."""
     arithmetic: Arithmetic | None = None
-    """Which arithmetic it asks for, where that is known."""
+    """The advised arithmetic, if known."""
 
     @property
     def named_records(self) -> dict[str, FileRecord]:
-        """By field."""
+        """Records of its files, by field."""
         maps = {"emission": self.emission, "opacity": self.opacity}
         return {
             "latents": self.latents.record,
@@ -115,7 +119,7 @@ class SceneMaterial:
 
 @dataclass(frozen=True)
 class ScenePack:
-    """A scene whose manifest was read and checked; its other files are read when asked for."""
+    """A scene pack with a checked manifest. Its other files are read on demand."""
 
     folder: Path
     spec: NetworkSpec
@@ -125,24 +129,24 @@ class ScenePack:
     materials: tuple[SceneMaterial, ...]
     runtime: tuple[FileRecord, ...] = ()
     advised: str | None = None
-    """The arithmetic that suits every material, where that is known."""
+    """The arithmetic that suits every material, if known."""
 
-    def stored(self, indices: Iterable[int] | None = None) -> list[Stored]:
-        """The numbers of these materials, or of every one, in the order of the manifest."""
+    def stored(self, indices: Iterable[int] | None = None) -> list[StoredMaterial]:
+        """The stored numbers of these materials, or of all, in the order of the manifest."""
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
         chosen = range(len(self.materials)) if indices is None else indices
         return [
-            Stored(
+            StoredMaterial(
                 self.spec,
-                as_shader_reads(self.spec, self.tensors, self._decoder(material, data), file),
+                relayout_weights(self.spec, self.tensors, self._decoder(material, data), file),
                 read_latents(self.folder, material.latents),
             )
             for material in (self.materials[each] for each in chosen)
         ]
 
     def parameters(self) -> Iterator[Parameters]:
-        """What each material's stored numbers mean, in single floats."""
+        """The values of each material's stored numbers, in single floats."""
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
         for material in self.materials:
@@ -151,8 +155,7 @@ class ScenePack:
             yield Parameters(self.spec, material.latents.layout, decoder, values)
 
     def check_files(self) -> None:
-        """Every file that the manifest names is there and is the one that was written with it, and
-        its maps can be read, which no decoder reads."""
+        """Checks length and digest of every file, and reads the maps, which no decoder reads."""
         for record in self.records:
             read_recorded(self.folder, record)
         for material in self.materials:
@@ -162,12 +165,12 @@ class ScenePack:
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
-        """Every file beside the manifest."""
+        """Records of every file beside the manifest."""
         return tuple(self.named_records.values())
 
     @property
     def named_records(self) -> dict[str, FileRecord]:
-        """The same by field."""
+        """The same, by field."""
         return {
             "weights": self.weights,
             **named_runtime(self.runtime),
@@ -208,12 +211,12 @@ class ScenePack:
 
 
 def open_scene(path: Path) -> ScenePack:
-    """Reads a scene's manifest, checks it, and that its files have the lengths it says."""
+    """Reads and checks a manifest, and the lengths of the files that it names."""
     path = Path(path)
     folder = find_bundle_folder(path)
     if folder is None:
         require_for(path)
-        raise BundleError(f"{path}: there is no such scene")
+        raise BundleError(f"{path}: there is no such scene pack")
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
     scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)
     for record in scene.records:
@@ -222,7 +225,7 @@ def open_scene(path: Path) -> ScenePack:
 
 
 def is_scene(path: Path) -> bool:
-    """Whether there is a manifest that says so; whatever else is wrong is for its reader to say."""
+    """Whether the path has a manifest of a scene pack. Other errors are left to open_scene."""
     try:
         folder = find_bundle_folder(path)
         if folder is None:
@@ -234,9 +237,9 @@ def is_scene(path: Path) -> bool:
 
 
 def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
-    """Reads what encode() writes; everything that is wrong is an error with its field."""
+    """Reads what encode() writes. An error names file and field."""
     fields = parse_json(data, file)
-    is_newer = require_format(fields, SCENE_FORMAT, "a scene's")
+    is_newer = require_format(fields, SCENE_FORMAT, "a scene pack's")
     require_response(fields)
     spec = parse_network(fields)
     weights = fields.table("weights")
@@ -253,13 +256,13 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
         _parse_material(each, record.bytes - size, is_newer)
         for each in fields.tables("materials", MOST_MATERIALS)
     )
-    advised = parse_scene_advice(fields, [each.arithmetic for each in materials], is_newer)
+    advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
     scene = ScenePack(
         folder, spec, record, tensors, size, materials, parse_runtime(fields), advised
     )
-    require_own_files(scene.named_records, file)
+    require_distinct_files(scene.named_records, file)
     names = [material.name for material in materials]
-    fields.require(len({*names}) == len(names), "materials", "each must have a name of its own")
+    fields.require(len({*names}) == len(names), "materials", "each must have another name")
     return scene
 
 
@@ -268,7 +271,7 @@ def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
     reference = fields.table("reference")
-    # absent, it means these
+    # defaults of the format
     bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
     return SceneMaterial(
         fields.material_name(),

@@ -1,4 +1,4 @@
-"""Proves a scene: every material against its own reference, through what all of them share."""
+"""Verifies a scene pack: every material against its own reference."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.verify.device_decoders import (
     exact_choices,
-    left_out,
     shader_notes,
+    unchecked_reasons,
 )
 from verdigris.core.bundle.verify.verify import (
     Decoder,
@@ -29,16 +29,15 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.reference import Floats
-    from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, Stored
+    from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, StoredMaterial
     from verdigris.core.bundle.scene.scene_pack import ScenePack
 
-# Textures that a shader sees and the device holds at a time: well within what devices bind.
+# Textures on the device at a time: well below what devices can bind.
 _AT_ONCE = 64
 
 
 def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification:
-    """Checks every file, then numpy and every exact decoder of the device, a group of whose
-    materials lies in one buffer, on each material's reference."""
+    """Checks every file, then numpy and every exact decoder of the device on each material."""
     scene.check_files()
     rows, unchecked = [], []
     on_device = _device_rows(scene, device) if device else [[] for _ in scene.materials]
@@ -52,15 +51,17 @@ def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
         unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)
     parts = [(each.name, each.arithmetic, each.bounds) for each in scene.materials]
-    notes = left_out(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
+    notes = (
+        unchecked_reasons(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
+    )
     return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
 
 
 def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:
-    """Of every material; one group at a time is read, and its textures are on the device."""
+    """Rows of every material. One group at a time is read and uploaded, to limit memory."""
     found: list[list[Row]] = [[] for _ in scene.materials]
 
-    def compare(name: str, choice: RuntimeChoice, together: dict[int, Stored]) -> None:
+    def compare(name: str, choice: RuntimeChoice, together: dict[int, StoredMaterial]) -> None:
         evaluator = QueryEvaluator(list(together.values()), device, choice)
         for index, each in enumerate(together):
             material = scene.materials[each]
@@ -81,14 +82,14 @@ def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:
 
 
 def _groups(scene: ScenePack) -> Iterator[list[int]]:
-    """The materials that a shader sees at a time, those of one decoder one after another."""
+    """Groups of at most _AT_ONCE materials, ordered by decoder."""
     ordered = [each for part in _by_decoder(scene, range(len(scene.materials))) for each in part]
     for begin in range(0, len(ordered), _AT_ONCE):
         yield ordered[begin : begin + _AT_ONCE]
 
 
 def _by_decoder(scene: ScenePack, indices: Iterable[int]) -> list[list[int]]:
-    """Of these materials those together that share a decoder, of which constants hold one."""
+    """The materials by decoder, because a constant buffer holds one."""
     decoders: dict[int, list[int]] = {}
     for each in indices:
         decoders.setdefault(scene.materials[each].weights_offset, []).append(each)

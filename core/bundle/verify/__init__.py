@@ -1,1 +1,1 @@
-"""Proves that decoders of a bundle agree."""
+"""Compares decoders of a bundle with its reference."""

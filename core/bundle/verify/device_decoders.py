@@ -1,4 +1,4 @@
-"""Evaluates bundles through the runtime shader, the one that engines get."""
+"""Decoders of a bundle on a device, for verification."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.device_materials import (
     RuntimeChoice,
     fastest_advised,
-    stored_of,
+    read_stored,
 )
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
@@ -35,37 +35,38 @@ if TYPE_CHECKING:
 
 
 def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
-    """Every way in which this device can decode a bundle exactly and the bundle asks for, by
-    name."""
-    stored = [stored_of(bundle)]
+    """By name, every decoder with exact filtering that the device has and the bundle allows."""
+    stored = [read_stored(bundle)]
     choices = exact_choices(device, fits_in_constants(bundle.spec), bundle.advised)
     return [(name, QueryEvaluator(stored, device, choice).response) for name, choice in choices]
 
 
 def device_notes(bundle: Bundle, device: Device) -> list[str]:
-    """What is left out of the ways to decode it, and why; and shaders of it that are not proven."""
+    """Decoders that are not checked, with reasons, and shaders that are not."""
     manifest = bundle.manifest
-    notes = left_out(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
+    notes = unchecked_reasons(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
     if not fits_in_constants(bundle.spec):
         notes.append(
-            f"a decoder in constants is not checked: it is above {MOST_CONSTANT_BYTES >> 10} KB"
+            f"the decoder in constants is not checked: it exceeds {MOST_CONSTANT_BYTES >> 10} KB"
         )
     return notes + shader_notes(bundle.spec, manifest.runtime)
 
 
 def shader_notes(spec: NetworkSpec, runtime: Iterable[FileRecord]) -> list[str]:
-    """Which of the shaders that engines get from runtime/ are others than those that are proven."""
+    """The shaders in runtime/ that differ from the checked ones."""
     files = other_modules(spec, runtime)
     if not files:
         return []
-    return [f"not what this Verdigris writes for the network, and proves: {', '.join(files)}"]
+    return [f"not checked, because this Verdigris writes other files: {', '.join(files)}"]
 
 
-def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]) -> list[str]:
-    """Why cooperative vectors are not checked, where they are not: a line for each part, by name,
-    that asks for plain code; and one for a device that has none, where no part does."""
+def unchecked_reasons(
+    device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]
+) -> list[str]:
+    """Why cooperative vectors are not checked: one line for each part that asks for plain code;
+    otherwise one line for a device without them."""
     reasons = [
-        arithmetic.against_halves(name, bounds)
+        arithmetic.portable_reason(name, bounds)
         for name, arithmetic, bounds in parts
         if arithmetic and arithmetic.advised == PORTABLE
     ]
@@ -77,8 +78,7 @@ def left_out(device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bound
 def exact_choices(
     device: Device, with_constants: bool = False, advised: str | None = None
 ) -> list[tuple[str, RuntimeChoice]]:
-    """The decoders that this device can run and `advised` allows, with exact filtering, by
-    name."""
+    """By name, every choice with exact filtering that the device has and `advised` allows."""
     found = [("portable", RuntimeChoice())]
     fastest = fastest_advised(device, advised)
     if fastest.is_cooperative:
@@ -92,14 +92,13 @@ def exact_choices(
 
 
 def find_device(
-    choice: str | None, tell: Callable[[str], object], is_needed: bool = False
+    choice: str | None, report: Callable[[str], object], is_needed: bool = False
 ) -> Device | None:
-    """The device that is asked for; None, and that is told, where nobody asked."""
+    """Opens the device. Without one, reports that and returns None, unless it was requested."""
     try:
         return open_device(choice)
     except DeviceError as failure:
-        # numpy needs none; whoever asked for one is told
         if choice or is_needed:
             raise
-        tell(f"numpy alone: {failure}")
+        report(f"only numpy is checked: {failure}")
         return None

@@ -1,4 +1,4 @@
-"""How far a bundle's emission and opacity are from what the source gives off and covers now."""
+"""Differences between a bundle's emission and opacity maps and the source's."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
 
 class MapDifferences(NamedTuple):
-    """Means over the texels of a finest level; None where neither side has such a map."""
+    """Means over the texels of the finest level; None if neither side has such a map."""
 
     emission: float | None
-    """Of the logarithms, as of responses."""
+    """Mean difference of log(1 + emission)."""
     opacity: float | None
     texels: tuple[int, int]
-    """How many of emission, and how many of opacity: maps have a size of their own."""
+    """Texels of emission and of opacity, which can have different sizes."""
 
 
 def map_differences(bundle: Bundle, teacher: DeviceMaterial) -> MapDifferences:
-    """Maps that only one side has are held against what stands for them: no light, and a solid
-    surface."""
+    """Compares both maps. A missing map counts as no emission, or as opaque."""
     facts = bundle.manifest.emission, bundle.manifest.opacity
-    # of a map that is not there the size of the other one, or of the latents
+    # a missing map gets the size of the other one, or of the latents
     other = facts[0] or facts[1] or bundle.layout
     sizes = [(each.width, each.height) for each in (facts[0] or other, facts[1] or other)]
     found = {size: unlit_maps(teacher, *size) for size in {*sizes}}

@@ -1,4 +1,4 @@
-"""Proves a bundle: whatever decodes it must find what its reference says, within its bounds."""
+"""Verifies a bundle: every decoder must reproduce the reference within the bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.reference import Reference, ask_teacher
+from verdigris.core.bundle.files.reference import Reference, teacher_response
 from verdigris.core.bundle.verify.map_differences import MapDifferences, map_differences
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
@@ -27,9 +27,9 @@ Floats = NDArray[np.float32]
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
 Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
 
-# The graph itself, on another device or by another driver, differs by less than this.
+# The graph differs by less than this between devices and drivers.
 SAME_SOURCE = 1e-3
-# Opacity is kept in bytes.
+# Opacity is stored in bytes.
 _SAME_OPACITY = 1 / 255
 
 
@@ -38,15 +38,15 @@ class Row:
     """One comparison."""
 
     what: str
-    """What was compared with what."""
+    """The two sides of the comparison."""
     count: int
-    """Responses, three to a point."""
+    """Compared values, three for each point."""
     measure: str
-    """Of the difference."""
+    """How the difference is measured."""
     found: float
-    """Its value; not finite where a decoder gave no number."""
+    """The difference; not finite if a response is not."""
     bound: float
-    """The largest that is allowed."""
+    """The largest allowed difference."""
 
     @property
     def holds(self) -> bool:
@@ -60,7 +60,7 @@ class Verification:
     bundle: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    """What was not compared, and why; and what of the source is not as it was baked."""
+    """What was not compared, with reasons, and changes of the source since the bake."""
 
     @property
     def holds(self) -> bool:
@@ -68,12 +68,12 @@ class Verification:
 
     @property
     def advice(self) -> str:
-        """What to do, where that is known."""
+        """A remedy, if there is one."""
         failed = [row.what for row in self.rows if not row.holds]
         if failed and all(what.startswith("cooperative") for what in failed):
             return (
                 "half floats are too coarse for this material on this device: compile its shader "
-                "without NEURAL_COOPERATIVE, whose decoder agrees"
+                "without NEURAL_COOPERATIVE"
             )
         return ""
 
@@ -86,15 +86,15 @@ class Verification:
 
 
 def numpy_decoder(bundle: Bundle) -> Decoder:
-    """From the file, in single floats."""
+    """The numpy decoder of a bundle, in single floats."""
     return parameters_decoder(bundle.parameters())
 
 
 def parameters_decoder(parameters: Parameters) -> Decoder:
-    """What numpy finds for these numbers."""
+    """The numpy decoder of these numbers."""
 
     def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
-        # what overflows is no number, and so beyond every bound
+        # an overflow is not finite and so exceeds every bound
         with np.errstate(over="ignore", invalid="ignore"):
             return evaluate_at_lod(parameters, uv, lod, wi, wo)
 
@@ -107,9 +107,8 @@ def verify(
     teacher: DeviceMaterial | None = None,
     notes: Sequence[str] = (),
 ) -> Verification:
-    """Checks every file, then numpy and each of `decoders` on the reference, and what is known of
-    the source's own graph; `teacher` is that graph, alive. `notes` say what decoders are left
-    out."""
+    """Checks every file, then numpy and each of `decoders` on the reference, then the stored
+    responses of the graph, and `teacher` if given. `notes` list what is not checked."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
@@ -123,7 +122,7 @@ def verify(
 def decoder_rows(
     decoders: Sequence[tuple[str, Decoder]], reference: Reference, bounds: Bounds
 ) -> list[Row]:
-    """Each decoder on the reference."""
+    """Compares each decoder with the reference."""
     rows: list[Row] = []
     for name, decode in decoders:
         response = np.asarray(
@@ -136,7 +135,7 @@ def decoder_rows(
 def compare_decoder(
     name: str, response: NDArray[np.float64], reference: Reference, bounds: Bounds
 ) -> list[Row]:
-    """Relative differences where there is light, absolute ones where it is nearly dark."""
+    """Relative differences from bounds.floor up, absolute ones below it."""
     wanted = reference.exported.astype(np.float64)
     if response.shape != wanted.shape:
         raise ValueError(f"{name} gave an array of shape {response.shape}, not {wanted.shape}")
@@ -163,7 +162,7 @@ def teacher_rows(
     bounds: Bounds,
     teacher: DeviceMaterial | None = None,
 ) -> list[Row]:
-    """What is known of the source's own graph."""
+    """Compares the reference with the source's graph, stored and present."""
     stored, count = reference.teacher, reference.exported.size
     rows: list[Row] = []
     limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
@@ -171,7 +170,7 @@ def teacher_rows(
         found = log_mae(reference.exported, stored)
         rows.append(Row("reference against the graph", count, "mean log", found, limit))
     if teacher is not None:
-        live = ask_teacher(teacher, reference, layout)
+        live = teacher_response(teacher, reference, layout)
         if stored is not None:
             what = "the graph now against then"
             rows.append(Row(what, count, "mean log", log_mae(live, stored), SAME_SOURCE))
@@ -181,7 +180,7 @@ def teacher_rows(
 
 
 def _map_rows(differences: MapDifferences) -> list[Row]:
-    """Of what the source gives off and covers, where it or the bundle has a map of that."""
+    """Rows for emission and opacity, if the source or the bundle has such a map."""
     emission, opacity, texels = differences
     found = (
         ("emission", emission, texels[0], "mean log", SAME_SOURCE),
@@ -195,25 +194,25 @@ def _map_rows(differences: MapDifferences) -> list[Row]:
 
 
 def teacher_notes(graph: str, reference: Reference, bounds: Bounds) -> list[str]:
-    """Whether there is a bound on the graph, and nothing that was stored of it to hold to that."""
+    """A note if there is a bound on the graph but no stored response of it."""
     if bounds.teacher_log_mae is None or reference.teacher is not None:
         return []
-    return [f"{graph} is not checked: reference.json does not say what it answered"]
+    return [f"{graph} is not checked: reference.json has no response of it"]
 
 
 def source_notes(bundle: Bundle, teacher: Teacher) -> list[str]:
-    """What of a source is not as the bundle says that it was baked."""
+    """A note on changes of the source since the bake."""
     before, now = bundle.manifest.source, source_facts(teacher.document, teacher.material)
     name, changed = teacher.material.name, []
     if name != bundle.source_name:
         changed = [f"its material is {name!r}, not {bundle.source_name!r}"]
     elif "document_sha256" in before:
         changed = changed_sources(before, now)
-    return [f"the source is not what was baked: {', '.join(changed)}"] if changed else []
+    return [f"the source has changed since the bake: {', '.join(changed)}"] if changed else []
 
 
 def _plain(value: Any) -> Any:
-    """JSON knows no infinity."""
+    """JSON has no infinity."""
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 

@@ -3,7 +3,10 @@
 import numpy as np
 
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.files.weights import pack_weights
+from verdigris.core.bundle.files.write import Contents, Exported, export_numbers, write_bundle
+from verdigris.core.bundle.runtime.device_materials import StoredMaterial
+from verdigris.core.bundle.verify.verify import numpy_decoder
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
@@ -46,3 +49,43 @@ def make_bundle(path, parameters=None, quantised=True, **contents):
     """Writes and opens a bundle."""
     exported = export_numbers(parameters or lively_parameters(), quantised=quantised)
     return open_bundle(write_bundle(path, exported, Contents(**contents)))
+
+
+def made_up(
+    spec: NetworkSpec, width: int = 16, height: int = 8, seed: int = 0, quantised: bool = True
+) -> Exported:
+    """Large enough that no frame is the identity and every input matters."""
+    layout = LatentLayout(width, height, max(width, height).bit_length())
+    parameters = initialise(spec, layout, seed)
+    random = np.random.default_rng(seed)
+    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
+    parameters.decoder += 0.1 * random.standard_normal(parameters.decoder.shape).astype(np.float32)
+    return export_numbers(parameters, quantised=quantised)
+
+
+def stored(exported: Exported) -> StoredMaterial:
+    weights, _ = pack_weights(exported.parameters)
+    return StoredMaterial(exported.parameters.spec, weights, exported.latents)
+
+
+class Graph:
+    """A source whose response is `scale` times what a bundle holds, the same everywhere in what it
+    gives off and covers. Implements response() and unlit()."""
+
+    # nothing is known of it beforehand
+    is_dark_and_opaque = False
+
+    def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
+        self._unlit = np.array([*glow, coverage], np.float32)
+        self._decode, self._scale = numpy_decoder(bundle), scale
+        self._last = bundle.layout.levels
+        self._width = bundle.layout.width
+
+    def response(self, uv, wi, wo, footprint):
+        # the point's lod, by the width of the patch that is asked for
+        found = np.clip(np.log2(footprint.width * self._width), 0, self._last)
+        lod = np.full(len(uv), found, np.float32)
+        return (self._scale * self._decode(uv, lod, wi, wo)).astype(np.float32)
+
+    def unlit(self, uv, wo):
+        return np.tile(self._unlit, (len(uv), 1))

@@ -1,6 +1,10 @@
-"""Devices, a small bundle, a scene of three, and commands in this process."""
+"""Devices, bundles and a scene pack that tests share, and commands in this process.
+
+Tests that change a bundle take `folder`, a copy. With xdist each process makes its own.
+"""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 
@@ -11,18 +15,19 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.bundle.runtime.device_materials import has_cooperative_vectors
 from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.cli import main as cli
 
 from .bundles import lively_parameters, make_bundle
 from .scenes import LOOSE, WIDE
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def software():
     return open_device("software")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cooperative_card():
     """A graphics card with cooperative vectors."""
     try:
@@ -34,12 +39,18 @@ def cooperative_card():
     return device
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bundle(tmp_path_factory):
     return make_bundle(tmp_path_factory.mktemp("bundle") / "small.vdg")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def folder(bundle, tmp_path):
+    """A copy of the small bundle, to be changed."""
+    return shutil.copytree(bundle.folder, tmp_path / "a.vdg")
+
+
+@pytest.fixture(scope="session")
 def bundles(tmp_path_factory):
     """Three materials; the third has the first one's decoder and latents of its own."""
     folder = tmp_path_factory.mktemp("bundles")
@@ -53,9 +64,15 @@ def bundles(tmp_path_factory):
     ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def scene(bundles, tmp_path_factory):
     return pack(bundles, tmp_path_factory.mktemp("scene") / "kitchen.vdg")
+
+
+@pytest.fixture(scope="session")
+def scene_verification(scene, software):
+    """The comparison of the scene pack with its references."""
+    return verify_scene(scene, software)
 
 
 @pytest.fixture

@@ -238,8 +238,14 @@ def test_the_difference_vector_is_wi_rotated_by_the_arc_from_half_to_z():
     np.testing.assert_allclose(inputs[3:6, 0], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+# Activations and losses do not meet in the code, so each is paired once.
+@pytest.mark.parametrize(
+    ("activation", "loss"),
+    [
+        *((name, "cbrt_log") for name in ACTIVATIONS),
+        *(("silu", name) for name in LOSSES if name != "cbrt_log"),
+    ],
+)
 def test_the_gradients_of_the_student_are_its_slopes(activation, loss):
     spec = NetworkSpec(hidden_width=5, hidden_layers=2, activation=activation)
     layout = LatentLayout(width=8, height=4, levels=3, materials=2)

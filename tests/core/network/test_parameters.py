@@ -78,7 +78,7 @@ def test_a_file_gives_back_what_was_saved(parameters, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "reason"),
     [
         (errno.ENOSPC, "(the disk is full): free space or choose another folder"),
         # space would not help
@@ -86,7 +86,7 @@ def test_a_file_gives_back_what_was_saved(parameters, tmp_path):
     ],
 )
 def test_a_failed_save_leaves_the_previous_file_and_no_other(
-    number, told, parameters, tmp_path, monkeypatch
+    number, reason, parameters, tmp_path, monkeypatch
 ):
     path = tmp_path / "a.npz"
     save(parameters, path)
@@ -96,7 +96,7 @@ def test_a_failed_save_leaves_the_previous_file_and_no_other(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(CheckpointError, match=re.escape(f"a.npz: cannot be written {told}")):
+    with pytest.raises(CheckpointError, match=re.escape(f"a.npz: cannot be written {reason}")):
         save(parameters, path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]

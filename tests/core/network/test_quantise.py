@@ -13,9 +13,9 @@ from verdigris.core.network.quantise import (
     dequantise,
     fit_range,
     fit_ranges,
-    on_grid,
     pack_ranges,
     quantise,
+    quantised_copy,
     soft_round,
     soft_round_derivative,
     unpack_ranges,
@@ -96,8 +96,8 @@ def test_ranges_are_by_material_over_all_levels():
     first, second = fit_ranges(parameters)
     assert first.offset[5] == -30 and second.offset[5] > -1
     assert second.offset[3] + second.scale[3] == 40 and first.scale[3] < 2
-    shipped = on_grid(parameters, (first, second))
-    again = on_grid(shipped, (first, second))
+    shipped = quantised_copy(parameters, (first, second))
+    again = quantised_copy(shipped, (first, second))
     np.testing.assert_array_equal(again.latents, shipped.latents)
     step = np.stack([first.scale, second.scale]) / 255
     for level in range(LAYOUT.levels):

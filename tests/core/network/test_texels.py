@@ -5,11 +5,11 @@ import pytest
 
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import (
-    box_around,
     corners,
+    downsample_wide,
+    footprint_width,
     gather,
-    level_of,
-    patch_width,
+    level_for_lod,
     scatter,
 )
 
@@ -73,19 +73,19 @@ def test_scatter_is_the_transpose_of_gather():
 @pytest.mark.parametrize("level", range(1, 9))
 def test_the_level_of_a_patch_is_the_one_whose_texels_stand_for_it(level):
     layout = LatentLayout(1024, 1024, 11)
-    texels = 1024 * patch_width(1024 >> level, level)
+    texels = 1024 * footprint_width(1024 >> level, level)
     assert texels == 2 * 2**level
-    assert level_of(layout, np.log2(texels)) == level
+    assert level_for_lod(layout, np.log2(texels)) == level
 
 
 def test_between_two_levels_patches_grow_evenly_and_the_ends_are_held():
     layout = LatentLayout(16, 16, 5)
     lods = np.array([-2, 0, 0.5, 1, 1.5, 2, 2.5, 3, 5, 9])
     wanted = [0, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 4, 4]
-    np.testing.assert_array_equal(level_of(layout, lods), wanted)
-    assert patch_width(16, 0) == 1 / 16
+    np.testing.assert_array_equal(level_for_lod(layout, lods), wanted)
+    assert footprint_width(16, 0) == 1 / 16
     # no more than the whole square
-    assert [patch_width(size, 3) for size in (2, 1)] == [1, 1]
+    assert [footprint_width(size, 3) for size in (2, 1)] == [1, 1]
 
 
 def test_a_mean_over_twice_the_width_takes_sixteen_around_the_middle_over_the_edges():
@@ -94,9 +94,9 @@ def test_a_mean_over_twice_the_width_takes_sixteen_around_the_middle_over_the_ed
     wave = np.cos(2 * np.pi * (columns + 0.5) / 8)[..., None] * [1.0, 2.0]
     share = (np.cos(np.pi / 8) + np.cos(3 * np.pi / 8)) / 2
     middles = np.cos(2 * np.pi * (np.arange(4) + 0.5) / 4)
-    found = box_around(wave)
+    found = downsample_wide(wave)
     np.testing.assert_allclose(
         found, (share * middles)[None, :, None] * np.ones((4, 1, 1)) * [1, 2]
     )
-    np.testing.assert_allclose(box_around(wave.swapaxes(0, 1)), found.swapaxes(0, 1))
-    np.testing.assert_allclose(box_around(np.full((1, 4, 1), 7.0)), np.full((1, 2, 1), 7.0))
+    np.testing.assert_allclose(downsample_wide(wave.swapaxes(0, 1)), found.swapaxes(0, 1))
+    np.testing.assert_allclose(downsample_wide(np.full((1, 4, 1), 7.0)), np.full((1, 2, 1), 7.0))

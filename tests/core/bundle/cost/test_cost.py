@@ -24,9 +24,9 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.bake_settings import BakeSettings
 
-from .bundles import make_bundle
+from ..bundles import make_bundle
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def test_costs_are_counted_and_measured(bundle, software):
@@ -37,7 +37,7 @@ def test_costs_are_counted_and_measured(bundle, software):
     # frames 16 x 8, then 28 x 16, 16 x 16, 16 x 6
     assert cost.multiply_adds == 128 + 448 + 256 + 96
     assert cost.nanoseconds.neural > 0
-    assert cost.verdict == "name the document with --source to compare with its graph"
+    assert cost.verdict == "use --source FILE to compare with the graph"
 
 
 def test_maps_count_by_what_a_device_holds_of_them(software, tmp_path):
@@ -79,15 +79,15 @@ def test_the_verdict_is_plain(teacher, verdict):
             1.9,
             13.0,
             "the neural material is 1.9 times faster than its graph at a point, and 13.0 times "
-            "faster than it averaged over 8 places of a texel, which is what it answers, on this "
+            "faster than the graph averaged over 8 places of a texel, as in the bake, on this "
             "processor; measure on the graphics card",
         ),
         (
             0.25,
             2.0,
             "the source graph is cheap: baking it would make it 4.0 times slower; averaged over 8 "
-            "places of a texel, which is what the neural material answers, the graph takes 2.0 "
-            "times as long as the decoder, on this processor; measure on the graphics card",
+            "places of a texel, as in the bake, the graph takes 2.0 times as long as the decoder, "
+            "on this processor; measure on the graphics card",
         ),
     ],
 )
@@ -95,9 +95,9 @@ def test_the_verdict_says_what_like_for_like_would_be_beside_the_point(teacher, 
     nanoseconds = Nanoseconds(2.0, 1.0, teacher=teacher, teacher_filtered=filtered)
     cost = Cost("brass", False, "2x32", "a processor", True, 1, 2, 0, 3, 4, nanoseconds, places=8)
     assert cost.verdict == verdict
-    said = cost.as_json()
-    assert (said["ratio"], said["filtered_ratio"]) == (teacher, filtered)
-    assert said["nanoseconds"]["neural_way"] == "sampler"
+    printed = cost.as_json()
+    assert (printed["ratio"], printed["filtered_ratio"]) == (teacher, filtered)
+    assert printed["nanoseconds"]["neural_way"] == "sampler"
 
 
 def chalk(folder):
@@ -110,7 +110,7 @@ def taught_with(places):
     return {"settings": {"draw": {"finest_places": places}}}
 
 
-def test_the_graph_is_averaged_over_the_places_that_the_bake_was_taught_with(software, tmp_path):
+def test_the_graph_is_averaged_over_the_places_that_the_bake_was_bake_footprint(software, tmp_path):
     teacher = Teacher(load_document(chalk(tmp_path), allow_outside=True), device=software)
     bundle = make_bundle(tmp_path / "chalk.vdg", source=taught_with(16))
     cost = cost_of_bundle(bundle, software, teacher)
@@ -123,9 +123,9 @@ def test_the_graph_is_averaged_over_the_places_that_the_bake_was_taught_with(sof
 @pytest.mark.parametrize("places", [1, 0, 10**9, -4, "8", True, None, [8]])
 def test_places_that_are_one_or_unknown_or_nonsense_are_not_measured(software, tmp_path, places):
     bundle = make_bundle(tmp_path / "chalk.vdg", source=taught_with(places))
-    assert costs._taught_with(bundle.manifest.source, 8).places == 1
-    assert costs._taught_with({"settings": "lost"}, 8).places == 1
-    assert costs._taught_with({}, 8).places == 1
+    assert costs._bake_footprint(bundle.manifest.source, 8).places == 1
+    assert costs._bake_footprint({"settings": "lost"}, 8).places == 1
+    assert costs._bake_footprint({}, 8).places == 1
 
 
 def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
@@ -203,16 +203,16 @@ def test_what_was_baked_is_no_forecast(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "brass.vdg", option, value])
         with pytest.raises(SystemExit, match="2"):
             cli.main()
-        said = " ".join(capsys.readouterr().err.split())
-        assert f"{option}: brass.vdg is a bundle: it was baked already" in said
+        printed = " ".join(capsys.readouterr().err.split())
+        assert f"{option}: brass.vdg is a bundle and has its settings: leave it out" in printed
 
 
 def test_a_forecast_takes_no_other_source(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "a.mtlx", "--source", "b.mtlx"])
     with pytest.raises(SystemExit, match="2"):
         cli.main()
-    said = " ".join(capsys.readouterr().err.split())
-    assert "--source: a.mtlx is no bundle: its own graph is what a forecast compares with" in said
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "a.mtlx is a document and is compared with its own graph: leave it out" in printed
 
 
 @pytest.fixture(scope="module")

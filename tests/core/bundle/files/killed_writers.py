@@ -93,6 +93,8 @@ def main(folder, way):
     if way == "aside":
         replacing._exchange = lambda first, second: False
     result = {"first": [], "second": [], "timed": []}
+    template = folder / "template.vdg"
+    make(template, "before")
     for kind in ("first", "second"):
         step, status = 0, signal.SIGKILL
         while status:
@@ -100,7 +102,7 @@ def main(folder, way):
             place.mkdir()
             path = place / "a.vdg"
             if kind == "second":
-                make(path, "before")
+                shutil.copytree(template, path)
             status = die_at(step, path)
             if status not in (0, signal.SIGKILL):
                 result[kind].append(f"ended with status {status}")
@@ -113,7 +115,7 @@ def main(folder, way):
             shutil.rmtree(place)
             step += 1
     path = folder / "a.vdg"
-    for _ in range(20):
+    for _ in range(6):
         make(path, "before")
         die_after(random.uniform(0, 0.1), path)
         result["timed"].append(what_is_there(path))

@@ -11,7 +11,7 @@ from verdigris.core.bundle.files.rtxns import rtxns_bin, rtxns_json
 from verdigris.core.network.numpy_mlp import forward
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from .bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle
 
 TINY = LatentLayout(4, 4, 3)
 
@@ -91,7 +91,7 @@ def test_the_json_brings_what_an_engine_computes_around_the_layers(tmp_path):
     ("spec", "why"),
     [
         (NetworkSpec(hidden_layers=8, hidden_width=16), "has 9 layers: RTXNS loads at most 8"),
-        (NetworkSpec(hidden_width=160), "is 160 wide: RTXNS multiplies matrices of at most 128"),
+        (NetworkSpec(hidden_width=160), "is 160 wide: RTXNS loads at most 128"),
     ],
 )
 @pytest.mark.parametrize("write", [rtxns_bin, rtxns_json])

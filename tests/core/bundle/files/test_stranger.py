@@ -5,7 +5,7 @@ import pytest
 
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
-from .bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle
 from .stranger import Material, read_reference, read_textures
 
 TALL = LatentLayout(4, 32, 6)
@@ -14,8 +14,8 @@ TALL = LatentLayout(4, 32, 6)
 def check_within_a_millionth(bundle):
     """As docs/FORMAT.md promises to decoders in double precision; the reference's columns."""
     columns = read_reference(bundle.folder)
-    asked = (columns[name] for name in ("uv", "lod", "wi", "wo"))
-    found = Material(bundle.folder).response(*asked)
+    query = (columns[name] for name in ("uv", "lod", "wi", "wo"))
+    found = Material(bundle.folder).response(*query)
     # five times as close: points that are not rounded to single floats would be off by more
     np.testing.assert_allclose(found, columns["exported"], rtol=2e-7, atol=1e-9)
     return columns

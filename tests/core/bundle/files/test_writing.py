@@ -20,7 +20,7 @@ from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.network.spec import NetworkSpec
 
-from .bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle
 
 DRIVER = Path(__file__).with_name("killed_writers.py")
 
@@ -66,7 +66,7 @@ def test_what_is_no_bundle_is_not_written_over(tmp_path):
     file = tmp_path / "file.vdg"
     file.write_text("more of it")
     for path in (folder, file):
-        with pytest.raises(BundleError, match=r"is there, and is no bundle: move it away"):
+        with pytest.raises(BundleError, match=r"already exists and is not a bundle: move it away"):
             write_bundle(path, lively_parameters(), Contents())
     assert (folder / "thesis.txt").read_text() == "years of work"
     assert file.read_text() == "more of it"
@@ -78,7 +78,7 @@ def test_a_bundle_is_no_scene_and_a_folder_of_others_is_neither(tmp_path):
     other.mkdir()
     (other / "manifest.json").write_text('{"manifest_version": 3}')
     for path in (bundle.folder, other):
-        with pytest.raises(BundleError, match="is no bundle that pack has written: move"):
+        with pytest.raises(BundleError, match="is not a scene pack: move"):
             pack([bundle], path)
     assert open_bundle(bundle.folder).manifest == bundle.manifest
     assert [file.name for file in other.iterdir()] == ["manifest.json"]
@@ -86,7 +86,7 @@ def test_a_bundle_is_no_scene_and_a_folder_of_others_is_neither(tmp_path):
     scene = pack([bundle], tmp_path / "scene.vdg").folder
     (scene / "manifest.json").write_text('{"format": "verdigr')
     assert len(pack([bundle], scene).materials) == 1
-    with pytest.raises(BundleError, match=r"is there, and is no bundle: move it away"):
+    with pytest.raises(BundleError, match=r"already exists and is not a bundle: move it away"):
         make_bundle(scene)
 
 
@@ -104,7 +104,7 @@ def test_another_programs_folder_is_not_taken_for_a_damaged_bundle(manifest, tmp
     if manifest.startswith(b"{"):
         (folder / "weights.bin").write_bytes(b"of a model")
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    with pytest.raises(BundleError, match=r"other.vdg: is there, and is no bundle: move it away"):
+    with pytest.raises(BundleError, match=r"other.vdg: already exists and is not a bundle: move"):
         make_bundle(folder)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
@@ -120,7 +120,7 @@ def test_a_manifest_that_may_not_be_read_is_not_replaced(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", refused)
-        with pytest.raises(BundleError, match=r"a.vdg: .* \(Permission denied\): let it be read"):
+        with pytest.raises(BundleError, match=r"a.vdg: .* \(Permission denied\): make it readable"):
             write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents(name="after"))
     assert open_bundle(tmp_path / "a.vdg").manifest == before
 
@@ -144,14 +144,14 @@ def test_a_link_to_a_bundle_that_is_not_there_yet_is_written_to(tmp_path):
     assert open_bundle(tmp_path / "store" / "new.vdg").manifest.name == "through the link"
     astray = tmp_path / "astray.vdg"
     astray.symlink_to("nowhere/new.vdg")
-    with pytest.raises(BundleError, match=r"astray\.vdg: is there, and is no bundle"):
+    with pytest.raises(BundleError, match=r"astray\.vdg: already exists and is not a bundle"):
         replacing.check_replaceable(astray, "verdigris.material")
 
 
 def test_a_link_to_itself_is_refused_and_stays(tmp_path):
     ring = tmp_path / "ring.vdg"
     ring.symlink_to("ring.vdg")
-    with pytest.raises(VerdigrisError, match=r"ring.vdg: is there, and is no bundle: move it away"):
+    with pytest.raises(VerdigrisError, match=r"ring.vdg: already exists and is not a bundle: move"):
         make_bundle(ring)
     assert ring.readlink() == Path("ring.vdg")
     assert list(tmp_path.glob("*")) == [ring]
@@ -166,7 +166,7 @@ def test_while_a_bundle_is_written_another_writer_is_refused(tmp_path):
 def test_a_bundle_set_aside_by_a_killed_writer_is_found_by_readers(tmp_path):
     path = tmp_path / "a.vdg"
     make_bundle(path, name="before")
-    path.rename(replacing.set_aside_name(path))
+    path.rename(replacing.backup_path(path))
     bundle = open_bundle(path)
     assert bundle.manifest.name == "before"
     bundle.check_files()

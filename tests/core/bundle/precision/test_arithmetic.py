@@ -7,7 +7,7 @@ import pytest
 
 from verdigris.core.baking.finish.notices import coarse_halves
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.arithmetic import ADVICE, Arithmetic, most_careful
+from verdigris.core.bundle.files.arithmetic import ADVICE, Arithmetic, slowest_arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
@@ -21,13 +21,12 @@ from verdigris.core.bundle.verify.device_decoders import (
     QueryEvaluator,
     device_notes,
     exact_choices,
-    left_out,
+    unchecked_reasons,
 )
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
-from .bundles import SMALL, make_bundle, with_sums_of
-from .exported import stored
+from ..bundles import SMALL, make_bundle, stored, with_sums_of
 
 COARSE = Arithmetic("portable", {"cooperative": 0.023, "careful": 0.012, "exacting": 0.011})
 CAREFUL = Arithmetic("careful", {"cooperative": 0.023, "careful": 0.006})
@@ -76,9 +75,9 @@ def test_a_wide_decoder_is_careful_where_that_suffices():
 
 def test_the_most_careful_counts():
     assert ADVICE == ("cooperative", "careful", "exacting", "portable")
-    assert most_careful(["careful", "cooperative"]) == "careful"
-    assert most_careful(["exacting", "careful"]) == "exacting"
-    assert most_careful(["portable", "exacting"]) == "portable"
+    assert slowest_arithmetic(["careful", "cooperative"]) == "careful"
+    assert slowest_arithmetic(["exacting", "careful"]) == "exacting"
+    assert slowest_arithmetic(["portable", "exacting"]) == "portable"
 
 
 @pytest.fixture
@@ -193,7 +192,7 @@ def test_a_device_with_cooperative_vectors_follows_the_advice(card):
 
 def test_one_without_them_has_plain_code_whatever_is_asked_for(software):
     assert not any(fastest_advised(software, name).is_cooperative for name in (None, *ADVICE))
-    assert left_out(software, [("copper", COARSE, Bounds())]) == []
+    assert unchecked_reasons(software, [("copper", COARSE, Bounds())]) == []
 
 
 def test_a_device_without_them_is_named_once(software, tmp_path):
@@ -202,9 +201,9 @@ def test_a_device_without_them_is_named_once(software, tmp_path):
         bundle = make_bundle(tmp_path / "a.vdg", arithmetic=arithmetic)
         assert device_notes(bundle, software) == [line]
     parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds())]
-    assert left_out(software, parts) == [line]
+    assert unchecked_reasons(software, parts) == [line]
     # who asks for plain code lacks nothing
-    assert left_out(software, [*parts, ("lace", COARSE, Bounds())]) == []
+    assert unchecked_reasons(software, [*parts, ("lace", COARSE, Bounds())]) == []
     packed = pack([bundle], tmp_path / "set.vdg")
     assert verify_scene(packed, software).notes == (line,)
 
@@ -213,13 +212,13 @@ def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=COARSE)
     (line,) = device_notes(bundle, card)
     assert line == (
-        "cooperative vectors are not checked: the bundle asks for plain code (their emulated "
+        "cooperative vectors are not checked: the bundle asks for plain code (emulated "
         "error 0.023, at best 0.011, bound 0.01)"
     )
     result = verify(bundle, notes=[line])
     assert result.holds and result.as_json()["notes"] == [line]
     parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds()), ("lace", COARSE, Bounds())]
-    (line,) = left_out(card, parts)
+    (line,) = unchecked_reasons(card, parts)
     assert line.startswith("cooperative vectors are not checked: lace asks for plain code")
 
 
@@ -238,8 +237,8 @@ def test_what_is_advised_agrees_on_a_gpu(cooperative_card, size, layer):
     exported = export_numbers(with_sums_of(size, layer))
     parameters = exported.parameters
     advised = judge(parameters, POINTS, Bounds()).advised
-    asked = POINTS.uv, POINTS.lod, POINTS.wi, POINTS.wo
-    wanted = evaluate_at_lod(parameters.astype(np.float64), *asked)
+    query = POINTS.uv, POINTS.lod, POINTS.wi, POINTS.wo
+    wanted = evaluate_at_lod(parameters.astype(np.float64), *query)
     for _, choice in exact_choices(cooperative_card, True, advised):
-        found = QueryEvaluator([stored(exported)], cooperative_card, choice).response(*asked)
+        found = QueryEvaluator([stored(exported)], cooperative_card, choice).response(*query)
         assert (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max() < 0.01

@@ -19,7 +19,7 @@ from verdigris.core.network.frames import build_frame
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from .bundles import SMALL, lively_parameters
+from ..bundles import SMALL, lively_parameters
 
 FLOOR = 0.01
 

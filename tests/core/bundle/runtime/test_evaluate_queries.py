@@ -5,21 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import WAYS
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.runtime.device_materials import (
     RuntimeChoice,
-    as_shader_reads,
-    has_cooperative_vectors,
+    relayout_weights,
 )
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
-from .exported import made_up, stored
+from ..bundles import made_up, stored
 
 NETWORKS = {
     "2x16 leaky_relu": replace(PRESETS["2x16"], activation="leaky_relu"),
@@ -36,17 +34,6 @@ NETWORKS = {
 }
 # In the order of float sums alone; an activation or an offset that is wrong is off by percents.
 ROUNDING = 1e-5
-
-
-@pytest.fixture(scope="module")
-def gpu():
-    try:
-        device = open_device("vulkan")
-    except DeviceError:
-        device = None
-    if device is None or device.is_software or not has_cooperative_vectors(device):
-        pytest.skip("there is no GPU with cooperative vectors")
-    return device
 
 
 def expected(exported, points):
@@ -173,21 +160,23 @@ def test_the_texture_unit_is_close_to_exact_filtering(software):
 @pytest.mark.parametrize("is_optimal", [False, True], ids=["row-major", "optimal"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_cooperative_vectors_are_the_numpy_decoder_in_half_floats(
-    gpu, name, is_optimal, way, is_constant
+    cooperative_card, name, is_optimal, way, is_constant
 ):
     exported = made_up(NETWORKS[name])
     points = choose_points(exported.parameters.layout)
     choice = RuntimeChoice("cooperative", is_optimal=is_optimal, is_constant=is_constant, way=way)
-    evaluator = QueryEvaluator([stored(exported)], gpu, choice)
+    evaluator = QueryEvaluator([stored(exported)], cooperative_card, choice)
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo)
     assert relative_error(found, expected(exported, points)) < 0.02
 
 
 @pytest.mark.gpu
-def test_cooperative_vectors_find_every_material(gpu, family):
+def test_cooperative_vectors_find_every_material(cooperative_card, family):
     points = choose_points(family[0].parameters.layout)
     material = np.arange(len(points)) % len(family)
-    evaluator = QueryEvaluator([stored(e) for e in family], gpu, RuntimeChoice("cooperative"))
+    evaluator = QueryEvaluator(
+        [stored(e) for e in family], cooperative_card, RuntimeChoice("cooperative")
+    )
     found = evaluator.response(points.uv, points.lod, points.wi, points.wo, material)
     for index, exported in enumerate(family):
         mine = material == index
@@ -195,18 +184,18 @@ def test_cooperative_vectors_find_every_material(gpu, family):
 
 
 def test_what_cannot_be_evaluated_is_refused(software):
-    with pytest.raises(SettingsError, match="decoder 'fast' is not known: use portable"):
+    with pytest.raises(SettingsError, match="decoder is 'fast': use one of portable"):
         RuntimeChoice("fast")
     with pytest.raises(DeviceError, match="no cooperative vectors: use the portable decoder"):
         QueryEvaluator([stored(made_up(PRESETS["2x16"]))], software, RuntimeChoice("cooperative"))
     mixed = [stored(made_up(PRESETS[name])) for name in ("2x16", "2x32")]
-    with pytest.raises(BundleError, match="several networks"):
+    with pytest.raises(BundleError, match="several decoder shapes"):
         QueryEvaluator(mixed, software)
     two = [stored(made_up(PRESETS["2x16"], seed=seed)) for seed in (1, 2)]
-    with pytest.raises(BundleError, match="have 2 decoders: a constant buffer holds one"):
+    with pytest.raises(BundleError, match="have 2 decoders, a constant buffer holds one"):
         QueryEvaluator(two, software, RuntimeChoice(is_constant=True))
     wide = [stored(made_up(NetworkSpec(128, 2, "relu")))]
-    with pytest.raises(BundleError, match="2x128 is too large for a constant buffer"):
+    with pytest.raises(BundleError, match="the decoder 2x128 is larger than a constant buffer"):
         QueryEvaluator(wide, software, RuntimeChoice(is_constant=True))
 
 
@@ -247,5 +236,5 @@ def test_places_and_padding_of_another_writer_do_not_matter():
             place = 2048 * index + row * stride
             assert row * stride + count <= 2048
             data[place : place + count] = source[begin : begin + count]
-    found = as_shader_reads(exported.parameters.spec, tuple(moved), data.tobytes(), "weights.bin")
+    found = relayout_weights(exported.parameters.spec, tuple(moved), data.tobytes(), "weights.bin")
     assert found == wanted

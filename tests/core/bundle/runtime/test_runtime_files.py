@@ -57,8 +57,8 @@ def require_tool(name):
 
 
 def version_of(dxc):
-    told = subprocess.run([dxc, "--version"], capture_output=True, text=True, check=False).stdout
-    return tuple(map(int, re.findall(r"(\d+)\.(\d+)\.(\d+)", told)[-1]))
+    printed = subprocess.run([dxc, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(map(int, re.findall(r"(\d+)\.(\d+)\.(\d+)", printed)[-1]))
 
 
 def run(*command):

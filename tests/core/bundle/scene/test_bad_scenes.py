@@ -10,17 +10,17 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.scene.scene_pack import open_scene
 
-from .scenes import damaged_copy
+from ..scenes import damaged_copy
 
 
 def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
     with pytest.raises(VerdigrisError) as failure:
         open_bundle(scene.folder)
     assert str(failure.value).endswith(
-        "format is 'verdigris.scene': a bundle's is 'verdigris.material': name a bundle that the "
-        "scene was packed of; verify alone takes scenes"
+        "format is 'verdigris.scene': a bundle's is 'verdigris.material': this is a scene pack, "
+        "which only verify reads: name one of its bundles"
     )
-    with pytest.raises(VerdigrisError, match=r"format is 'verdigris.material': a scene's is"):
+    with pytest.raises(VerdigrisError, match=r"format is 'verdigris.material': a scene pack's is"):
         open_scene(bundles[0].folder)
 
 
@@ -31,11 +31,11 @@ def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
         (("materials", 1, "weights_offset"), 1 << 20, r"materials\[1\].weights_offset"),
         (("materials", 0, "latents", "file"), "../x.ktx2", r"materials\[0\].latents.file"),
         (("materials", 0, "latents", "width"), 9, r"latents.levels|latents.ktx2"),
-        (("materials", 2, "name"), "copper", "each must have a name of its own"),
+        (("materials", 2, "name"), "copper", "each must have another name"),
         (
             ("materials", 2, "latents", "file"),
             "oak.latents.ktx2",
-            r"materials\[2\].latents.file is 'oak.latents.ktx2': materials\[1\].latents.file is",
+            r"materials\[2\].latents.file is 'oak.latents.ktx2': materials\[1\].latents.file names",
         ),
         (("materials", 2, "name"), "\x1b[31mred", r"materials\[2\].name is '.x1b.*it must be a pl"),
         (("materials", 2, "name"), "", r"materials\[2\].name is '': it must be a plain text"),
@@ -52,7 +52,7 @@ def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
         (("network", "layers", 0, "outputs"), 17, "network.layers"),
         (("materials", 1, "bounds", "floor"), -1, r"materials\[1\].bounds.floor is -1"),
         (("version",), "3.0", "this reads 4.x: bake the materials again, and pack them"),
-        (("version",), "5.0", "this reads 4.x: take a newer Verdigris"),
+        (("version",), "5.0", "this reads 4.x: use a newer Verdigris"),
         (("arithmetic", "advised"), "split", "arithmetic.advised is 'split': this reads"),
         (("materials", 1, "arithmetic", "advised"), 1, r"materials\[1\].arithmetic.advised is 1"),
         (

@@ -14,14 +14,14 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.files import checked_files as files
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.replace_folder import set_aside_name
+from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.scene_pack import open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from .bundles import lively_parameters, make_bundle
-from .scenes import TAME
+from ..bundles import lively_parameters, make_bundle
+from ..scenes import TAME
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_names_keep_what_is_behind_a_point_but_vdg(bundles, tmp_path):
 
 def test_a_bundle_that_a_killed_writer_has_set_aside_is_packed_by_its_own_name(bundles, tmp_path):
     path = tmp_path / "brass.vdg"
-    shutil.copytree(bundles[0].folder, set_aside_name(path))
+    shutil.copytree(bundles[0].folder, backup_path(path))
     scene = pack([open_bundle(path)], tmp_path / "all.vdg")
     assert [each.name for each in scene.materials] == ["brass"]
     assert (scene.folder / "brass.latents.ktx2").is_file()
@@ -115,15 +115,15 @@ def test_a_bundle_that_a_killed_writer_has_set_aside_is_packed_by_its_own_name(b
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("aux.vdg", "Windows calls a device so"),
-        ("\u6728.vdg", "with letters from A to Z, or digits"),
+        ("aux.vdg", "it is a device on Windows"),
+        ("\u6728.vdg", "use letters from A to Z, or digits"),
     ],
 )
 def test_a_name_that_not_every_file_system_takes_is_refused_with_its_bundle(
     name, remedy, bundles, tmp_path
 ):
     folder = shutil.copytree(bundles[0].folder, tmp_path / name)
-    with pytest.raises(VerdigrisError, match=rf"{name}: has no name .*: rename it: {remedy}"):
+    with pytest.raises(VerdigrisError, match=rf"{name}: its name is not valid on .*: {remedy}"):
         pack([open_bundle(folder)], tmp_path / "all.vdg")
     assert not (tmp_path / "all.vdg").exists()
 
@@ -160,7 +160,7 @@ def test_packing_again_replaces_the_scene(bundles, tmp_path):
     mine = tmp_path / "mine.vdg"
     mine.mkdir()
     (mine / "diary.txt").write_text("not a scene")
-    with pytest.raises(VerdigrisError, match="is there, and is no bundle"):
+    with pytest.raises(VerdigrisError, match="already exists and is not a scene pack"):
         pack(bundles, mine)
     assert (mine / "diary.txt").read_text() == "not a scene"
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from verdigris.core.base.device import open_device
-from verdigris.core.bundle.files.arithmetic import Arithmetic, most_careful
+from verdigris.core.bundle.files.arithmetic import Arithmetic, slowest_arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.scene_pack import open_scene
 
-from .bundles import lively_parameters, make_bundle
-from .scenes import LOOSE, TAME, damaged_copy
+from ..bundles import lively_parameters, make_bundle
+from ..scenes import LOOSE, TAME, damaged_copy
 
 COARSE = Arithmetic("portable", {"cooperative": 0.02, "careful": 0.01})
 
@@ -53,7 +53,7 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
         judge(bundle.exact_parameters(), bundle.reference(), bundle.manifest.bounds)
         for bundle in bundles
     ]
-    assert scene.advised == most_careful(each.advised for each in found)
+    assert scene.advised == slowest_arithmetic(each.advised for each in found)
     mixed = [
         make_bundle(tmp_path / f"{name}.vdg", lively_parameters(seed=seed), arithmetic=arithmetic)
         for seed, (name, arithmetic) in enumerate({"tame": TAME, "coarse": COARSE}.items())

@@ -162,11 +162,11 @@ def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
         ),
         (
             {**baked, "textures": [*baked["textures"], 5, {"file": ["a"]}]},
-            "['a'] is read no more",
+            "['a'] is no longer read",
         ),
         (
             {**baked, "textures": [*baked["textures"], {"file": "\x1b]0;a\x07"}]},
-            "\N{REPLACEMENT CHARACTER}]0;a\N{REPLACEMENT CHARACTER} is read no more",
+            "\N{REPLACEMENT CHARACTER}]0;a\N{REPLACEMENT CHARACTER} is no longer read",
         ),
     ):
         bundle = make_bundle(tmp_path / "a.vdg", name=material.name, source=source)
