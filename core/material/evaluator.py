@@ -1,4 +1,4 @@
-"""Evaluates a material on the device: what teacher and student have in common."""
+"""Evaluates a material on the device: the common part of teacher and student."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_SLOPE_STEP = 1.0 / 1024.0
 
 @dataclass(frozen=True)
 class Frames:
-    """Points with a place and a frame of their own, (N, 3) each: how 3D patterns see a mesh."""
+    """Positions and frames of points, (N, 3) each, for 3D patterns on a mesh."""
 
     position: Floats
     tangent: Floats
@@ -36,7 +36,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Footprint:
-    """The patch of surface that a sample stands for: its width in uv, and places to average."""
+    """The area of a sample: its width in uv, and the number of places that are averaged."""
 
     width: float = 0.0
     places: int = 1
@@ -54,23 +54,23 @@ class DeviceMaterial(ABC):
     """A function of place and two directions on a device.
 
     Directions are unit vectors in the tangent frame of the surface, z along the normal. Without
-    `frames` the surface is the unit square. `shaders/material/teacher/interface.slang` says what
-    each function means.
+    `frames` the surface is the unit square. `shaders/material/teacher/interface.slang` defines
+    each function.
     """
 
     device: Device
     lanes_per_sample: int = 1
     """Threads that evaluate one sample together."""
     is_dark_and_opaque: bool = False
-    """It is known that it neither glows nor has holes, anywhere and from anywhere."""
+    """Whether it certainly emits nothing and is opaque, at all places and for all views."""
 
     @abstractmethod
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        """A kernel that evaluates this material, compiled or taken from the cache."""
+        """A kernel that evaluates this material, compiled or from the cache."""
 
     @abstractmethod
     def bindings(self) -> dict[str, Any]:
-        """What every kernel linked with this material is given beside its own variables."""
+        """Variables for each kernel that is linked with this material."""
 
     def response(
         self,
@@ -80,11 +80,11 @@ class DeviceMaterial(ABC):
         frames: Frames | None = None,
         footprint: Footprint = POINT,
     ) -> Floats:
-        """Reflected light with the cosine, (N, 3), of a unit light from `wi` towards `wo`."""
+        """The response, (N, 3): BSDF x cos for light from `wi` and view `wo`."""
         return self._evaluate("evaluateResponse", 3, uv, wi, wo, frames, footprint)
 
     def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
-        """Light given off towards `wo`, and the coverage, (N, 4)."""
+        """Emission towards `wo`, and coverage, (N, 4)."""
         return self._evaluate("evaluateUnlit", 4, uv, wo, wo, frames)
 
     def _evaluate(
@@ -123,8 +123,7 @@ class DeviceMaterial(ABC):
         wo: slangpy.Buffer,
         footprint: Footprint = POINT,
     ) -> slangpy.Buffer:
-        """The same as `response` on the unit square, of and in buffers of the device, in one
-        dispatch."""
+        """`response` on the unit square, from and into device buffers, in one dispatch."""
         kernel = self.kernel(EVALUATE, "evaluateResponse")
         return self._dispatch(kernel, 3, count, uv, wi, wo, None, footprint)
 
@@ -162,7 +161,7 @@ class DeviceMaterial(ABC):
         return output
 
     def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
-        """A buffer of `count` 32-bit floats, filled with `data` if there is any."""
+        """A buffer of `count` 32-bit floats, filled with `data` if given."""
         import slangpy
 
         usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access

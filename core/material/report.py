@@ -1,4 +1,5 @@
-"""What is in a material, and what of it a bake keeps, approximates or drops: said before it."""
+"""The report on a material before a bake: what it contains, and what a bake keeps, approximates or
+drops."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 @dataclass(frozen=True)
 class MaterialReport:
-    """Everything that `inspect` says of one material."""
+    """The report that `inspect` prints of one material."""
 
     name: str
     looks: tuple[str, ...]
@@ -51,7 +52,7 @@ class MaterialReport:
 
     @property
     def verdict(self) -> str:
-        """One line on whether there is something to bake."""
+        """One line: whether the material can be baked."""
         if self.problem:
             return f"cannot be baked: {self.problem}"
         if self.probe is None:
@@ -59,7 +60,7 @@ class MaterialReport:
         if self.probe.reflects_nearly_nothing:
             return (
                 f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
-                f"there is nothing to learn, and a bake would be black.{self.probe.black_hint}"
+                f"a bake would be black.{self.probe.black_hint}"
             )
         brightest = max(self.probe.albedo)
         return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"
@@ -74,7 +75,7 @@ def describe(
     probe: bool = True,
     device_choice: str | None = None,
 ) -> list[MaterialReport]:
-    """A report for each material of a document, or for the one that is named."""
+    """Reports of all materials of a document, or of the named one."""
     chosen = [document.require_material(name)] if name else list(document.materials)
     if not chosen:
         document.require_material()
@@ -84,13 +85,13 @@ def describe(
 def describe_material(
     document: Document, material: Material, probe: bool = True, device_choice: str | None = None
 ) -> MaterialReport:
-    """The report of one material. What is wrong with it becomes part of the report."""
+    """The report of one material; an error becomes its `problem`."""
     try:
         nodes = list(document.nodes_of(material))
         document.check(material)
     except DocumentError as failure:
         return MaterialReport(material.name, material.looks, "", 0, problem=str(failure))
-    # a node may be surface and material in one
+    # some nodes are surface and material in one
     shaders = [node for node in nodes if node.getType() == "surfaceshader"] or nodes[:1]
     textures = facts_of_images(document, nodes)
     report = MaterialReport(
@@ -118,13 +119,13 @@ def describe_material(
 
 
 def describe_teacher(teacher: Teacher) -> MaterialReport:
-    """The report of a material that is loaded already, without a probe."""
+    """The report of a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)
     return _with_images(report, teacher)
 
 
 def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
-    """What the headers of images do not say."""
+    """The report with facts that only decoded images show."""
     return replace(report, parts=(*report.parts, *non_finite(teacher.non_finite_texels)))
 
 
@@ -144,7 +145,7 @@ def _probed(
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
-    """Inputs of the surface shaders behind which something reads a place on the surface."""
+    """Inputs of surface shaders that depend on the place on the surface."""
     names = []
     for shader in shaders:
         for port in shader.getInputs():
@@ -160,7 +161,7 @@ def _reads_a_place(node: mx.Node) -> bool:
 def print_reports(
     file: str, reports: Sequence[MaterialReport], left_out: Mapping[str, str]
 ) -> None:
-    """The reports as a technical artist reads them."""
+    """Prints reports for a technical artist."""
     count = len(reports)
     print(f"{file}: {count} material{'s' if count != 1 else ''}")
     for report in reports:
@@ -177,7 +178,7 @@ def print_reports(
         if report.varying_inputs:
             print(f"  varies    {', '.join(report.varying_inputs)}")
         elif report.surface_model:
-            print("  varies    nothing: the material is the same everywhere")
+            print("  varies    nothing: the material is constant")
         for part in report.parts:
             print(f"  {part.fate:<12}  {part.name}{': ' + part.how if part.how else ''}")
         if report.probe and max(report.probe.emission) > 0:
@@ -187,4 +188,4 @@ def print_reports(
             print(f"  coverage  {low:.2f} to {high:.2f}")
         print(f"  verdict   {report.verdict}")
     for name, reason in left_out.items():
-        print(f"\n{name}\n  left out  {reason}")
+        print(f"\n{name}\n  not baked {reason}")

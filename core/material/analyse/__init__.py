@@ -1,1 +1,1 @@
-"""What a bake keeps, approximates or drops of a material, found in its graph."""
+"""Finds what a bake keeps, approximates or drops of a material."""

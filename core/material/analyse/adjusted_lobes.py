@@ -159,8 +159,8 @@ def widened_highlights(node: mx.Node) -> Iterator[tuple[str, str]]:
         if roughness and min(roughness) < highlight.least and _is_on(node, highlight):
             yield (
                 highlight.name,
-                f"{highlight.roughness} {min(roughness):.3g} is taken for {highlight.least:.2g}: "
-                "as narrow as is learnt, with as much light",
+                f"{highlight.roughness} {min(roughness):.3g} is raised to {highlight.least:.2g}, "
+                "the narrowest highlight that is learnt, with the same energy",
             )
 
 

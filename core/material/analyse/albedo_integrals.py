@@ -1,4 +1,4 @@
-"""What reflecting lobes of MaterialX return of a white surrounding, by integration.
+"""Albedo of MaterialX's reflecting lobes, by numerical integration.
 
 `albedo_fit.py` and `albedo_anisotropy.py` turn these into the shader's approximations,
 `shaders/material/teacher/albedo.slang`.
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 LEAST_SHEEN_ROUGHNESS = 0.005
-"""MaterialX takes smoother sheen as this."""
+"""MaterialX raises a smaller roughness of sheen to this."""
 
 
 @dataclass(frozen=True)
 class LobeSamples:
-    """A GGX lobe seen at one cosine, as a sum over cosines at the half vector."""
+    """A GGX lobe at one view cosine, as a weighted sum over cosines at the half vector."""
 
     cosines: Doubles
     weights: Doubles
 
     @property
     def total(self) -> float:
-        """What one bounce returns where every facet is white."""
+        """The albedo of one bounce with white facets."""
         return float(self.weights.sum())
 
     def albedo(self, fresnel: Callable[[Doubles], Doubles]) -> float:
-        """What the lobe returns once the energy of lost bounces is restored (Turquin 2019)."""
+        """The albedo with the energy of lost bounces restored (Turquin 2019)."""
         reflectance = fresnel(self.cosines)
         lost = (1 - self.total) / self.total
         return float((self.weights * reflectance * (1 + reflectance * lost)).sum())
 
 
 def ggx_lobe(cosine: float, alpha: float, steps: int = 240) -> LobeSamples:
-    """The lobe over its visible normals, which are drawn on a spherical cap (Dupuy 2023)."""
+    """The lobe over its visible normals, sampled on a spherical cap (Dupuy 2023)."""
     share, share_weight = _unit_nodes(steps)
-    # the density of normals ends in a root at both rims of the cap: points crowd there
+    # the density of normals has a root at both rims of the cap: more points there
     crowded = share**3 * (10 + share * (6 * share - 15))
     share_weight = share_weight * 30 * (share * (1 - share)) ** 2
     turn, turn_weight = _unit_nodes(steps // 2)
@@ -75,7 +75,7 @@ def ggx_lobe(cosine: float, alpha: float, steps: int = 240) -> LobeSamples:
 def anisotropic_ggx_lobe(
     cosine: float, azimuth: float, alphas: tuple[float, float], steps: int = 40
 ) -> LobeSamples:
-    """The same for a lobe of two roughnesses, each direction masked with the roughness along it."""
+    """The same for two roughnesses; each direction is masked with the roughness along it."""
     share, share_weight = _unit_nodes(steps)
     crowded = share**3 * (10 + share * (6 * share - 15))
     share_weight = share_weight * 30 * (share * (1 - share)) ** 2
@@ -105,12 +105,12 @@ def anisotropic_ggx_lobe(
 
 
 def _masking(cosine: Doubles | np.float64, alpha: float) -> Doubles:
-    """Smith's function of GGX."""
+    """Smith's Lambda of GGX."""
     return np.asarray((np.sqrt(1 + alpha**2 * (1 - cosine**2) / cosine**2) - 1) / 2)
 
 
 def fresnel(cosine: Doubles, index: float) -> Doubles:
-    """Reflectance of a dielectric at least as dense as what surrounds it."""
+    """Reflectance of a dielectric with a relative index of at least one."""
     inner = np.sqrt(index**2 + cosine**2 - 1)
     across = (inner - cosine) / (inner + cosine)
     along = ((inner + cosine) * cosine - 1) / ((inner - cosine) * cosine + 1)
@@ -122,7 +122,7 @@ def schlick(cosine: Doubles, f0: float) -> Doubles:
 
 
 def sheen_albedo(cosine: float, roughness: float, steps: int = 200) -> float:
-    """What a white sheen of Estevez and Kulla returns, as MaterialX evaluates it."""
+    """The albedo of a white sheen of Estevez and Kulla, as MaterialX evaluates it."""
     root, weight = _unit_nodes(steps)
     light, weight = root**3, weight * 3 * root**2
     turn, turn_weight = _unit_nodes(steps)
@@ -136,7 +136,7 @@ def sheen_albedo(cosine: float, roughness: float, steps: int = 200) -> float:
 
 
 def burley_albedo(cosine: float, roughness: float) -> float:
-    """What Burley's white diffuse lobe returns: in closed form, since it is a polynomial."""
+    """The albedo of Burley's white diffuse lobe, in closed form."""
     along, base, edge = roughness * cosine, roughness - 0.5, (1 - cosine) ** 5
     # means of (1 - x)^5, x (1 - x)^5 and x^2 (1 - x)^5, x being the cosine at the light
     plain, once, twice = 1 / 21, 1 / 84, 1 / 252
@@ -147,6 +147,6 @@ def burley_albedo(cosine: float, roughness: float) -> float:
 
 @lru_cache(maxsize=8)
 def _unit_nodes(count: int) -> tuple[Doubles, Doubles]:
-    """Gauss's nodes and weights on the unit interval."""
+    """Gauss-Legendre nodes and weights on the unit interval."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return np.asarray((nodes + 1) / 2), np.asarray(weights / 2)

@@ -1,4 +1,4 @@
-"""What a bake keeps of each surface model, as data: what switches a feature on, and its fate."""
+"""The features of each surface model, as data: the inputs that switch one on, and its fate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the material and its fate."""
+    """A part of a material, and whether it is kept, approximated or dropped."""
 
     name: str
     fate: str
@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Feature:
-    """A part of a surface model. It is in use when any of `inputs` differs from `off`."""
+    """A part of a surface model. It is on if any of `inputs` differs from `off`."""
 
     name: str
     inputs: tuple[str, ...]
@@ -28,35 +28,35 @@ class Feature:
     how: str = ""
     off: float = 0.0
     needs: str = ""
-    """Another input that must differ from zero too, or the feature stays off."""
+    """Another input that must differ from zero too."""
     unless: tuple[str, ...] = ()
     """Inputs any of which switches the feature off if it differs from zero."""
 
 
 _TRANSMISSION = (
-    "light that passes through is left out: a neural material reflects, and what lies behind "
-    "the surface is the renderer's to add"
+    "transmitted light is dropped: a neural material only reflects, and the renderer has to add "
+    "what is behind the surface"
 )
 _UNLIT_TRANSMISSION = (
-    "as part of the map of opacity: what lies behind the surface shows through, without colour"
+    "as part of the opacity map: it shows what is behind the surface, without colour"
 )
 _TRANSPARENT = (
-    "opacity of the mode 'transparent' lets light through, which is left out: for a surface with "
-    "holes set opacityMode to 1, or opacityThreshold above 0"
+    "opacity of the mode 'transparent' transmits light, which is dropped: for a surface with holes "
+    "set opacityMode to 1, or opacityThreshold above 0"
 )
 _THIN = "subsurface of thin walls"
-_SUBSURFACE = "as diffuse light of the same colour: it does not bleed from lit to unlit places"
-_VOLUME = "absorption and scattering inside the body need a renderer that traces it"
-_DISPLACEMENT = "the shape is not changed: bake it into the mesh or a normal map"
-_EMISSION = "as a map of its own, since it needs no light"
+_SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
+_VOLUME = "absorption and scattering inside the body need ray tracing"
+_DISPLACEMENT = "the shape is not changed: apply it to the mesh, or bake a normal map"
+_EMISSION = "as a map of its own"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
-_COLOURED_OPACITY = f"{_OPACITY}; of a colour its luminance counts, as in MaterialX"
+_COLOURED_OPACITY = f"{_OPACITY}; of a colour the luminance is used, as in MaterialX"
 _OF_GLOW_ALONE = (
-    "MaterialX reads none of a surface that only glows: connect a BSDF of weight 0, or use "
+    "MaterialX ignores it on a surface that only emits: connect a BSDF of weight 0, or use "
     "surface_unlit"
 )
-_BACK = "what is seen from behind is left out: bake the material of the back by itself"
-_OCCLUSION = "occlusion dims light from surroundings, which a single light is not"
+_BACK = "the back of the surface is dropped: bake its material by itself"
+_OCCLUSION = "occlusion dims ambient light only"
 
 
 def _kept(name: str, *inputs: str) -> Feature:
@@ -152,28 +152,26 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     ),
 }
 
-NOT_ON_A_SAMPLE = "is not there on a flat sample: it reads as its default, or as zero"
-_PAINT = "is not there on a flat sample: it reads as white"
-_TIME = "time stands still at frame 1"
-_PLACE = (
-    "places are those of a flat unit square, whatever the mesh: the pattern there is kept by uv"
-)
+NOT_ON_A_SAMPLE = "a flat sample has none: it reads as its default, or as zero"
+_PAINT = "a flat sample has none: it reads as white"
+_TIME = "fixed at frame 1"
+_PLACE = "the position is that of a flat unit square for each mesh: its pattern is kept by uv"
 _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
 EMISSION_BY_VIEW = Part(
     "emission by view",
     APPROXIMATED,
-    "as a map of what is seen from straight ahead: how it changes with the view is left out",
+    "as a map of its value seen from straight above: its change with the view is dropped",
 )
-# Surfaces whose coat lies over what glows, and lets less of it through the flatter it is seen.
+# Surfaces whose coat is above the emission, and dims it at grazing views.
 GLOW_BELOW_COATS = ("standard_surface", "open_pbr_surface")
 OPACITY_BY_VIEW = replace(EMISSION_BY_VIEW, name="opacity by view")
 FACING = Part(
     "direction in space",
     APPROXIMATED,
-    "the surface that is baked is flat and faces along z: what depends on where a surface faces is "
-    "the same everywhere",
+    "the baked surface is flat and faces along z: what depends on the direction of a surface is "
+    "constant",
 )
-# A node of this kind anywhere in the graph: what part it is, its fate, and how or why.
+# By category of a node anywhere in the graph.
 NODE_FEATURES: dict[str, Part] = {
     "displacement": Part("displacement", DROPPED, _DISPLACEMENT),
     "volume": Part("volume", DROPPED, _VOLUME),
@@ -195,7 +193,7 @@ NODE_FEATURES: dict[str, Part] = {
     "blur": Part(
         "blur",
         DROPPED,
-        "a sample sees no neighbours: what goes in comes out sharp, so blur the image itself",
+        "a sample has no neighbours: the input stays sharp, so blur the image itself",
     ),
     "latlongimage": Part("environment image", KEPT, ""),
 }

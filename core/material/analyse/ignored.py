@@ -1,4 +1,4 @@
-"""What a document says and MaterialX passes over without a word: told in the report."""
+"""Parts of a document that MaterialX ignores silently, for the report."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.load.mtlx_text import Override, Twin
 
-# Of each kind, so that a document of thousands does not hide the rest of its report.
+# Limit for each kind, so that thousands of one kind do not hide the rest of the report.
 _MOST_OF_A_KIND = 8
 
 
 def ignored_parts(document: Document, material: Material, nodes: Sequence[mx.Node]) -> list[Part]:
-    """What is said of a material that consists of these nodes, and counts for nothing."""
+    """Ignored parts of a material with these nodes."""
     return [
         *_first(_attributes(nodes)),
         *_first(_unknown_inputs(nodes)),
@@ -36,7 +36,7 @@ def ignored_parts(document: Document, material: Material, nodes: Sequence[mx.Nod
 
 
 def _first(parts: Iterator[Part]) -> list[Part]:
-    """Without those that say the same again."""
+    """The first few, without duplicates."""
     return list(dict.fromkeys(parts))[:_MOST_OF_A_KIND]
 
 
@@ -46,8 +46,8 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             yield Part(
                 f"attribute {DISABLE!r} of {node.getNamePath()!r}",
                 DROPPED,
-                "nodes are disabled by an input of that name, of the type boolean: this one is "
-                "baked as it is, so give it that, or take it out",
+                "nodes are disabled by an input of that name and the type boolean: replace the "
+                "attribute by such an input, or remove it",
             )
         for port in node.getInputs():
             for each in (port, port.getInterfaceInput(), port.getConnectedOutput()):
@@ -56,13 +56,13 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                     yield Part(
                         f"channels {channels!r} of {each.getNamePath()!r}",
                         DROPPED,
-                        "channels are chosen by attributes up to version 1.38, and the document "
-                        "says a later one: correct that, or put separate and combine nodes between",
+                        "the attribute is supported up to version 1.38, and the document is newer: "
+                        "correct its version, or insert separate and combine nodes",
                     )
 
 
 def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """Where a node names its definition, MaterialX asks no further."""
+    """Inputs that a definition lacks: MaterialX does not check nodes that name theirs."""
     for node in nodes:
         definition = node.getNodeDef() if node.hasNodeDefString() else None
         if definition is None:
@@ -72,13 +72,13 @@ def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"input {port.getName()!r} of {node.getNamePath()!r}",
                     DROPPED,
-                    f"its definition {definition.getName()!r} has none of that name: correct the "
-                    "name, or take the input out",
+                    f"its definition {definition.getName()!r} has no such input: correct the "
+                    "name, or remove the input",
                 )
 
 
 def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """Nodes inherit from those outside graphs alone, of which those in graphs get the values."""
+    """Nodes inherit only from nodes outside of graphs; nodes inside graphs inherit values only."""
     for node in nodes:
         if not node.hasInheritString():
             continue
@@ -87,8 +87,8 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             yield Part(
                 f"inheritance of {path!r}",
                 DROPPED,
-                f"there is no {name!r} outside graphs, where nodes may inherit from: give the node "
-                "inputs of its own",
+                f"no node outside of graphs is named {name!r}, and nodes inherit only from those: "
+                "write the inputs into the node",
             )
         for port in node.getActiveInputs():
             is_own = node.getInput(port.getName()) is not None
@@ -96,8 +96,8 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"input {port.getName()!r} of {path!r}",
                     DROPPED,
-                    f"it is connected in {name!r}, from which a node in a graph inherits values "
-                    "alone: give the node this input, connected in its graph",
+                    f"it is connected in {name!r}, and a node in a graph inherits values only: "
+                    "write the input into the node, connected in its graph",
                 )
 
 
@@ -111,8 +111,7 @@ def _outputs_left_open(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                     f"input {port.getName()!r} of {node.getNamePath()!r}",
                     APPROXIMATED,
                     f"it is connected to {graph.getName()!r} and names none of its outputs, "
-                    f"{', '.join(outputs)}: the first of them is baked, so name the one that is "
-                    "meant",
+                    f"{', '.join(outputs)}: the first is baked, so name the intended one",
                 )
 
 
@@ -124,28 +123,28 @@ def _units_of_files(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"unit {source.getUnit()!r} of {source.getNamePath()!r}",
                     DROPPED,
-                    "numbers are taken from a file as they are: multiply them where they are read",
+                    "numbers of a file are not converted: multiply them where they are read",
                 )
 
 
 def _tokens_of_nodes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """Names of files are made of what the graph of a definition says of its tokens."""
+    """File names are built from the token values of the definition."""
     for node in nodes:
         definition = node.getNodeDef() if node.getTokens() else None
         for token in node.getTokens():
-            said = definition.getToken(token.getName()) if definition else None
-            if said is not None and said.getValueString() == token.getValueString():
+            defined = definition.getToken(token.getName()) if definition else None
+            if defined is not None and defined.getValueString() == token.getValueString():
                 continue
             yield Part(
                 f"token {token.getName()!r} of {node.getNamePath()!r}",
                 DROPPED,
-                f"{token.getValueString()!r} counts for nothing: names of files are made of what "
-                "the definition says, so give it an input of the type filename",
+                f"{token.getValueString()!r} is ignored: file names use the value of the "
+                "definition, so add an input of the type filename to it",
             )
 
 
 def _variants(document: Document, material: Material) -> list[Part]:
-    """Other values that looks would give the material."""
+    """Variants that looks assign to the material."""
     return [
         Part(
             f"variant {assigned.getVariantString()!r}",
@@ -167,22 +166,22 @@ def _overrides(document: Document, material: Material) -> Iterator[Part]:
             yield _override(each)
 
 
-def _override(said: Override) -> Part:
+def _override(override: Override) -> Part:
     return Part(
-        f"override of {said.name!r}",
+        f"override of {override.name!r}",
         DROPPED,
-        f"line {said.line} of {Path(said.file).name}: {said.holder} {said.holder_name!r} gives it "
-        f"{said.value!r}, which counts up to version 1.35 of MaterialX: give that value to the "
-        "node itself",
+        f"line {override.line} of {Path(override.file).name}: {override.holder} "
+        f"{override.holder_name!r} sets it to {override.value!r}, which is supported up to version "
+        "1.35: write that value into the node",
     )
 
 
 def _twin(twin: Twin) -> Part:
-    """What MaterialX leaves out because something else has its name."""
+    """An element that is ignored because another has its name."""
     elsewhere = f" of {Path(twin.first_file).name}" if twin.first_file != twin.file else ""
     return Part(
         f"second {twin.name!r}",
         DROPPED,
-        f"line {twin.line} of {Path(twin.file).name}: line {twin.first_line}{elsewhere} has named "
-        "something so before, which is what counts: rename one of them",
+        f"line {twin.line} of {Path(twin.file).name}: ignored, since line "
+        f"{twin.first_line}{elsewhere} has the same name: rename one of them",
     )

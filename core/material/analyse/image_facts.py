@@ -1,4 +1,4 @@
-"""What a report says of the images that a material reads."""
+"""Facts of the images that a material reads, and parts of a report about them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
 
 
-# MaterialX decodes what is given as a colour alone, whatever is said of the file.
+# MaterialX decodes colours only, whatever colour space a file has.
 AS_STORED = "numbers as stored"
 _NUMBERS = ("float", "vector")
 
@@ -31,21 +31,21 @@ class TextureFacts:
     node: str
     file: str
     colour_space: str
-    """That its texels are decoded from; AS_STORED where the node gives no colour."""
+    """The colour space of the texels; AS_STORED if the node returns no colour."""
     width: int = 0
     height: int = 0
     channels: int = 0
     kind: str = ""
     tiles: int = 1
     tiles_left_out: int = 0
-    """Outside of the unit square, which is all that a bake learns."""
+    """Tiles outside of the unit square, which alone is baked."""
     orientation: int = 1
-    """As cameras number them: by another than 1, viewers turn or mirror what is stored."""
+    """EXIF orientation: viewers rotate or mirror the image unless it is 1."""
     problem: str = ""
 
 
 def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
-    """Each image of these nodes; what is wrong with one becomes part of its facts."""
+    """The facts of each image of these nodes; an error becomes the `problem` of its facts."""
     found = []
     for node in nodes:
         for port in image_inputs(node):
@@ -65,7 +65,7 @@ def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[Textur
 
 
 def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
-    """With what the headers of the image say."""
+    """The facts with those of the header."""
     return replace(
         facts,
         file=facts.file if info.is_udim else str(info.tiles[0].path),
@@ -80,26 +80,26 @@ def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
 
 
 def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
-    """What lies where no bake looks."""
+    """Tiles that are not baked."""
     worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
     if worst is None or not worst.tiles_left_out:
         return []
     how = (
-        f"{worst.tiles_left_out} of {worst.tiles} lie outside of the unit square, which is what is "
-        "baked: to bake another than 1001, name it in place of the token"
+        f"{worst.tiles_left_out} of {worst.tiles} are outside of the unit square and not baked: to "
+        "bake another tile than 1001, write its number instead of the token"
     )
     return [Part("UDIM tiles", DROPPED, how)]
 
 
 def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
-    """What viewers turn or mirror, as neither MaterialX's renderers nor bakes do."""
+    """Images that viewers rotate or mirror, and renderers do not."""
     turned = {Path(facts.file).name: facts.orientation for facts in textures}
     return [
         Part(
             f"orientation of {name}",
             DROPPED,
-            f"the file says {orientation}, by which viewers turn or mirror it: its texels are read "
-            "as they are stored, as renderers do, so save it turned if it is to be",
+            f"viewers rotate or mirror it by its orientation {orientation}; its texels are read as "
+            "stored, as renderers do: save it rotated if that is intended",
         )
         for name, orientation in turned.items()
         if orientation > 1
@@ -107,8 +107,8 @@ def orientations(textures: Sequence[TextureFacts]) -> list[Part]:
 
 
 def images_without_file(nodes: Sequence[mx.Node]) -> list[Part]:
-    """Images that are named nowhere: exporters lose names, and leave nodes without."""
-    how = "it names no file, and gives its default everywhere: name one, or take the node out"
+    """Image nodes without a file name, which exporters may lose."""
+    how = "it has no file name and returns its default everywhere: name a file, or remove the node"
     return [
         Part(f"image of {node.getNamePath()!r}", DROPPED, how)
         for node in nodes
@@ -117,7 +117,7 @@ def images_without_file(nodes: Sequence[mx.Node]) -> list[Part]:
 
 
 def _file_inputs(node: mx.Node) -> list[str]:
-    """Of nodes that read files; one that the document defines hands them on, if it has any."""
+    """File inputs of a node that reads files itself: library nodes only."""
     definition = node.getNodeDef()
     if definition is None or is_of_document(definition, node) or node.getType() == "filename":
         return []
@@ -134,8 +134,8 @@ def _names_a_file(node: mx.Node, name: str) -> bool:
 
 
 def non_finite(texels: Mapping[Path, int]) -> list[Part]:
-    """By file, how many texels hold what is no number."""
+    """Images with texels that are NaN or infinite."""
     return [
-        Part(f"image {path.name}", APPROXIMATED, f"no numbers in {count} of its texels: read as 0")
+        Part(f"image {path.name}", APPROXIMATED, f"{count} of its texels are not finite: read as 0")
         for path, count in texels.items()
     ]

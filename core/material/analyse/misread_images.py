@@ -41,7 +41,7 @@ _WITHOUT_SIGN = ("uint8", "uint16")
 def numbers_decoded_as_colours(
     nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]
 ) -> list[Part]:
-    """Of a material that consists of these nodes and images."""
+    """Images whose numbers, such as roughness or normals, are decoded like colours."""
     spaces = {facts.node: facts.colour_space for facts in textures}
     found: dict[str, Part] = {}
     for node in nodes:
@@ -51,9 +51,9 @@ def numbers_decoded_as_colours(
                 space = spaces.get(path, "")
                 if space not in _PLAIN_SPACES:
                     how = (
-                        f"its texels are decoded from {space} like colours, and "
-                        f"{port.getName()!r} of {node.getNamePath()!r} takes numbers: give its "
-                        "file the colour space 'none', or read it as a vector3"
+                        f"its texels are decoded from {space} like colours, but "
+                        f"{port.getName()!r} of {node.getNamePath()!r} expects numbers: set the "
+                        "colour space of its file to 'none', or read it as a vector3"
                     )
                     found.setdefault(path, Part(f"numbers of {path!r}", APPROXIMATED, how))
     return list(found.values())
@@ -102,15 +102,15 @@ def _is_alpha(node: mx.Node) -> bool:
 
 
 def undecoded_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]) -> list[Part]:
-    """Of a material that consists of these nodes and images."""
+    """Inputs for normals that read texels, or heights, without a node that decodes directions."""
     raw = {facts.node for facts in textures if facts.kind in _WITHOUT_SIGN and not facts.problem}
     found: dict[str, Part] = {}
     for node in nodes:
         is_preview = node.getCategory() == _PREVIEW_SURFACE
         remedy = (
-            "read it by a UsdUVTexture with the scale 2, 2, 2, 1 and the bias -1, -1, -1, 0"
+            "read it with a UsdUVTexture with the scale 2, 2, 2, 1 and the bias -1, -1, -1, 0"
             if is_preview
-            else "put a normalmap node between"
+            else "insert a normalmap node"
         )
         for port in node.getInputs():
             is_normal = is_preview and port.getName() == "normal"
@@ -118,7 +118,7 @@ def undecoded_normals(nodes: Sequence[mx.Node], textures: Sequence[TextureFacts]
                 path = image.getNamePath()
                 is_raw = path in raw or image.getCategory() == HEIGHTS
                 if is_raw and not _has_scale(image):
-                    how = f"texels of {path!r}, from 0 to 1, are taken for directions: {remedy}"
+                    how = f"texels of {path!r}, from 0 to 1, are used as directions: {remedy}"
                     name = f"{port.getName()!r} of {node.getNamePath()!r}"
                     found.setdefault(name, Part(name, APPROXIMATED, how))
     return list(found.values())

@@ -155,7 +155,7 @@ def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
         and not is_of_document(node.getNodeDef(), node)
         and not own_graph(node)
     }
-    how = "MaterialX has such a node, and its definition counts: give the document's another name"
+    how = "MaterialX has a node of this name and uses its own definition: rename the document's"
     return [Part(f"own definition of {kind!r}", DROPPED, how) for kind in sorted(used)]
 
 
@@ -205,23 +205,25 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
         if name == "filtertype" and text == "cubic" and _reads_files(node):
             found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
         elif name == "scatter_mode" and "T" in text:
-            found.append(Part("transmission", DROPPED, "light that passes through is left out"))
+            found.append(Part("transmission", DROPPED, "transmitted light is dropped"))
         elif name == "temperature" and _is_cold(node, text):
-            how = f"MaterialX's colours begin at {_COLDEST} K: below they are too pale"
+            how = f"MaterialX's colours start at {_COLDEST} K: colder ones are too pale"
             found.append(Part("blackbody", APPROXIMATED, how))
         elif name == "framerange" and text:
-            found.append(Part("image sequence", APPROXIMATED, "the first image stands for all"))
+            found.append(
+                Part("image sequence", APPROXIMATED, "the first image is used for all frames")
+            )
         elif name in _LAYERS and text:
-            how = "the first channels of the file are read: write the layer to a file of its own"
+            how = "the first channels of the file are read: save the layer as a file of its own"
             found.append(Part(f"layer {text!r} of an image", DROPPED, how))
         elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
             found.append(_further_coordinates(text))
         elif _is_other_than_the_surface(node, port, text):
-            how = "MaterialX takes the surface's own there: connect a constant to have this value"
+            how = "MaterialX uses that of the surface: connect a constant to use this value"
             found.append(Part(f"value of {name!r}", DROPPED, how))
         space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
         if space not in known_colour_spaces():
-            how = f"{space!r} is not known to MaterialX's colour management: read as linear"
+            how = f"{space!r} is unknown to MaterialX's colour management: read as linear"
             found.append(Part(f"colour space {space}", APPROXIMATED, how))
     return found
 
@@ -248,7 +250,7 @@ def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool
 
 
 def _further_coordinates(index: str) -> Part:
-    how = "there is one set of texture coordinates: it stands for all"
+    how = "there is one set of texture coordinates, which is used for all"
     return Part(f"texture coordinates {index}", APPROXIMATED, how)
 
 

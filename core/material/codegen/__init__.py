@@ -1,1 +1,1 @@
-"""Generates the Slang module of a material and repairs it."""
+"""Generates the teacher's Slang module from a material, and repairs it."""

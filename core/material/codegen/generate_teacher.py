@@ -45,7 +45,7 @@ _NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "col
 
 @dataclass(frozen=True)
 class TextureSlot:
-    """A place in the constant buffer where an image goes."""
+    """A variable of the constant buffer for an image."""
 
     uniform: str
     file: str
@@ -54,7 +54,7 @@ class TextureSlot:
 
 @dataclass(frozen=True)
 class GeneratedMaterial:
-    """A Slang module and what must be bound for it to run."""
+    """A Slang module, and what must be bound to run it."""
 
     name: str
     source: str
@@ -72,7 +72,7 @@ class GeneratedMaterial:
 
 
 def generate(document: Document, material: Material) -> GeneratedMaterial:
-    """The Slang of one material, ready to link with the kernels that evaluate it."""
+    """Generates the Slang of one material, ready to link with the kernels that evaluate it."""
     import MaterialX as mx
 
     document.check(material)

@@ -1,1 +1,1 @@
-"""Files that a document names: paths, images and XML, checked before they are read."""
+"""Finds and reads the files of a document."""

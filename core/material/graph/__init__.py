@@ -1,1 +1,1 @@
-"""MaterialX's standard library, and walks through a material's graph."""
+"""MaterialX's standard library, and traversal of a material's graph."""

@@ -1,1 +1,1 @@
-"""Loads and checks a MaterialX document, and finds its materials."""
+"""Loads and checks a MaterialX document (.mtlx), and finds its materials."""

@@ -1,1 +1,1 @@
-"""Rewrites of a document into what the code generator expects."""
+"""Rewrites a document into the form that the code generator expects."""

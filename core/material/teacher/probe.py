@@ -1,4 +1,4 @@
-"""A quick look at a compiled material: how much it reflects, whether it glows or has holes."""
+"""Quick estimates of a compiled material: albedo, emission and opacity."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 NEARLY_NOTHING = 0.01
-# Of what falls in: a little more is what directions drawn at random make of all of it.
-_ALL_LIGHT = 1.05
+# Albedo above one that random directions may estimate for a white material.
+_LARGEST_ALBEDO = 1.05
 _SAMPLES = 1 << 15
 _LOBES = (0.003, 0.02, 0.1, 0.4)
 _SEED = 20
@@ -29,10 +29,10 @@ class Probe:
     """Means over the unit square and all views."""
 
     albedo: tuple[float, float, float]
-    """The share of white light from all around that is reflected."""
+    """The share of uniform white light that is reflected."""
     emission: tuple[float, float, float]
     opacity: tuple[float, float]
-    """The least and the greatest coverage."""
+    """The smallest and the largest coverage."""
 
     @property
     def reflects_nearly_nothing(self) -> bool:
@@ -40,14 +40,14 @@ class Probe:
 
     @property
     def black_hint(self) -> str:
-        """What to add where that is told."""
+        """What to add to a report that the material is black."""
         if max(self.emission) > 0:
             return " Its emission is kept."
         if any(self.albedo):
             return ""
         if max(self.opacity) == 0:
-            return " Its opacity is 0 everywhere in the unit square, so nothing of it is seen."
-        return " What comes out as no number, as of a division by 0, counts as black."
+            return " Its opacity is 0 in the whole unit square, so it is invisible."
+        return " A result that is not a number, as after a division by 0, counts as black."
 
     @property
     def excess(self) -> str:
@@ -55,14 +55,14 @@ class Probe:
 
 
 def describe_excess(albedo: float) -> str:
-    """What to say of a material that reflects so much, if that is more than falls in."""
-    if albedo <= _ALL_LIGHT:
+    """The end of a report on a material that reflects more than it receives; otherwise empty."""
+    if albedo <= _LARGEST_ALBEDO:
         return ""
-    return ", more than it receives: look for colours above 1, and for inputs beyond their range"
+    return ", more than it receives: check for colours above 1 and inputs out of range"
 
 
 def probe(teacher: Teacher) -> Probe:
-    """Samples a material at random places, views and lights, mirror directions among them."""
+    """Samples a material at random places, views and lights, including mirror directions."""
     _, uv, wo = _draw_views()
     unlit = teacher.unlit(uv, wo.astype(np.float32))
     red, green, blue, _ = map(float, unlit.mean(0))
@@ -75,7 +75,7 @@ def probe(teacher: Teacher) -> Probe:
 
 
 def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
-    """The share of white light from all around that is reflected, without the rest of a probe."""
+    """The albedo alone, without the rest of a probe."""
     rng, uv, wo = _draw_views()
     wi = _draw_lights(rng, wo)
     lit = wi[:, 2] > 1e-4

@@ -1,4 +1,4 @@
-"""The teacher: a material as a function of place and two directions, evaluated on the device."""
+"""The teacher: a material as a function of place and two directions, on the device."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import Floats, Frames
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-_DARK_AND_SOLID = np.array([0, 0, 0, 1], np.float32)
+_DARK_AND_OPAQUE = np.array([0, 0, 0, 1], np.float32)
 
 
 class Teacher(DeviceMaterial):
-    """One material of a document, compiled and with its textures on a device."""
+    """One material of a document, compiled, with its textures on a device."""
 
     def __init__(
         self, document: Document, material: Material | None = None, device: Device | None = None
@@ -45,15 +45,15 @@ class Teacher(DeviceMaterial):
 
     @property
     def non_finite_texels(self) -> Mapping[Path, int]:
-        """How many there are in which file; they count as 0."""
+        """By file, the number of texels that are NaN or infinite; they are read as 0."""
         return self._pool.non_finite
 
     def changed_files(self) -> list[Path]:
-        """Images that are not what they were when they were read."""
+        """Images that changed after they were read."""
         return self._pool.changed_files()
 
     def texture_digest(self) -> str:
-        """Tells whether the images are the same as they were; read once, as the images are."""
+        """A digest of all images, computed once."""
         return self._digest_of_images
 
     @cached_property
@@ -62,7 +62,7 @@ class Teacher(DeviceMaterial):
 
     def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
         if self.is_dark_and_opaque:
-            return np.tile(_DARK_AND_SOLID, (len(uv), 1))
+            return np.tile(_DARK_AND_OPAQUE, (len(uv), 1))
         return super().unlit(uv, wo, frames)
 
     def bindings(self) -> dict[str, Any]:
@@ -83,10 +83,10 @@ class Teacher(DeviceMaterial):
 
 
 def _first_error(text: str) -> str:
-    """Of what the compiler says, the first error, and the line of code that it points to."""
+    """The first error of the compiler output, with the line of code that it points to."""
     lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
     first = lines[0] if lines else text.strip().splitlines()[0]
-    # warnings come before it, and point to code, too
+    # warnings come first, and point to code too
     behind = text[text.find(first) :]
     pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", behind, re.MULTILINE)
     return f"{first}: {pointed[2].rstrip('.')}, in {pointed[1].strip()!r}" if pointed else first

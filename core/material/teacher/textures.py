@@ -1,4 +1,4 @@
-"""Images of a material on a device."""
+"""Uploads the images of a material to a device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_TEXTURE_BYTES = 8 << 30
 
 @dataclass
 class BoundTexture:
-    """An image on the device with what the shader's SamplerTexture2D holds beside it."""
+    """An image on the device, with the other fields of the shader's SamplerTexture2D."""
 
     texture: slangpy.Texture
     tiles: tuple[float, float, float, float]
@@ -47,7 +47,7 @@ class BoundTexture:
 
 
 class TexturePool:
-    """The images of one material on one device; a file named twice is there once."""
+    """The images of one material on one device; each file is uploaded once."""
 
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
@@ -58,7 +58,7 @@ class TexturePool:
         self.non_finite: dict[Path, int] = {}
 
     def bind(self, slot: TextureSlot) -> BoundTexture:
-        """The image that a slot names, uploaded."""
+        """Uploads the image of a slot."""
         if not slot.file:
             return self._blank()
         info = read_info(slot.file, slot.asker, self._search)
@@ -69,9 +69,9 @@ class TexturePool:
         self._bytes += info.bytes_on_device
         if self._bytes > MOST_TEXTURE_BYTES:
             raise TextureError(
-                f"{slot.asker}: with {info.tiles[0].path} the material's textures come to "
-                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are loaded:"
-                " scale them down"
+                f"{slot.asker}: with {info.tiles[0].path} the textures of the material need "
+                f"{self._bytes / 1e9:.1f} GB; at most {MOST_TEXTURE_BYTES / 1e9:.1f} GB are "
+                "loaded: scale them down"
             )
         self._marks.update({tile.path: file_mark(tile.path) for tile in info.tiles})
         image = read_image(info, slot.asker)
@@ -84,11 +84,11 @@ class TexturePool:
         return bound
 
     def changed_files(self) -> list[Path]:
-        """Those that are not what they were when they were read."""
+        """Files that changed after they were read."""
         return [path for path, mark in self._marks.items() if file_mark(path) != mark]
 
     def digest(self) -> str:
-        """Of the contents of every file that is bound."""
+        """The digest of the contents of all uploaded files."""
         digest = hashlib.sha256()
         for _, tiles in self._bound:
             for tile in tiles:
@@ -97,7 +97,7 @@ class TexturePool:
         return digest.hexdigest()
 
     def _blank(self) -> BoundTexture:
-        """Stands for a missing file name: outside of every tile, so the node's default is used."""
+        """An image without tiles, for a missing file name: the node returns its default."""
         texels = np.zeros((1, 1, 4), np.uint8)
         return self._upload((texels,), "rgba8_unorm", (1.0, 1.0, -1e6, -1e6))
 
@@ -125,7 +125,7 @@ class TexturePool:
 
 
 def _present_tiles(info: ImageInfo) -> tuple[int, int, int, int]:
-    """A bit for each cell of a UDIM atlas that has a file, row by row."""
+    """A bit per cell of a UDIM atlas, row by row: whether it has a file."""
     bits = 0
     for tile in info.tiles:
         bits |= 1 << (tile.row - info.first_row) * info.columns + tile.column - info.first_column

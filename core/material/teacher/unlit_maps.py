@@ -1,7 +1,7 @@
-"""Emission and opacity as maps: they need no light, so no network has to learn them.
+"""Maps of emission and opacity, which do not depend on light and need no network.
 
-Both are linear in what a texel covers, so unlike latents their coarser levels are plain averages.
-A map is on the grid of the latents: row 0 is at v = 0.5 / height.
+Both average linearly, so that coarser levels are means. Maps use the grid of the latents: row 0 is
+at v = 0.5 / height.
 """
 
 from __future__ import annotations
@@ -21,33 +21,32 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-# Places that are averaged, along a side of the map and of a texel: a small map of a large texture
-# needs more of a texel.
+# Places that are averaged, along a side of the map and of a texel. A small map of a large texture
+# needs more per texel.
 _POINTS_A_SIDE = 2048
 _LEAST_PLACES, _MOST_PLACES = 4, 16
 _POINTS_AT_ONCE = 1 << 20
 _GOLDEN = (1 + 5**0.5) / 2
-# Coverage that no byte tells from a solid surface.
-_SOLID = 1 - 0.5 / 255
-# Views that are held against the one from straight ahead.
+# Coverage that rounds to an opaque byte.
+_OPAQUE = 1 - 0.5 / 255
+# Views that are compared with the view along the normal.
 _VIEWS = 1 << 14
 _LEAST_COSINE = 0.1
 _SEED = 31
 
 
 class UnlitMaps(NamedTuple):
-    """What is seen of a material from straight above without any light."""
+    """Emission and coverage of a material, seen along the normal."""
 
     emission: Floats | None
-    """Light given off, [height, width, 3], linear Rec.709, multiplied by the coverage; None for a
-    material that gives off none."""
+    """[height, width, 3] in linear Rec.709, multiplied by the coverage; None without emission."""
 
     coverage: Floats | None
-    """[height, width]: 1 is solid, 0 a hole; None for a material that is solid everywhere."""
+    """[height, width]: 1 is opaque, 0 a hole; None if all of it is opaque."""
 
 
 def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -> UnlitMaps:
-    """The means over each texel of a width x height grid, or of a square one."""
+    """Means over each texel of a width x height grid, or of a square one."""
     height = width if height is None else height
     if min(width, height) < 1:
         raise SettingsError(f"a map of {min(width, height)} texels a side: use at least 1")
@@ -57,12 +56,12 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
         emission if emission.any() else None,
-        coverage if coverage.min() < _SOLID else None,
+        coverage if coverage.min() < _OPAQUE else None,
     )
 
 
 def levels(finest: Floats) -> list[Floats]:
-    """The map and its coarser levels down to one texel, each the average of what it covers."""
+    """The map and its coarser levels down to one texel, by averages."""
     height, width = finest.shape[:2]
     for side in (height, width):
         if side < 1 or side & (side - 1):
@@ -77,8 +76,8 @@ def levels(finest: Floats) -> list[Floats]:
 
 
 def view_dependence(teacher: DeviceMaterial) -> float:
-    """How much emission and coverage vary with the view, of which maps hold one: the larger of the
-    mean change, as a share of the emission, and the mean change of the coverage."""
+    """How much emission and coverage depend on the view, which maps ignore: the larger of the mean
+    relative change of the emission and the mean change of the coverage."""
     random = np.random.default_rng(_SEED)
     uv = random.random((_VIEWS, 2), np.float32)
     cosine = _LEAST_COSINE + (1 - _LEAST_COSINE) * random.random(_VIEWS)
@@ -112,8 +111,8 @@ def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
 
 
 def _spread(count: int) -> Doubles:
-    """Places in a square, (count, 2), symmetric about its middle; `count` is even. No two share a
-    row or column, or all of them might fall between the texels of an image."""
+    """A lattice in the unit square, (count, 2), symmetric about its centre; `count` is even. No two
+    places share a row or column, as those might all miss the texels of an image."""
     step = int(count / _GOLDEN) | 1
     return (np.arange(count)[:, None] + 0.5) / count * (1, step) % 1
 

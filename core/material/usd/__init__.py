@@ -1,1 +1,1 @@
-"""UsdShade networks as MaterialX documents."""
+"""Converts UsdShade networks to MaterialX documents."""

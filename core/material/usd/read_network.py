@@ -1,4 +1,4 @@
-"""A UsdShade material read into plain data, with every value and connection resolved by USD."""
+"""Reads a UsdShade material into plain data, with values and connections resolved by USD."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
 RENDER_CONTEXT = "mtlx"
-# What the schema MaterialXConfigAPI says where nothing is authored.
+# The default of the schema MaterialXConfigAPI.
 DEFAULT_VERSION = "1.38"
 VERSION_ATTRIBUTE = "config:mtlx:version"
 _COLOURED = ("color", "asset")
@@ -21,7 +21,7 @@ _COLOURED = ("color", "asset")
 
 @dataclass(frozen=True)
 class Link:
-    """Where an input's value comes from: a shader's output."""
+    """The shader output that feeds an input."""
 
     shader: str
     output: str
@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Port:
-    """An input: its value or its link, and the input of its node graph that it reads."""
+    """An input: its value or link, and the graph input that it reads."""
 
     name: str
     usd_type: str
@@ -42,7 +42,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Shader:
-    """A shader prim. `graph` is the outermost node graph around it, or nothing."""
+    """A shader prim. `graph` is the outermost node graph around it, or empty."""
 
     path: str
     definition: str
@@ -52,7 +52,7 @@ class Shader:
 
 @dataclass
 class Network:
-    """Everything upstream of one material."""
+    """All shaders upstream of one material."""
 
     name: str
     path: str
@@ -61,7 +61,7 @@ class Network:
     displacement: Link | None = None
     shaders: dict[str, Shader] = field(default_factory=dict)
     outputs: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """Graph, shader and output -> what the graph calls it."""
+    """(graph, shader, output) -> name of the graph output."""
     folders: set[Path] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ def _why_no_surface(material: UsdShade.Material) -> str:
     if not prim.IsLoaded():
         return "is not loaded: load its payload"
     if prim.HasAuthoredReferences() and not prim.GetChildren():
-        return "its reference is not loaded or empty: check that the referenced file is there"
+        return "its reference is not loaded or empty: check that the referenced file exists"
     others = [
         output.GetBaseName()
         for output in material.GetSurfaceOutputs()
@@ -116,14 +116,14 @@ def _why_no_surface(material: UsdShade.Material) -> str:
     ]
     if others:
         return (
-            f"has a surface for other renderers only ({', '.join(others)}): connect a MaterialX "
+            f"has a surface only for other renderers ({', '.join(others)}): connect a MaterialX "
             "surface to its output 'mtlx:surface'"
         )
     return "has no surface: connect a MaterialX surface shader to its output 'mtlx:surface'"
 
 
 def _link(port: UsdShade.Output | UsdShade.Input) -> Link | None:
-    """The shader output that feeds a port through all graphs, or None where a value does."""
+    """The shader output that feeds a port, through all graphs; None if a value does."""
     from pxr import UsdShade
 
     for attribute in UsdShade.Utils.GetValueProducingAttributes(port):
@@ -188,7 +188,7 @@ def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | Non
         text = value_text(value)
     space = colour_space(attribute) if usd_type.startswith(_COLOURED) else ""
     interface = ""
-    # what names a property of the geometry is only understood on the node itself
+    # names of geometry properties must be values of the node itself
     is_text = usd_type in ("string", "token")
     if attribute != port.GetAttr() and not is_text and str(attribute.GetPrim().GetPath()) == graph:
         interface = UsdShade.Input(attribute).GetBaseName()
@@ -200,7 +200,7 @@ def _authored(attribute: Usd.Attribute, asker: str, network: Network) -> object:
 
     value = attribute.Get()
     if value is None and attribute.GetNumTimeSamples():
-        network.notes.append(f"{asker} is animated: its first value was taken")
+        network.notes.append(f"{asker} is animated: its first value is used")
         value = attribute.Get(Usd.TimeCode.EarliestTime())
     return value
 

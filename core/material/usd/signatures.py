@@ -1,7 +1,7 @@
-"""What MaterialX's node definitions are called and take, without MaterialX itself.
+"""Names and ports of MaterialX's node definitions, without MaterialX.
 
-A host's own Python need not carry MaterialX, or carries another version. The table beside this file
-is made from the library by packaging/node_signatures.py, and a test holds it to that library.
+The Python of a host may have no MaterialX, or another version. tools/node_signatures.py writes the
+table beside this file from the library, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Signature:
     outputs: dict[str, str]
     inputs: dict[str, str]
     is_current: bool
-    """Whether today's library holds it, too: only then may a node refer to it by name."""
+    """Whether the current library has it too: only then may a node refer to it by name."""
 
     @property
     def node_type(self) -> str:
-        """What the type attribute of a node of this definition says."""
+        """The type attribute of a node of this definition."""
         return next(iter(self.outputs.values())) if len(self.outputs) == 1 else "multioutput"
 
 
@@ -39,7 +39,7 @@ def _table() -> dict[str, dict[str, list[dict[str, str]]]]:
 
 
 def find_signature(definition: str, version: tuple[int, int]) -> Signature | None:
-    """The definition of this name as a MaterialX of this version has it."""
+    """The definition of this name in this version of MaterialX."""
     current = _table()["current"].get(definition)
     before = _table()["before_1.39"].get(definition) if version < CURRENT_VERSION else None
     found = before or current

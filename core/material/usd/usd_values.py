@@ -1,4 +1,4 @@
-"""USD's types, values, colour spaces and asset paths in MaterialX's words."""
+"""Converts USD's types, values, colour spaces and asset paths to MaterialX's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
 
 
 def type_in_materialx(usd_type: str) -> str:
-    """The MaterialX type of a USD value type; tokens and what has no counterpart are strings."""
+    """The MaterialX type of a USD type; `string` for tokens and types without counterpart."""
     if usd_type in _PLAIN:
         return _PLAIN[usd_type]
     if usd_type in ("float", "half", "double"):
@@ -47,7 +47,7 @@ def type_in_materialx(usd_type: str) -> str:
 
 
 def fitting_type(usd_type: str, wanted: str | None) -> str:
-    """The type that a definition wants where the value can be that, or else the value's own."""
+    """The wanted type if the value fits it, else the type of the value."""
     own = type_in_materialx(usd_type)
     if wanted is None or own == wanted:
         return own
@@ -57,7 +57,7 @@ def fitting_type(usd_type: str, wanted: str | None) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value as MaterialX writes it."""
+    """The MaterialX text of a value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -70,7 +70,7 @@ def value_text(value: Any) -> str:
 
 
 def _shortest(value: float) -> str:
-    """As few digits as tell this number from its neighbours in single precision."""
+    """The shortest text that is exact in single precision."""
     single = struct.pack("f", value)
     texts = (f"{value:.{digits}g}" for digits in range(1, 9))
     return next((text for text in texts if struct.pack("f", float(text)) == single), f"{value:.9g}")
@@ -84,7 +84,7 @@ def _numbers(value: Any) -> list[float]:
 
 
 def colour_space(attribute: Usd.Attribute) -> str:
-    """The colour space that is authored on a value or on a prim above it, or nothing."""
+    """The colour space authored on a value or a prim above it, or an empty string."""
     authored = attribute.GetColorSpace() or _inherited_colour_space(attribute.GetPrim())
     return name_in_materialx(authored)
 
@@ -103,21 +103,20 @@ def _inherited_colour_space(prim: Usd.Prim) -> str:
 
 
 def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
-    """The file of an asset path as the stage resolves it; one that is missing is left to be
-    reported by whoever reads it, under the name that it would have."""
+    """The file of an asset path as the stage resolves it. A missing file keeps its name, so that
+    its reader reports it."""
     resolved = str(getattr(value, "resolvedPath", "") or "")
     written = str(getattr(value, "path", value) or "")
     file = resolved or _anchored(attribute, written)
     if "[" in file and file.endswith("]"):
         raise TextureError(
-            f"{asker}: {file!r} is packed inside a USDZ: unpack it and point the material to "
-            "the file"
+            f"{asker}: {file!r} is inside a USDZ package: unpack it and set the path of the file"
         )
     return Path(file).as_posix() if file else ""
 
 
 def _anchored(attribute: Usd.Attribute, written: str) -> str:
-    """Where a name that does not resolve by itself, such as a set of tiles, lies."""
+    """The path of a name that does not resolve, such as a set of tiles."""
     from pxr import Ar, Sdf
 
     if not written:
@@ -130,7 +129,7 @@ def _anchored(attribute: Usd.Attribute, written: str) -> str:
             anchored = str(Path(spec.layer.realPath).parent / anchored)
         if not is_tiled(written):
             return anchored
-        # resolvers look for files, so the tile that sets begin with stands for all
+        # resolvers find files, so the first tile is resolved for all
         first = anchored.replace("<UDIM>", "1001").replace("<UVTILE>", "u1_v1")
         found = str(Ar.GetResolver().Resolve(first))
         if found:

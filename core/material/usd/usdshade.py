@@ -1,7 +1,7 @@
-"""UsdShade materials as MaterialX text.
+"""Converts UsdShade materials to MaterialX documents.
 
-`pxr` comes from the host, or from usd-core; it is imported where it is used. Nothing here needs
-MaterialX, of which hosts carry versions of their own.
+`pxr` comes from the host or from usd-core, and is imported where it is used. MaterialX is not
+imported, because hosts have their own version of it.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConvertedMaterial:
-    """A material of a stage as a MaterialX document of its own."""
+    """A material of a stage as a MaterialX document."""
 
     name: str
-    """What the material is called in the document, and the last part of its path."""
+    """The name of the material in the document, which is the last part of its path."""
 
     path: str
-    """Where the prim is on the stage."""
+    """The path of the prim on the stage."""
 
     text: str
     """The document."""
 
     folders: tuple[Path, ...] = ()
-    """Where the files lie that it names."""
+    """The folders of its files."""
 
     notes: tuple[str, ...] = ()
-    """What could not be carried over exactly."""
+    """Differences between the prim and the document."""
 
 
 def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
-    """The paths of every material on a stage, MaterialX or not."""
+    """The paths of all materials on a stage, MaterialX or not."""
     from pxr import Usd, UsdShade
 
     everything = Usd.TraverseInstanceProxies(Usd.PrimIsDefined & ~Usd.PrimIsAbstract)
@@ -54,7 +54,7 @@ def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
 
 
 def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
-    """The material at this path of a stage, or with this name if there is one."""
+    """The material at this path of a stage, or the only one of this name."""
     from pxr import Sdf, UsdShade
 
     if Sdf.Path.IsValidPathString(path) and path.startswith("/"):
@@ -67,7 +67,7 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
         return UsdShade.Material(stage.GetPrimAtPath(named[0]))
     where = stage.GetRootLayer().GetDisplayName()
     if named:
-        raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: give its whole path")
+        raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: name its whole path")
     listed = ", ".join(there[:20]) or "none"
     raise DocumentError(f"{where}: has no material {path!r}; there are: {listed}")
 
@@ -75,16 +75,16 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
 def convert(
     stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None
 ) -> ConvertedMaterial:
-    """The material at a path of a stage, as `convert_material`. It keeps the stage alive: the
-    prims of one that nobody holds are gone."""
+    """Converts the material at a path of a stage. Keeps a reference to the stage, without which its
+    prims expire."""
     return convert_material(require_material(stage, path), known)
 
 
 def convert_material(
     material: UsdShade.Material, known: Mapping[str, Signature] | None = None
 ) -> ConvertedMaterial:
-    """A material as a document that compiles to the same shader; `known` are definitions that
-    the document will get beside MaterialX's own."""
+    """Converts a material to a document that compiles to the same shader. `known` are definitions
+    that the document will have in addition to the library's."""
     network = read_network(material)
     text = write_document(network, known)
     return ConvertedMaterial(

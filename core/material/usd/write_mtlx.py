@@ -1,4 +1,4 @@
-"""Writes a network as a MaterialX document."""
+"""Writes a UsdShade network as a MaterialX document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, f
 from verdigris.core.material.usd.usd_values import fitting_type
 
 _DOCUMENT_COLOUR_SPACE = "lin_rec709"
-# Definitions that come with an application: where the prefix is from, and what to do.
+# Definitions of applications: prefix -> application, remedy.
 _FOREIGN = {
     "kma_": ("Karma", "replace it by a MaterialX node, or bake what it does into a texture"),
     "karma": ("Karma", "replace it by a MaterialX node, or bake what it does into a texture"),
@@ -27,13 +27,13 @@ _FOREIGN = {
 
 
 def write_document(network: Network, known: Mapping[str, Signature] | None = None) -> str:
-    """The text of a document that holds one material. Of definitions beside MaterialX's own, those
-    that are `known` are used."""
+    """The text of a document with one material. `known` are definitions in addition to the
+    library's."""
     return _Writer(network, known or {}).write()
 
 
 def foreign_origin(definition: str) -> tuple[str, str] | None:
-    """Which application alone has a definition of this name, and what to do about it."""
+    """The application that has a definition of this name, and the remedy."""
     for prefix, found in _FOREIGN.items():
         if definition.startswith(prefix):
             return found
@@ -55,7 +55,7 @@ class _Writer:
         graphs = sorted({shader.graph for shader in network.shaders.values()} - {""})
         self.graphs = {path: self._new_graph(path, taken) for path in graphs}
         names_in = {"": taken} | {graph: set[str]() for graph in graphs}
-        # An interface of the graph keeps its name; nodes beside it must take others.
+        # Graph inputs keep their names; nodes get others.
         for shader in network.shaders.values():
             names_in[shader.graph] |= {port.interface for port in shader.ports if port.interface}
         for (graph, _, _), name in network.outputs.items():
@@ -81,7 +81,7 @@ class _Writer:
         if self.network.displacement:
             self._write_terminal(material, "displacementshader", self.network.displacement)
         for graph in self.graphs.values():
-            # MaterialX reads in any order; people expect inputs first and outputs last
+            # for readers: inputs first, outputs last
             order = {"input": 0, "output": 2}
             graph[:] = sorted(graph, key=lambda child: order.get(child.tag, 1))
         xml.indent(self.document)
@@ -109,7 +109,7 @@ class _Writer:
             if wanted is None:
                 self.network.notes.append(
                     f"{shader.path}: its input {port.name!r} is unknown to {signature.definition} "
-                    "and was left out"
+                    "and was dropped"
                 )
                 continue
             self._write_port(node, port, wanted, shader.graph)
@@ -137,7 +137,7 @@ class _Writer:
             _set_value(element, port)
 
     def _type_of(self, link: Link) -> str:
-        """What a link carries; closures are tokens in USD, so the definition has to say."""
+        """The type of a link, by the definition: USD types all closures as tokens."""
         signature = self.signatures[link.shader]
         if len(signature.outputs) == 1:
             return signature.node_type
@@ -149,7 +149,7 @@ class _Writer:
         return signature.outputs[link.output]
 
     def _connect(self, element: xml.Element, link: Link, graph: str) -> None:
-        """Connects an element in a graph, or in none, with what may stand in another."""
+        """Connects an element with a shader that may be in another graph."""
         source = self.network.shaders[link.shader]
         if source.graph == graph:
             element.set("nodename", self.names[link.shader])
@@ -163,7 +163,7 @@ class _Writer:
         element.set("output", self._output_for(link, source.graph))
 
     def _output_for(self, link: Link, graph: str) -> str:
-        """The graph's output that hands a link out."""
+        """The graph output for a link."""
         parent = self.graphs[graph]
         name = self.network.outputs.get((graph, link.shader, link.output))
         name = _valid(name or f"{self.names[link.shader]}_{link.output}")
@@ -173,7 +173,7 @@ class _Writer:
         return name
 
     def _interface_for(self, link: Link, graph: str) -> str:
-        """The graph's input that hands a link in."""
+        """The graph input for a link."""
         key = graph, link
         if key not in self.crossings:
             wished = f"{self.names[link.shader]}_{link.output}"
@@ -197,16 +197,16 @@ def _require_signature(shader: Shader, version: tuple[int, int]) -> Signature:
     if origin:
         application, remedy = origin
         raise DocumentError(
-            f"{shader.path}: {shader.definition!r} is a node that only {application} has: {remedy}"
+            f"{shader.path}: {shader.definition!r} is a node of {application} only: {remedy}"
         )
     raise DocumentError(
-        f"{shader.path}: {shader.definition!r} is no definition of MaterialX "
+        f"{shader.path}: {shader.definition!r} is not defined in MaterialX "
         f"{version[0]}.{version[1]}: replace it by a node of MaterialX's own library"
     )
 
 
 def _short_name(shader: Shader, network: Network) -> str:
-    """The path below the material or the graph: nested graphs are taken apart."""
+    """The path below the material or the outermost graph: nested graphs are flattened."""
     return shader.path.removeprefix(shader.graph or network.path).strip("/").replace("/", "_")
 
 
@@ -215,7 +215,7 @@ def _valid(name: str) -> str:
 
 
 def _unused(wished: str, taken: set[str]) -> str:
-    """A valid name that is not taken, and takes it."""
+    """A valid name that is not taken, added to `taken`."""
     wished = _valid(wished)
     name, number = wished, 2
     while name in taken:

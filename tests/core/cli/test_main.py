@@ -202,7 +202,7 @@ def test_inspect_of_a_material_that_cannot_be_baked_exits_with_1(tmp_path):
     result = verdigris("inspect", broken, "--no-probe")
     assert result.returncode == 1
     assert "no_such_kind" in result.stdout
-    assert "bare\n  left out  nothing is connected to its surfaceshader\n" in result.stdout
+    assert "bare\n  not baked nothing is connected to its surfaceshader\n" in result.stdout
     assert "Traceback" not in result.stderr
 
 
