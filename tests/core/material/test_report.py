@@ -236,7 +236,7 @@ def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
 def test_a_document_that_no_bundle_can_tell_of_cannot_be_baked(name):
     (found,) = describe(parse_document(with_surface(), name=name), probe=False)
     is_told = name.isprintable()
-    assert found.problem == ("" if is_told else f"{name}: the file's name is no Unicode: rename it")
+    assert found.problem == ("" if is_told else f"{name}: the file name is not Unicode: rename it")
 
 
 def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_says_so():

@@ -1,0 +1,338 @@
+"""Values with units: a film is as thick as its author says, and angles are turned by as much."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+
+from ..documents import document, material
+
+IN = np.float32([[0.6, 0, 0.8], [0.3, 0.2, 0.93]])
+OUT = np.float32([[-0.6, 0, 0.8], [-0.2, -0.3, 0.93]])
+LOBE = (
+    '<conductor_bsdf name="lobe" type="BSDF">'
+    '<input name="roughness" type="vector2" value="0.4, 0.4"/>'
+    '<input name="thinfilm_ior" type="float" value="1.5"/>{film}</conductor_bsdf>'
+    '<surface name="shader" type="surfaceshader">'
+    '<input name="bsdf" type="BSDF" nodename="lobe"/></surface>'
+)
+SHADERS = {
+    "thinfilm_thickness": (LOBE, 400.0),
+    "thin_film_thickness of standard_surface": (
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="metalness" type="float" value="1"/>'
+        '<input name="thin_film_IOR" type="float" value="1.5"/>{film}</standard_surface>',
+        400.0,
+    ),
+    "thin_film_thickness of open_pbr_surface": (
+        '<open_pbr_surface name="shader" type="surfaceshader">'
+        '<input name="thin_film_weight" type="float" value="1"/>{film}</open_pbr_surface>',
+        0.4,
+    ),
+    "iridescence_thickness": (
+        '<gltf_pbr name="shader" type="surfaceshader">'
+        '<input name="iridescence" type="float" value="1"/>{film}</gltf_pbr>',
+        400.0,
+    ),
+}
+
+
+def test_an_angle_needs_no_word_of_what_it_is():
+    turned = (
+        '<texcoord name="uv" type="vector2"/><place2d name="turned" type="vector2">'
+        '<input name="texcoord" type="vector2" nodename="uv"/>'
+        '<input name="rotate" type="float" value="{}"/></place2d>'
+        '<separate2 name="apart" type="multioutput">'
+        '<input name="in" type="vector2" nodename="turned"/></separate2>'
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="specular" type="float" value="0"/>'
+        '<input name="base" type="float" nodename="apart" output="outx"/></standard_surface>'
+    )
+
+    def seen(rotation):
+        teacher = Teacher(parse_document(document(turned.format(rotation), material())))
+        return teacher.response(np.float32([[0.8, 0.3]] * 2), IN, OUT)
+
+    expected = seen("30")
+    assert np.abs(seen("0") / expected - 1).min() > 0.01
+    for rotation in ('30" unit="degree', '0.5235988" unit="radian'):
+        np.testing.assert_allclose(seen(rotation), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", SHADERS)
+def test_a_film_of_400_nanometres_is_that_in_any_unit(name):
+    shader, in_its_own_unit = SHADERS[name]
+
+    def seen(value, attributes=""):
+        film = f'<input name="{name.split()[0]}" type="float" value="{value}"{attributes}/>'
+        teacher = Teacher(parse_document(document(shader.format(film=film), material())))
+        return teacher.response(np.full((2, 2), 0.5, np.float32), IN, OUT)
+
+    expected, without = seen(in_its_own_unit), seen(0)
+    assert np.abs(expected / without - 1).max() > 0.02
+    for value, unit in (("400", "nanometer"), ("0.4", "micron"), ("0.0004", "millimeter")):
+        given = seen(value, f' unittype="distance" unit="{unit}"')
+        np.testing.assert_allclose(given, expected, rtol=1e-5)
+    np.testing.assert_allclose(seen("0.4", ' unit="micron"'), expected, rtol=1e-5)
+
+
+NANOMETRES, MICRONS = (f'unittype="distance" unit="{unit}"' for unit in ("nanometer", "micron"))
+METAL = (
+    '<standard_surface name="shader" type="surfaceshader">'
+    '<input name="metalness" type="float" value="1"/>'
+    '<input name="thin_film_thickness" type="float" {}/></standard_surface>'
+)
+IN_A_GRAPH = '<nodegraph name="graph">{}<output name="out" type="float" nodename="it"/></nodegraph>'
+DOT = '<dot name="it" type="float"><input name="in" type="float" {}/></dot>'
+OWN = (
+    '<nodedef name="ND_own" node="own">'
+    f'<input name="thick" type="float" value="0.4" {MICRONS}/>'
+    '<output name="out" type="surfaceshader"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">'
+    + METAL.replace('"shader"', '"inner"')
+    + '<output name="out" type="surfaceshader" nodename="inner"/></nodegraph>'
+)
+
+
+def constant(value, attributes="", name="thick", kind="float"):
+    port = f'<input name="value" type="{kind}" value="{value}" {attributes}/>'
+    return f'<constant name="{name}" type="{kind}">{port}</constant>'
+
+
+def by_two(category, first, second, kind="float"):
+    """A node `it` of two inputs, each with these attributes."""
+    ports = zip(("in1", "in2"), (first, second), strict=True)
+    inputs = "".join(f'<input name="{name}" type="{kind}" {said}/>' for name, said in ports)
+    return f'<{category} name="it" type="{kind}">{inputs}</{category}>'
+
+
+def response(*parts):
+    teacher = Teacher(parse_document(document(*parts, material())))
+    return teacher.response(np.full((2, 2), 0.5, np.float32), IN, OUT)
+
+
+@pytest.fixture(scope="module")
+def film():
+    """What metal under a film of 400 nanometres returns, which is not what it returns without."""
+    expected = response(METAL.format('value="400"'))
+    assert np.abs(expected / response(METAL.format('value="0"')) - 1).max() > 0.02
+    return expected
+
+
+@pytest.mark.parametrize("name", SHADERS)
+def test_a_film_is_as_thick_as_a_constant_in_front_of_it(name):
+    shader, in_its_own_unit = SHADERS[name]
+    port = f'<input name="{name.split()[0]}" type="float" {{}}/>'
+    expected = response(shader.format(film=port.format(f'value="{in_its_own_unit}"')))
+    connected = shader.format(film=port.format('nodename="thick"'))
+    for value, unit in ((400, NANOMETRES), (0.4, MICRONS), (in_its_own_unit, "")):
+        np.testing.assert_allclose(response(constant(value, unit), connected), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("feeding", "source"),
+    [
+        (IN_A_GRAPH.format(constant(400, NANOMETRES, "it")), 'nodegraph="graph" output="out"'),
+        (
+            IN_A_GRAPH.format(
+                f'<input name="given" type="float" value="0.4" {MICRONS}/>'
+                + DOT.format('interfacename="given"')
+            ),
+            'nodegraph="graph"',
+        ),
+        (
+            constant(400, NANOMETRES)
+            + IN_A_GRAPH.format(
+                '<input name="given" type="float" nodename="thick"/>'
+                + DOT.format('interfacename="given"')
+            ),
+            'nodegraph="graph" output="out"',
+        ),
+        (
+            constant(400, NANOMETRES) + '<output name="out" type="float" nodename="thick"/>',
+            'output="out"',
+        ),
+        (by_two("multiply", f'value="0.2" {MICRONS}', 'value="2"'), 'nodename="it"'),
+        (
+            constant(0.8, MICRONS) + by_two("divide", 'nodename="thick"', 'value="2"'),
+            'nodename="it"',
+        ),
+        (
+            constant(0.1, MICRONS) + by_two("add", 'nodename="thick"', 'value="300"'),
+            'nodename="it"',
+        ),
+        (
+            # the share is a quotient of lengths, whatever they are in
+            by_two("divide", f'value="0.05" {MICRONS}', f'value="0.1" {MICRONS}').replace(
+                '"it"', '"share"'
+            )
+            + '<mix name="it" type="float">'
+            f'<input name="fg" type="float" value="500" {NANOMETRES}/>'
+            f'<input name="bg" type="float" value="0.3" {MICRONS}/>'
+            '<input name="mix" type="float" nodename="share"/></mix>',
+            'nodename="it"',
+        ),
+        (
+            constant("0.1, 0.4", MICRONS, kind="vector2")
+            + '<separate2 name="apart" type="multioutput">'
+            '<input name="in" type="vector2" nodename="thick"/></separate2>',
+            'nodename="apart" output="outy"',
+        ),
+        (
+            '<geompropvalue name="it" type="float"><input name="geomprop" type="string" '
+            f'value="film"/><input name="default" type="float" value="400" {NANOMETRES}/>'
+            "</geompropvalue>",
+            'nodename="it"',
+        ),
+    ],
+    ids=[
+        "in a graph",
+        "given to a graph",
+        "connected to a graph",
+        "behind an output",
+        "multiplied",
+        "divided",
+        "added to one without a unit",
+        "mixed",
+        "in a vector",
+        "a default",
+    ],
+)
+def test_a_film_keeps_its_unit_on_the_way(film, feeding, source):
+    np.testing.assert_allclose(response(feeding, METAL.format(source)), film, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("before", "given"),
+    [
+        ("", ""),
+        ("", f'<input name="thick" type="float" value="400" {NANOMETRES}/>'),
+        ("", '<input name="thick" type="float" value="400"/>'),
+        (
+            constant(0.4, MICRONS, "outside"),
+            '<input name="thick" type="float" nodename="outside"/>',
+        ),
+    ],
+    ids=["by default", "in nanometres", "without a unit", "connected"],
+)
+@pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "through a node"])
+def test_a_film_that_is_given_to_a_definition_is_as_thick(film, before, given, is_direct):
+    reads = 'interfacename="thick"'
+    own = OWN.format(reads if is_direct else 'nodename="it"')
+    if not is_direct:
+        own = own.replace('nodedef="ND_own">', f'nodedef="ND_own">{DOT.format(reads)}')
+    node = f'<own name="shader" type="surfaceshader">{given}</own>'
+    np.testing.assert_allclose(response(before, own, node), film, rtol=1e-5)
+
+
+def test_one_thickness_feeds_films_of_two_units_and_what_is_no_film(film):
+    open_pbr = SHADERS["thin_film_thickness of open_pbr_surface"][0]
+    port = '<input name="thin_film_thickness" type="float" {}/>'
+    shared = constant(0.4, MICRONS)
+    other = open_pbr.format(film=port.format('nodename="thick"'))
+    metal = METAL.format('nodename="thick"')
+    renamed = other.replace('"shader"', '"other"')
+    np.testing.assert_allclose(response(shared, renamed, metal), film, rtol=1e-5)
+    expected = response(open_pbr.format(film=port.format('value="0.4"')))
+    renamed = metal.replace('"shader"', '"other"')
+    np.testing.assert_allclose(response(shared, renamed, other), expected, rtol=1e-5)
+    # in metres it is next to nothing
+    scaled = by_two("multiply", 'nodename="thick"', 'value="1e6"')
+    lit = (
+        '<convert name="colour" type="color3"><input name="in" type="float" nodename="it"/>'
+        '</convert><standard_surface name="shader" type="surfaceshader">'
+        '<input name="thin_film_thickness" type="float" nodename="thick"/>'
+        '<input name="emission" type="float" value="1"/>'
+        '<input name="emission_color" type="color3" nodename="colour"/></standard_surface>'
+    )
+    teacher = Teacher(parse_document(document(shared, scaled, lit, material())))
+    emission = teacher.unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))[0, :3]
+    np.testing.assert_allclose(emission, [0.4] * 3, rtol=1e-5)
+
+
+def test_a_length_out_of_a_definition_is_refused_in_front_of_a_film():
+    own = (
+        '<nodedef name="ND_own" node="own"><output name="out" type="float"/></nodedef>'
+        f'<nodegraph name="NG_own" nodedef="ND_own">{constant(400, NANOMETRES)}'
+        '<output name="out" type="float" nodename="thick"/></nodegraph>'
+        '<own name="inner" type="float"/>'
+    )
+    message = (
+        "node 'shader', input 'thin_film_thickness': takes nanometers, .* through 'inner', "
+        ".*: give those in nanometers, without a unit"
+    )
+    with pytest.raises(DocumentError, match=message):
+        parse_document(document(own, METAL.format('nodename="inner"'), material()))
+    # as it may be where it is no film
+    parse_document(document(own, METAL.format('value="400"'), material()))
+
+
+QUARTER = {"degree": "90", "radian": "1.57079633"}
+BRUSHED = {
+    "standard_surface": (
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="metalness" type="float" value="1"/>'
+        '<input name="specular_anisotropy" type="float" value="0.8"/>'
+        '<input name="specular_roughness" type="float" value="0.4"/>'
+        '<input name="specular_rotation" type="float" {}/></standard_surface>',
+        0.25,
+    ),
+    "gltf_pbr": (
+        '<gltf_pbr name="shader" type="surfaceshader">'
+        '<input name="anisotropy_strength" type="float" value="0.8"/>'
+        '<input name="roughness" type="float" value="0.4"/>'
+        '<input name="anisotropy_rotation" type="float" {}/></gltf_pbr>',
+        np.pi / 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("unit", QUARTER)
+@pytest.mark.parametrize("name", BRUSHED)
+def test_a_brushed_metal_is_turned_by_the_angle_that_is_given(name, unit):
+    shader, as_it_takes_it = BRUSHED[name]
+    expected = response(shader.format(f'value="{as_it_takes_it}"'))
+    assert np.abs(expected / response(shader.format('value="0"')) - 1).max() > 0.02
+    said = f'unittype="angle" unit="{unit}"'
+    direct = response(shader.format(f'value="{QUARTER[unit]}" {said}'))
+    np.testing.assert_allclose(direct, expected, rtol=1e-4)
+    connected = response(constant(QUARTER[unit], said), shader.format('nodename="thick"'))
+    np.testing.assert_allclose(connected, expected, rtol=1e-4)
+
+
+TURNED = (
+    '<texcoord name="uv" type="vector2"/><rotate2d name="turned" type="vector2">'
+    '<input name="in" type="vector2" nodename="uv"/>'
+    '<input name="amount" type="float" nodename="thick"/></rotate2d>'
+    '<absval name="size" type="vector2">'
+    '<input name="in" type="vector2" nodename="turned"/></absval>'
+    '<convert name="colour" type="color3"><input name="in" type="vector2" nodename="size"/>'
+    "</convert>"
+)
+SINE = (
+    '<sin name="sine" type="float"><input name="in" type="float" nodename="thick"/></sin>'
+    '<convert name="colour" type="color3"><input name="in" type="float" nodename="sine"/></convert>'
+)
+PLAIN = (
+    '<convert name="colour" type="color3"><input name="in" type="float" nodename="thick"/>'
+    "</convert>"
+)
+
+
+@pytest.mark.parametrize("unit", QUARTER)
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [(TURNED, (0.7, 0.2, 0)), (SINE, (1, 1, 1)), (PLAIN, (90, 90, 90))],
+    ids=["turns degrees", "sine of radians", "degrees by themselves"],
+)
+def test_an_angle_that_is_connected_is_as_its_reader_takes_it(nodes, expected, unit):
+    angle = constant(QUARTER[unit], f'unittype="angle" unit="{unit}"')
+    lit = (
+        '<uniform_edf name="glow" type="EDF"><input name="color" type="color3" nodename="colour"/>'
+        '</uniform_edf><surface name="shader" type="surfaceshader">'
+        '<input name="edf" type="EDF" nodename="glow"/></surface>'
+    )
+    teacher = Teacher(parse_document(document(angle, nodes, lit, material())))
+    got = teacher.unlit(np.float32([[0.2, 0.7]]), np.float32([[0, 0, 1]]))[0, :3]
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)

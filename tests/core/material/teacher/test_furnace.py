@@ -1,0 +1,405 @@
+"""What comes back of a uniform white surrounding: never more than it sends, and one per cent.
+
+MaterialX itself returns up to 5.6 times as much; docs/TEACHER.md says where, and what is done.
+"""
+
+import numpy as np
+import pytest
+
+from verdigris.core.material.teacher.teacher import Teacher
+
+from ..furnace import COSINES, Look, most_returned, returned_each
+from ..surfaces import closure, node, shader
+
+LIMIT = 1.01
+WHITE = ("color3", "1,1,1")
+ROUGH, ROUGH_PAIR = ("float", "@u"), ("vector2", "@uu")
+ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
+UNCLAMPED = ALPHAS[1:]  # material.slang cuts the peaks of smoother lobes at kLargestResponse
+ROUGHNESSES = (0.0, 0.005, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
+GRAZING = (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.85, 1.0)
+FILM = {"thinfilm_thickness": ("float", "400"), "thinfilm_ior": ("float", "1.8")}
+METAL = {"ior": ("color3", "0,0,0"), "extinction": WHITE}
+SCHLICK = {"color0": ("color3", "0.04,0.04,0.04"), "color90": WHITE}
+COLOURED = {"color0": ("color3", "0.9,0.4,0.1"), "color90": WHITE}
+COMPENSATED = {"energy_compensation": ("boolean", "true")}
+
+SMOOTH_LOBES = {
+    "lambert": ("oren_nayar_diffuse_bsdf", {}),
+    "qualitative Oren-Nayar": ("oren_nayar_diffuse_bsdf", {"roughness": ROUGH}),
+    "energy-preserving Oren-Nayar": (
+        "oren_nayar_diffuse_bsdf",
+        {"roughness": ROUGH, **COMPENSATED},
+    ),
+    "burley": ("burley_diffuse_bsdf", {"roughness": ROUGH}),
+    "subsurface": ("subsurface_bsdf", {}),
+    "sheen": ("sheen_bsdf", {"roughness": ROUGH}),
+    "sheen of Zeltner": ("sheen_bsdf", {"roughness": ROUGH, "mode": ("string", "zeltner")}),
+}
+PEAKS = {
+    "conductor": ("conductor_bsdf", METAL),
+    "conductor with a film": ("conductor_bsdf", METAL | FILM),
+    "dielectric": ("dielectric_bsdf", {}),
+    "dense dielectric": ("dielectric_bsdf", {"ior": ("float", "2.5")}),
+    "thin dielectric": ("dielectric_bsdf", {"ior": ("float", "1.1")}),
+    "dielectric with a film": ("dielectric_bsdf", FILM),
+    "dielectric that transmits": ("dielectric_bsdf", {"scatter_mode": ("string", "T")}),
+    "dielectric that does both": ("dielectric_bsdf", {"scatter_mode": ("string", "RT")}),
+    "Schlick": ("generalized_schlick_bsdf", SCHLICK),
+    "white Schlick": ("generalized_schlick_bsdf", {"color0": WHITE}),
+    "coloured Schlick": ("generalized_schlick_bsdf", COLOURED),
+    "Schlick with a film": ("generalized_schlick_bsdf", SCHLICK | FILM),
+}
+
+
+def over_white(category, inputs, before=""):
+    """A lobe as the upper layer of a white Lambertian surface."""
+    parts = before + node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
+    parts += node(category, "above", "BSDF", inputs)
+    return closure("layer", {"top": ("BSDF", "@above"), "base": ("BSDF", "@below")}, parts)
+
+
+@pytest.mark.parametrize("name", SMOOTH_LOBES)
+def test_a_white_smooth_lobe_returns_no_more_than_it_receives(name):
+    category, inputs = SMOOTH_LOBES[name]
+    for build in (closure, over_white):
+        teacher = Teacher(build(category, {"color": WHITE, **inputs}))
+        for roughness in ROUGHNESSES:
+            assert most_returned(teacher, [roughness, 0.5], [], GRAZING) < LIMIT, roughness
+
+
+ANISOTROPIC = ((0.4, 0.2), (0.5, 0.05), (1.0, 0.1), (0.2, 0.1), (0.05, 0.5), (0.3, 0.01))
+ANISOTROPIC += ((1.0, 0.02), (1.0, 0.5))
+AZIMUTHS = (0, 20, 45, 70, 90)
+
+
+@pytest.mark.parametrize("build", [closure, over_white])
+@pytest.mark.parametrize("name", PEAKS)
+def test_a_white_peak_returns_no_more_than_it_receives(name, build):
+    category, inputs = PEAKS[name]
+    teacher = Teacher(build(category, {**inputs, "roughness": ("vector2", "@uv")}))
+    for alpha in ALPHAS:
+        assert most_returned(teacher, [alpha, alpha], [alpha], GRAZING) < LIMIT, alpha
+    looks = [
+        Look(alphas, cosine, [alphas], 1 << 11, np.radians(degrees))
+        for alphas in ANISOTROPIC
+        for degrees in AZIMUTHS
+        for cosine in (0.02, 0.05, 0.2, 1.0)
+    ]
+    found = zip(looks, returned_each(teacher, looks).max(1), strict=True)
+    assert [(look, most) for look, most in found if most >= LIMIT] == []
+
+
+def test_a_white_anisotropic_conductor_returns_most_of_it():
+    teacher = Teacher(closure("conductor_bsdf", {**METAL, "roughness": ("vector2", "@uv")}))
+    least = {
+        alphas: returned_each(
+            teacher,
+            [
+                Look(alphas, cosine, [alphas], 1 << 11, np.radians(degrees))
+                for degrees in AZIMUTHS
+                for cosine in COSINES
+            ],
+        ).min()
+        for alphas in ((0.4, 0.2), (0.2, 0.1), (0.5, 0.05), (1.0, 0.02), (1.0, 0.5))
+    }
+    assert min(least.values()) > 0.87, least
+
+
+def unclamped_looks():
+    return [Look([alpha, 0.5], cosine, [alpha]) for alpha in UNCLAMPED for cosine in COSINES]
+
+
+def test_a_white_conductor_returns_everything():
+    teacher = Teacher(closure("conductor_bsdf", {**METAL, "roughness": ROUGH_PAIR}))
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=2e-3)
+
+
+@pytest.mark.parametrize("index", ["1.2", "1.5", "2"])
+def test_white_under_a_dielectric_returns_everything(index):
+    """What the dielectric lets through is what it does not reflect, and no less."""
+    inputs = {"roughness": ROUGH_PAIR, "ior": ("float", index)}
+    teacher = Teacher(over_white("dielectric_bsdf", inputs))
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=4e-3)
+
+
+# from the densest surroundings to hardly any difference: v times four
+INDICES = (0.0, 0.2, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
+INDICES += (1.001, 1.003, 1.01, 1.02, 1.03, 1.04, 1.05)
+
+
+@pytest.fixture(scope="module", params=["isotropic", "anisotropic"])
+def under_any_index(request):
+    """White under a dielectric of an index of 4 v, and what its roughnesses are for a u."""
+    pair = request.param == "anisotropic"
+    parts = node("multiply", "index", "float", {"in1": ("float", "@v"), "in2": ("float", "4")})
+    parts += node("multiply", "less", "float", {"in1": ("float", "@u"), "in2": ("float", "0.1")})
+    parts += node(
+        "combine2", "unequal", "vector2", {"in1": ("float", "@u"), "in2": ("float", "@less")}
+    )
+    roughness = ("vector2", "@unequal" if pair else "@uu")
+    parts += node("oren_nayar_diffuse_bsdf", "below", "BSDF", {"color": WHITE})
+    inputs = {"ior": ("float", "@index"), "roughness": roughness}
+    parts += node("dielectric_bsdf", "above", "BSDF", inputs)
+    layers = {"top": ("BSDF", "@above"), "base": ("BSDF", "@below")}
+    return Teacher(closure("layer", layers, parts)), (1.0, 0.1) if pair else (1.0, 1.0)
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_white_under_a_dielectric_of_any_index_returns_most_and_no_more(under_any_index, index):
+    """Below one, all is reflected past a critical angle; up to 1.04, only grazing light is."""
+    teacher, shares = under_any_index
+    least = 0.97 if shares[0] == shares[1] else 0.8
+    looks = []
+    for largest in (0.01, 0.03, 0.1, 0.3, 0.6, 1.0):
+        alphas = tuple(share * largest for share in shares)
+        if min(alphas) < UNCLAMPED[0]:
+            continue
+        for cosine in GRAZING:
+            for degrees in (0, 50, 90) if shares[0] != shares[1] else (0,):
+                at = [largest, index / 4]
+                looks.append(Look(at, cosine, [alphas], 1 << 11, np.radians(degrees)))
+    assert_within(teacher, looks, least)
+
+
+# what the film covers, the film's index, and the least that white below both returns under lobes
+# of one roughness and of two
+FILMS = {
+    "a dense base": ("2", "1.3", 0.92, 0.8),
+    "a denser base": ("3", "1.4", 0.92, 0.8),
+    "a denser base with a denser film": ("2.6", "1.7", 0.92, 0.8),
+    "a base below one": ("0.67", "1.3", 0.97, 0.95),
+    "a base somewhat below one": ("0.9", "1.5", 0.97, 0.95),
+}
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1], ids=["isotropic", "anisotropic"])
+@pytest.mark.parametrize("name", FILMS)
+def test_white_under_a_film_of_any_thickness_returns_most_and_no_more(name, share):
+    """The roughness is u one way and a share of it across; v is the thickness in micrometres."""
+    index, film_index, *least = FILMS[name]
+    kilo = {"in1": ("float", "@v"), "in2": ("float", "1000")}
+    parts = node("multiply", "thickness", "float", kilo)
+    less = {"in1": ("float", "@u"), "in2": ("float", str(share))}
+    parts += node("multiply", "less", "float", less)
+    both = {"in1": ("float", "@u"), "in2": ("float", "@less")}
+    parts += node("combine2", "alphas", "vector2", both)
+    inputs = {
+        "ior": ("float", index),
+        "thinfilm_thickness": ("float", "@thickness"),
+        "thinfilm_ior": ("float", film_index),
+        "roughness": ("vector2", "@alphas"),
+    }
+    teacher = Teacher(over_white("dielectric_bsdf", inputs, parts))
+    looks = []
+    for micrometres in (0.1, 0.3, 0.4, 0.5, 0.6, 1.0):
+        for alpha in (0.03, 0.15, 0.4, 1.0) if share == 1 else (0.1, 0.15, 0.4, 1.0):
+            alphas = (alpha, share * alpha)
+            for cosine in (0.02, 0.1, 0.3, 0.6, 0.95):
+                azimuth = np.radians(90 if cosine == 0.95 else 45)
+                looks.append(Look([alpha, micrometres], cosine, [alphas], 1 << 10, azimuth))
+    assert_within(teacher, looks, least[share < 1])
+
+
+def assert_within(teacher, looks, least):
+    for look, got in zip(looks, returned_each(teacher, looks), strict=True):
+        assert least < got.min() and got.max() < LIMIT, look
+
+
+@pytest.mark.parametrize("reflectance", ["0,0,0", "0.0001,0.0001,0.0001", "0.002,0.002,0.002"])
+def test_white_under_a_faint_schlick_returns_everything(reflectance):
+    inputs = {"color0": ("color3", reflectance), "color90": WHITE, "roughness": ROUGH_PAIR}
+    teacher = Teacher(over_white("generalized_schlick_bsdf", inputs))
+    got = returned_each(teacher, unclamped_looks())
+    np.testing.assert_allclose(got, 1, atol=4e-3)
+
+
+def test_white_under_sheen_returns_everything():
+    teacher = Teacher(over_white("sheen_bsdf", {"color": WHITE, "roughness": ROUGH}))
+    looks = [Look([each, 0.5], cosine, []) for each in ROUGHNESSES for cosine in COSINES]
+    np.testing.assert_allclose(returned_each(teacher, looks), 1, atol=4e-3)
+
+
+SWITCHED = 10
+
+
+def variants(category, base, rows):
+    """A shading model of which v picks a row of inputs."""
+    names = sorted({name for row in rows.values() for name in row})
+    parts = node("multiply", "tenfold", "float", {"in1": ("float", "@v"), "in2": ("float", "10")})
+    parts += node("floor", "pick", "float", {"in": ("float", "@tenfold")})
+    inputs = dict(base)
+    for name in names:
+        kind = "color3" if name.lower().endswith("color") else "float"
+        choices = {
+            f"in{at + 1}": (kind, str(row.get(name, "0,0,0" if kind == "color3" else "0")))
+            for at, row in enumerate(rows.values())
+        }
+        parts += node("switch", f"pick_{name}", kind, {**choices, "which": ("float", "@pick")})
+        inputs[name] = (kind, f"@pick_{name}")
+    return shader(category, inputs, parts)
+
+
+WHITE_MODELS = {
+    "standard_surface": (
+        {
+            "base": ("float", "1"),
+            "base_color": WHITE,
+            "specular_roughness": ROUGH,
+            "sheen_roughness": ("float", "0.05"),
+            "thin_film_IOR": ("float", "1.8"),
+        },
+        {
+            "diffuse": {},
+            "rough diffuse": {"specular": 1, "diffuse_roughness": 1},
+            "specular": {"specular": 1},
+            "metal": {"specular": 1, "metalness": 1},
+            "coat": {"specular": 1, "coat": 1, "coat_roughness": 0.1},
+            "rough coat on metal": {"coat": 1, "coat_roughness": 0.6, "metalness": 1},
+            "sheen": {"specular": 1, "sheen": 1},
+            "subsurface": {"specular": 1, "subsurface": 1},
+            "film": {"specular": 1, "thin_film_thickness": 400},
+            "all": {
+                "specular": 1,
+                "sheen": 1,
+                "coat": 1,
+                "coat_roughness": 0.3,
+                "thin_film_thickness": 400,
+                "metalness": 0.5,
+            },
+        },
+    ),
+    "open_pbr_surface": (
+        {
+            "base_color": WHITE,
+            "specular_roughness": ROUGH,
+            "coat_roughness": ("float", "0.1"),
+            "thin_film_thickness": ("float", "0.4"),
+        },
+        {
+            "diffuse": {},
+            "rough diffuse": {"specular_weight": 1, "base_diffuse_roughness": 1},
+            "specular": {"specular_weight": 1},
+            "metal": {"specular_weight": 1, "base_metalness": 1},
+            "coat": {"specular_weight": 1, "coat_weight": 1},
+            "coat on metal": {"specular_weight": 1, "coat_weight": 1, "base_metalness": 1},
+            "fuzz": {"specular_weight": 1, "fuzz_weight": 1, "fuzz_roughness": 0.5},
+            "film": {"specular_weight": 1, "thin_film_weight": 1},
+            "film on metal": {"specular_weight": 1, "thin_film_weight": 1, "base_metalness": 1},
+            "all": {
+                "specular_weight": 1,
+                "coat_weight": 1,
+                "fuzz_weight": 1,
+                "fuzz_roughness": 0.2,
+                "thin_film_weight": 0.5,
+                "base_metalness": 0.5,
+            },
+        },
+    ),
+    "gltf_pbr": (
+        {
+            "base_color": WHITE,
+            "roughness": ROUGH,
+            "clearcoat_roughness": ("float", "0.1"),
+            "iridescence_thickness": ("float", "400"),
+        },
+        {
+            "dielectric": {},
+            "specular": {"specular": 1, "specular_color": "1,1,1"},
+            "metal": {"metallic": 1},
+            "clearcoat": {"clearcoat": 1},
+            "sheen": {"sheen_color": "1,1,1", "sheen_roughness": 0.5},
+            "smooth sheen": {"sheen_color": "1,1,1", "sheen_roughness": 0.1},
+            "sheen on metal": {"sheen_color": "1,1,1", "sheen_roughness": 0.3, "metallic": 1},
+            "iridescence": {"specular": 1, "specular_color": "1,1,1", "iridescence": 1},
+            "iridescent metal": {"iridescence": 1, "metallic": 1},
+            "all": {
+                "specular": 1,
+                "specular_color": "1,1,1",
+                "clearcoat": 1,
+                "sheen_color": "1,1,1",
+                "sheen_roughness": 0.2,
+                "iridescence": 0.5,
+                "metallic": 0.5,
+            },
+        },
+    ),
+    "disney_principled": (
+        {"baseColor": WHITE, "roughness": ROUGH, "clearcoatGloss": ("float", "0.9")},
+        {
+            "dielectric": {},
+            "specular": {"specular": 1},
+            "metal": {"metallic": 1},
+            "clearcoat": {"clearcoat": 1},
+            "sheen": {"sheen": 1},
+            "subsurface": {"subsurface": 1, "specular": 0.5},
+            "all": {"specular": 1, "sheen": 1, "clearcoat": 1, "metallic": 0.5},
+        },
+    ),
+    "UsdPreviewSurface": (
+        {"diffuseColor": WHITE, "roughness": ROUGH, "clearcoatRoughness": ("float", "0.1")},
+        {
+            "dielectric": {},
+            "metal": {"metallic": 1},
+            "half metal": {"metallic": 0.5},
+            "clearcoat": {"clearcoat": 1},
+            "clearcoat on metal": {"clearcoat": 1, "metallic": 1},
+        },
+    ),
+}
+THIN_INDICES = (0.4, 0.67, 0.8, 0.99, 1, 1.003, 1.01, 1.02)
+MODELS_OF_ANY_INDEX = {
+    "standard_surface": (
+        {
+            "base": ("float", "1"),
+            "base_color": WHITE,
+            "specular": ("float", "1"),
+            "specular_roughness": ROUGH,
+            "coat_roughness": ("float", "0.1"),
+        },
+        {f"{index}": {"specular_IOR": index} for index in THIN_INDICES}
+        | {"coat": {"specular_IOR": 1.5, "coat": 1, "coat_IOR": 0.8}},
+    ),
+    "open_pbr_surface": (
+        {"base_color": WHITE, "specular_roughness": ROUGH, "coat_roughness": ("float", "0.1")},
+        {f"{index}": {"specular_weight": 1, "specular_ior": index} for index in THIN_INDICES}
+        | {
+            "faint": {"specular_weight": 0.002, "specular_ior": 1.5},
+            "coat": {
+                "specular_weight": 1,
+                "specular_ior": 1.5,
+                "coat_weight": 1,
+                "coat_ior": 1.01,
+            },
+        },
+    ),
+}
+MODEL_ROUGHNESSES = (0.06, 0.1, 0.3, 0.6, 1.0)
+COAT_ALPHAS = (0.01, 0.09, 0.36)
+
+
+@pytest.mark.parametrize("category", WHITE_MODELS)
+def test_a_white_model_returns_no_more_than_it_receives(category):
+    assert_none_gains(category, *WHITE_MODELS[category])
+
+
+@pytest.mark.parametrize("category", MODELS_OF_ANY_INDEX)
+def test_a_white_model_of_any_index_returns_no_more_than_it_receives(category):
+    assert_none_gains(category, *MODELS_OF_ANY_INDEX[category])
+
+
+def assert_none_gains(category, base, rows):
+    teacher = Teacher(variants(category, base, rows))
+    found = {
+        (name, roughness): most_returned(
+            teacher,
+            [roughness, (at + 0.5) / SWITCHED],
+            [max(roughness**2, 0.003), *COAT_ALPHAS],
+            (0.03, 0.1, 0.2, 0.4, 1.0),
+        )
+        for at, name in enumerate(rows)
+        for roughness in MODEL_ROUGHNESSES
+    }
+    assert {case: most for case, most in found.items() if most >= LIMIT} == {}
