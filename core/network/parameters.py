@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.arrays import UNREADABLE
-from verdigris.core.base.errors import SettingsError, VerdigrisError, suggest_elsewhere, reason
+from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]

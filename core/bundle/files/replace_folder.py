@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from verdigris.core.base.errors import BundleError, suggest_elsewhere, reason
+from verdigris.core.base.errors import BundleError, reason, suggest_elsewhere
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import (
     MANIFEST_FILE,

@@ -152,9 +152,7 @@ def require_unique_names(folders: Sequence[Path]) -> list[str]:
             )
         if not is_plain_file_name(f"{name}.{_REFERENCE}"):
             remedy = "it is a device on Windows" if name else "use letters from A to Z, or digits"
-            raise BundleError(
-                f"{folder}: its name is not valid on every file system: {remedy}"
-            )
+            raise BundleError(f"{folder}: its name is not valid on every file system: {remedy}")
         same = [other.lower() for other in names].index(name.lower())
         if same != index:
             other = folders[same]

@@ -168,7 +168,7 @@ def test_a_missing_field_is_refused_by_name(path, folder):
         (b"", "is not JSON"),
         (b"[]", "the top is []: it must be an object"),
         (b"\xff\xfe{}", "is not JSON"),
-        (b'{"format": NaN}', "NaN is no number of JSON"),
+        (b'{"format": NaN}', "NaN is not a JSON number"),
         (b'{"format": 1e999}', "1e999 is too large"),
         (b'{"format": 1, "format": 2}', "'format' is given twice"),
         (b'{"name": "\\ud800"}', "surrogates not allowed"),

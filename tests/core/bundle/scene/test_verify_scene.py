@@ -73,7 +73,9 @@ def test_the_public_api_opens_and_proves_a_scene(scene, scene_verification, monk
             scene,
             scene,
         ]
-    with pytest.raises(SettingsError, match=r"is a scene pack.*verify the single bundles with them"):
+    with pytest.raises(
+        SettingsError, match=r"scene pack.*verify the single bundles with them"
+    ):
         api.verify(scene, [("mine", lambda *_: None)])
 
 
