@@ -34,7 +34,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.network.texels import box_halved, level_of, patch_width
+from verdigris.core.network.texels import downsample, level_for_lod, footprint_width
 from verdigris.core.pictures.metrics import display, measure_samples
 from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.pictures.render import Lighting, draw, make_view
@@ -49,7 +49,7 @@ def averaged(parameters: Parameters) -> Parameters:
     """The same student with coarse latents that are means of the finest."""
     result = parameters.copy()
     for level in range(1, result.layout.levels):
-        result.level(level)[0] = box_halved(result.level(level - 1)[0])
+        result.level(level)[0] = downsample(result.level(level - 1)[0])
     return result
 
 
@@ -82,7 +82,7 @@ def filtered(
     for each, share in ((finer, 1 - level + finer), (finer + 1, level - finer)):
         if share:
             texels = resolution >> each
-            footprint = Footprint(patch_width(texels, each), places)
+            footprint = Footprint(footprint_width(texels, each), places)
             found += share * bilinear(teacher, held_out, texels, footprint)
     return found
 
@@ -94,7 +94,7 @@ def draw_mips(
     view, columns = make_view("sphere", PICTURE_PIXELS), []
     students = [Student(each, device) for each in (parameters, averaged(parameters))]
     for mip in range(mips + 1):
-        students[0].level = float(level_of(parameters.layout, np.float64(mip)))
+        students[0].level = float(level_for_lod(parameters.layout, np.float64(mip)))
         students[1].level = mip
         patch = Footprint(2**mip / parameters.layout.width, PLACES)
         column = [draw(teacher, view, LIGHT, 1, is_flat=True, footprint=patch)]
@@ -115,7 +115,7 @@ def measure_mips(
         draw_mips(teacher, parameters, device, options.mips, file)
     for mip in range(options.mips + 1):
         texels = settings.resolution >> mip
-        level = float(level_of(parameters.layout, np.float64(mip)))
+        level = float(level_for_lod(parameters.layout, np.float64(mip)))
         footprint = Footprint(1 / texels, options.places)
         held_out = draw_held_out(teacher, options.samples)
         if options.centres:

@@ -21,11 +21,11 @@ from typing import Any
 from runs import EXAMPLES, begin
 
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
-from verdigris.core.baking.phases.trainers import choose_trainer, open_trainer
+from verdigris.core.baking.state.trainers import choose_trainer, open_trainer
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
-from verdigris.core.network.quantise import fit_ranges, on_grid
+from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
@@ -97,7 +97,7 @@ def measure(example: Example, share: float, options: argparse.Namespace) -> dict
         if way.quantisation:
             parameters, _, ranges = example.train(steps, way.quantisation, start)
         if way.bits:
-            parameters = on_grid(parameters, ranges, way.bits)
+            parameters = quantised_copy(parameters, ranges, way.bits)
         errors[way.name] = example.error(parameters)
     return errors
 

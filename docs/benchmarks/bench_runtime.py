@@ -26,7 +26,7 @@ from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import ADVICE
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, stored_of
+from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, read_stored
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.verify.device_decoders import exact_choices
@@ -113,7 +113,7 @@ def agreement(device: Device, path: str) -> None:
     asked = f", asks for {bundle.advised}" if bundle.advised else ""
     print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points{asked}")
     for name, choice in choices.items():
-        decode = QueryEvaluator([stored_of(bundle)], device, choice).response
+        decode = QueryEvaluator([read_stored(bundle)], device, choice).response
         relative = np.abs(decode(*points) - wanted) / np.maximum(wanted, 0.01)
         beyond = int((relative > 0.01).sum())
         parts = np.percentile(relative, [50, 99])

@@ -23,7 +23,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.network.texels import centres
+from verdigris.core.network.texels import texel_centres
 from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step, Warning
 
 from .bakes import TINY, run
@@ -341,7 +341,7 @@ def test_coarse_levels_that_few_samples_have_taught_are_encoded_too(ramp, tmp_pa
 def error_of(teacher, parameters, level):
     """At the texels' own middles, beside means over twice their width."""
     size = parameters.layout.level_size(level)[0]
-    uv = centres(np.arange(size * size), size).repeat(PAIRS, 0)
+    uv = texel_centres(np.arange(size * size), size).repeat(PAIRS, 0)
     wi, wo = (np.tile(each, (size * size, 1)) for each in probe_pairs().swapaxes(0, 1))
     found = np.asarray(evaluate(parameters.spec, parameters, uv, level, wi, wo))
     wanted = teacher.response(uv, wi, wo, footprint=Footprint(2 / size, 256))

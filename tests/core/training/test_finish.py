@@ -180,7 +180,7 @@ def test_every_material_has_a_folder_of_its_own(name, materials, bundles, tmp_pa
 def test_what_is_no_bundle_is_refused_before_any_work(lamp, tmp_path):
     (tmp_path / "lamp.vdg").mkdir()
     (tmp_path / "lamp.vdg" / "notes.txt").write_text("mine")
-    with pytest.raises(VerdigrisError, match=re.escape("lamp.vdg: is there, and is no bundle")):
+    with pytest.raises(VerdigrisError, match=re.escape("lamp.vdg: already exists and is not a bundle")):
         next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
 
 
@@ -202,13 +202,13 @@ def test_a_bundle_that_may_not_be_looked_into_is_refused_by_name(lamp, tmp_path,
 def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
     with (
         locked(tmp_path, "both-lamp-2"),
-        pytest.raises(SettingsError, match="'both-lamp-2' is being made here by another"),
+        pytest.raises(SettingsError, match="'both-lamp-2' is being baked here by another"),
     ):
         next(bake([lamp, lamp], TINY, BakeOptions("both", tmp_path)))
 
 
 def test_a_stranger_decodes_a_real_bake(finished):
-    from ..bundle.stranger import Material
+    from ..bundle.files.stranger import Material
 
     reference = open_bundle(Path(finished.result)).reference()
     columns = (getattr(reference, name).astype(float) for name in ("uv", "lod", "wi", "wo"))

@@ -14,7 +14,7 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.quantise import fit_ranges, on_grid
+from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.progress.events import Finished, Phase, Step, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -59,7 +59,7 @@ def test_the_bundle_holds_what_was_measured_on_the_grid_of_the_phase_and_says_ho
     latents = bundle.latents()
     np.testing.assert_array_equal(latents.scale, found.scale)
     np.testing.assert_array_equal(latents.offset, found.offset)
-    np.testing.assert_array_equal(stored.latents, on_grid(trained, [found]).latents)
+    np.testing.assert_array_equal(stored.latents, quantised_copy(trained, [found]).latents)
     np.testing.assert_array_equal(stored.latents, run.stored_parameters().latents)
     # the same numbers, of which units of a layer have changed places
     np.testing.assert_array_equal(np.sort(stored.decoder), np.sort(run.stored_parameters().decoder))
@@ -101,7 +101,7 @@ def test_a_bake_ended_before_the_phase_is_rounded_all_the_same_and_the_cost_told
     stored = open_bundle(tmp_path / "out.vdg").latents().levels[0]
     assert set(np.unique(stored)) <= set(range(0, 256, 17))
     ranges = fit_ranges(run.trainer.parameters())
-    expected = on_grid(run.trainer.parameters(), ranges, 4).latents
+    expected = quantised_copy(run.trainer.parameters(), ranges, 4).latents
     np.testing.assert_array_equal(run.stored_parameters().latents, expected)
 
 

@@ -305,42 +305,6 @@ def test_given_a_trainer_that_begins_again_when_stepping_then_it_ends_as_a_new_o
     assert np.array_equal(again.parameters().latents, whole.parameters().latents)
 
 
-def test_given_starts_side_by_side_when_stepping_then_each_ends_as_it_would_alone(
-    device, uses_tensor
-):
-    settings = TrainingSettings(64, schedule=Schedule(steps=40), quantisation=Quantisation(10, 30))
-    starts = [random_parameters(SMALL, seed) for seed in range(3)]
-    starts[1].decoder[:] = np.nan
-    alone = [open_trainer(device, each, Samples(), settings, uses_tensor) for each in starts]
-    reports = [trainer.step_many(30) for trainer in alone]
-    plan = alone[0].plan
-    together = TensorTrainer(starts[0], Samples(), settings, device, plan, tracks=4)
-    together.restart(*starts)
-    report = together.step_many(30)
-    assert (report.samples, report.skipped) == (3 * 30 * 64, 30)
-    assert report.loss == pytest.approx((reports[0].loss + reports[2].loss) / 2, rel=1e-5)
-    np.testing.assert_allclose(report.losses, [each.loss for each in reports], rtol=1e-6)
-    for track in (0, 2, 1):
-        together.tell_of(track)
-        assert_same(together, alone[track])
-    # a start that was best goes on as if it had never had company
-    together.tell_of(2)
-    together.restore(together.parameters(), together.state())
-    assert together.step_many(10) == alone[2].step_many(10)
-    assert_same(together, alone[2])
-
-
-def assert_same(trainer, other):
-    assert trainer.latent_ranges() is not None
-    states = trainer.state(), other.state()
-    assert states[0].keys() == states[1].keys()
-    for name, values in states[0].items():
-        np.testing.assert_array_equal(values, states[1][name], name)
-    for name in ("decoder", "latents"):
-        values = (getattr(each.parameters(), name) for each in (trainer, other))
-        np.testing.assert_array_equal(*values, name)
-
-
 def test_given_a_trainer_before_when_opening_then_what_it_compiled_serves_other_textures(device):
     before = open_trainer(device, random_parameters(SMALL), Samples(), TrainingSettings(64))
     before.step_many(1)
@@ -360,7 +324,7 @@ def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_
     batch = Samples().draw(9, 200)
     seen = []
     for _ in range(2):
-        student.look_at(trainer.lent())
+        student.use_buffers(trainer.lent())
         trainer.step_many(20)
         found = student.response(batch["uv"], batch["wi"], batch["wo"])
         columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
