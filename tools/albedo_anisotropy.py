@@ -1,11 +1,10 @@
-"""Fits how anisotropic GGX lobes differ from isotropic ones, and writes it as Slang.
+"""Fits the difference of anisotropic GGX lobes from isotropic ones, and writes it as Slang.
 
     python tools/albedo_anisotropy.py
 
-takes a minute or two and rewrites `shaders/material/teacher/albedo_anisotropy.slang`. An
-anisotropic lobe is taken for the isotropic one of about the roughness along the view, whose light
-and cosines are scaled. What is scaled is the fit in `albedo_fit.slang`, so this comes after
-`albedo_fit.py`.
+takes a minute or two and writes `shaders/material/teacher/albedo_anisotropy.slang`. An anisotropic
+lobe is approximated by the isotropic lobe of about the roughness along the view, with scaled total
+and cosines. It scales the fit in `albedo_fit.slang`: run `albedo_fit.py` first.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ OUTPUT = SHADER_FOLDER / "material" / "teacher" / "albedo_anisotropy.slang"
 NAME, MODEL = "anisotropyFit", Sigmoids(10, 4, 2, rootless=True)
 SEEDS, STEPS = 4, 300
 TILT_SHARE = 0.97
-"""How far the roughness along the view counts, against the mean over all azimuths."""
+"""Weight of the roughness along the view, against the mean over all azimuths."""
 _LARGER = (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 _RATIOS = (1.06, 1.3, 1.7, 2.5, 4, 7, 14, 30, 60, 100)
 _LEAST_ALPHA = 0.0099
 _DEGREES = (0, 5, 14, 27, 42, 55, 68, 80, 86, 90)
 _COSINES = (0.01, 0.02, 0.035, 0.06, 0.1, 0.16, 0.24, 0.34, 0.45, 0.58, 0.7, 0.83, 0.93, 1.0)
 CURVES = (partial(fresnel, index=1.1), partial(fresnel, index=1.5), partial(schlick, f0=0.0))
-# Too little light is made up for by too much: an error below the integral counts more, and the
-# fit aims above it by so much.
+# Too little light is compensated by too much: errors below the integral have a larger weight, and
+# the fit aims above it.
 _BELOW = 6.0
 _ABOVE_TOTAL, _ABOVE_ALBEDO = 0.006, 0.002
 _MOST_RETURNED = 1.003
@@ -53,7 +52,7 @@ _MOST_RETURNED = 1.003
 
 @dataclass(frozen=True)
 class Views:
-    """Lobes of two roughnesses, each seen from one direction."""
+    """Lobes of two roughnesses, each with one view."""
 
     cosine: Doubles
     azimuth: Doubles
@@ -61,7 +60,7 @@ class Views:
 
     @classmethod
     def of(cls, places: Iterable[tuple[float, float, float, float]]) -> Views:
-        """From a cosine, an azimuth and both roughnesses each."""
+        """From tuples of cosine, azimuth and both roughnesses."""
         table = np.array(list(places), np.float64)
         return cls(table[:, 0], table[:, 1], table[:, 2:])
 
@@ -92,14 +91,14 @@ class Views:
         return np.asarray(np.sqrt(self.alpha2 * (1 + TILT_SHARE * self.tilt)))
 
     def inputs(self) -> Doubles:
-        """Those of the isotropic lobe, and five more."""
+        """The inputs of the isotropic lobe, and five more."""
         tilt = self.tilt
         more = [tilt, np.abs(self.contrast), np.sqrt(self.alpha2), tilt**2, tilt**3]
         return np.column_stack([albedo_fit.ggx_inputs(self.cosine, self.alpha), *more])
 
 
 class ScaledLobes:
-    """What `ggxLobeSum` of albedo.slang makes of these views and of the outputs of the fit."""
+    """`ggxLobeSum` of albedo.slang for these views and outputs of the fit."""
 
     def __init__(self, views: Views) -> None:
         source = albedo_fit.OUTPUT.read_text()
@@ -148,7 +147,7 @@ def fit() -> Doubles:
         for seed in range(SEEDS)
     ]
     theta = min(tried, key=lambda found: found[1])[0]
-    # what lies furthest below the integral is lifted to it, and everything with it
+    # all lobes are raised until the lowest reaches its integral
     least = (total / _MOST_RETURNED / scaled.total - 1) / scaled.contrast
     MODEL.split(theta)[2][0, 0] += max(0, (least - MODEL(theta, views.inputs())[:, 0]).max())
     return theta
@@ -161,7 +160,7 @@ def _first_guess(seed: int) -> Doubles:
 
 
 def fitted_views() -> Views:
-    """The larger roughness lies along y: a quarter of the azimuths is all there is."""
+    """Views of lobes with the larger roughness along y: by symmetry, a quarter of the azimuths."""
     pairs = [(larger / ratio, larger) for larger in _LARGER for ratio in _RATIOS]
     return Views.of(
         (cosine, float(np.radians(degrees)), *pair)

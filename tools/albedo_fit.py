@@ -2,10 +2,10 @@
 
     python tools/albedo_fit.py
 
-takes some minutes and rewrites `shaders/material/teacher/albedo_fit.slang`. A table is exact, but
-lavapipe spends a third of a teacher's time on looking values up. The albedo of GGX changes its
-shape over every decade of roughness and cosine: sums of a few sigmoids in logarithms follow that
-to 0.1%, where polynomials and their quotients of that cost stay above 1%.
+takes some minutes and writes `shaders/material/teacher/albedo_fit.slang`. Table lookups would take
+a third of a teacher's time on lavapipe. The albedo of GGX changes its shape in each decade of
+roughness and cosine: sums of a few sigmoids of logarithms fit it to 0.1%, while polynomials and
+rational functions of the same cost stay above 1%.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     Residuals = Callable[[Doubles], tuple[Doubles, Doubles]]
 
 OUTPUT = SHADER_FOLDER / "material" / "teacher" / "albedo_fit.slang"
-# index of refraction, or reflectance at the normal for Schlick's curve -> the error aimed at
+# index of refraction, or reflectance at the normal for Schlick's curve -> target error
 _INDICES = {1.05: 3e-3, 1.1: 3e-3, 1.2: 2e-3, 1.33: 2e-3, 1.5: 7e-4, 1.75: 2e-3, 2.0: 2e-3}
 _INDICES |= {2.5: 2e-3, 3.0: 2e-3}
 _SCHLICKS = {0.0: 1e-3, 0.04: 1e-3, 0.3: 1e-3}
 _TOTAL_ERROR = 4e-4
-_ELSEWHERE = 0.3  # how much an error counts where hardly anything is seen: below these two
+_ELSEWHERE = 0.3  # weight of errors below these two
 _LEAST_COSINE, _LEAST_ALPHA = 0.018, 0.009
 GGX_SEED, SHEEN_SEED = 101, 0
 
 
 @dataclass(frozen=True)
 class Sigmoids:
-    """Outputs that are sums of z / sqrt(1 + z^2), or of z / (1 + |z|), which takes less time. z is
-    linear in the inputs."""
+    """Outputs that are sums of z / sqrt(1 + z^2), or of the faster z / (1 + |z|), where z is linear
+    in the inputs."""
 
     inputs: int
     count: int
@@ -60,7 +60,7 @@ class Sigmoids:
         return self.count * (self.inputs + 1) + self.outputs * (self.count + 1)
 
     def split(self, theta: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Slopes and offsets of the sigmoids, and what each output takes of one and of them."""
+        """Slopes and offsets of the sigmoids, and the weights of each output: constant first."""
         end = self.count * self.inputs
         slopes = theta[:end].reshape(self.count, self.inputs)
         shares = theta[end + self.count :].reshape(self.outputs, self.count + 1)
@@ -124,7 +124,7 @@ def sheen_inputs(cosine: Doubles, roughness: Doubles) -> Doubles:
 
 
 def fit_ggx(steps: int, seed: int = GGX_SEED) -> tuple[Sigmoids, Doubles, float]:
-    """The sum of a lobe's weights, and two cosines that stand for it under any reflectance."""
+    """Fits the total of a lobe, and two cosines that represent it for all reflectances."""
     axis = ((np.arange(28) + 0.5) / 28) ** 2
     cosines = np.unique(np.r_[0.002, 0.005, 0.01, axis[axis > 0.002], 1.0])
     alphas = np.unique(np.r_[0.001, 0.003, 0.006, axis[axis > 0.001], 1.0])
@@ -170,7 +170,7 @@ def fit_ggx(steps: int, seed: int = GGX_SEED) -> tuple[Sigmoids, Doubles, float]
 
 
 def fit_sheen(steps: int, seed: int = SHEEN_SEED) -> tuple[Sigmoids, Doubles, float]:
-    """The logarithm of what sheen returns."""
+    """Fits the logarithm of the albedo of sheen."""
     axis = ((np.arange(32) + 0.5) / 32) ** 2
     cosines = np.unique(np.r_[0.001, 0.003, axis, 1.0])
     smooth = LEAST_SHEEN_ROUGHNESS
@@ -193,8 +193,8 @@ def fit_sheen(steps: int, seed: int = SHEEN_SEED) -> tuple[Sigmoids, Doubles, fl
 def least_squares(
     model: Sigmoids, theta: Doubles, x: Doubles, residuals: Residuals, steps: int
 ) -> tuple[Doubles, float]:
-    """Levenberg and Marquardt's method; later, large residuals count more and more, so that the
-    largest gets small."""
+    """The Levenberg-Marquardt method, with growing weights of large residuals, which minimises the
+    largest one."""
 
     def cost_of(values: Doubles, at: Doubles) -> float:
         return float(((emphasis * values) ** 2).sum() + 1e-10 * (at**2).sum())
@@ -231,7 +231,7 @@ def least_squares(
 
 
 def as_slang(name: str, model: Sigmoids, theta: Doubles) -> str:
-    """A function of the inputs (an array) that gives the outputs, four sigmoids at a time."""
+    """A Slang function from the inputs (an array) to the outputs, four sigmoids at a time."""
     slopes, offsets, shares = model.split(theta)
     blocks = range(0, model.count, 4)
     lines = [f"    float4 z[{len(blocks)}];"]
@@ -251,10 +251,10 @@ def as_slang(name: str, model: Sigmoids, theta: Doubles) -> str:
 
 
 def from_slang(name: str, model: Sigmoids, source: str) -> Doubles:
-    """What `as_slang` wrote under this name."""
+    """The parameters that `as_slang` wrote under this name."""
     found = re.search(rf"^public \w+ {name}\(.*?^}}", source, re.MULTILINE | re.DOTALL)
     if found is None:
-        raise ValueError(f"no function {name} in {OUTPUT.name}: write the file anew")
+        raise ValueError(f"no function {name} in {OUTPUT.name}: write the file again")
     body = found[0].split("{", 1)[1]
     vectors = [
         np.array(vector.split(","), np.float64) for vector in re.findall(r"float4\((.*?)\)", body)
@@ -276,7 +276,7 @@ def _number(value: float) -> str:
     return f"{value:.7g}" if value else "0.0"
 
 
-_HEAD = """// Written by core/material/{script}.py: what albedo.slang reads. Not to be edited.
+_HEAD = """// Written by tools/{script}.py for albedo.slang. Do not edit.
 
 float4 sigmoids(float4 z) {{ return z {divided}; }}
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes core/material/usd/signatures.json from MaterialX's libraries.
+"""Writes core/material/usd/signatures.json from MaterialX's libraries.
 
-Run it with a Python that has the current MaterialX and give it the one of an environment that has
-MaterialX 1.38: definitions that 1.39 changed or dropped are in USD files that tell no version.
+Run it with a Python that has the current MaterialX, and pass the Python of an environment with
+MaterialX 1.38: USD files without a version use definitions that 1.39 changed or removed.
 
-    .venv/bin/python packaging/node_signatures.py OLD_ENVIRONMENT/bin/python
+    .venv/bin/python tools/node_signatures.py OLD_ENVIRONMENT/bin/python
 """
 
 import json

@@ -69,7 +69,7 @@ def test_the_anisotropic_fit_is_as_it_was_written():
 
 
 def test_a_fit_that_is_not_there_is_asked_for():
-    with pytest.raises(ValueError, match=r"no function ggxFit in albedo_fit.slang: write .* anew"):
+    with pytest.raises(ValueError, match=r"no function ggxFit in albedo_fit.slang: write .* again"):
         albedo_fit.from_slang("ggxFit", albedo_fit.GGX_MODEL, "")
 
 

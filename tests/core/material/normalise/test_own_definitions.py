@@ -1,4 +1,4 @@
-"""Definitions of the document: named like MaterialX's, of whole materials, by a graph or by code."""
+"""Definitions of the document: like MaterialX's, of whole materials, by a graph or by code."""
 
 from pathlib import Path
 
