@@ -12,7 +12,7 @@ from verdigris.core import api
 from verdigris.core.base.errors import DocumentError, SettingsError, VerdigrisError
 from verdigris.core.base.working_folder import explain_missing_folder
 from verdigris.core.progress.events import Finished, Preview
-from verdigris.core.settings.presets import require_settings
+from verdigris.core.settings.presets import require_recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.usefixtures("small_endings")
@@ -90,12 +90,12 @@ def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
     tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
     *_, finished = api.bake(document, tmp_path, preset="draft", draw={"coarse_share": 0.5}, **tiny)
     draw = api.open_bundle(finished.result).manifest.source["settings"]["draw"]
-    expected = require_settings("draft", "numpy").draw
+    expected = require_recipe("draft", "numpy").largest.draw
     assert draw["coarse_share"] == 0.5
     assert draw["coarse_places"] == expected.coarse_places
     assert api.verify(finished.result, device="software").holds
     for wrong, message in (
-        ({"itterations": 3}, "settings itterations are not known: use activation, average_at"),
+        ({"itterations": 3}, "settings itterations are not known: use activation, batch"),
         ({"draw": {"share": 1}}, "settings of draw share are not known: use"),
     ):
         with pytest.raises(SettingsError, match=message):
@@ -179,12 +179,12 @@ def test_a_working_folder_that_is_gone_is_told_and_needed_by_nothing_else(tmp_pa
         lambda: api.verify("tray.vdg"),
         lambda: api.evaluate("tray.vdg"),
     ):
-        with pytest.raises(VerdigrisError, match=r"^the working folder is gone: change to one"):
+        with pytest.raises(VerdigrisError, match=r"^the working folder was removed: change to"):
             wrong()
     *_, finished = api.bake(document, tmp_path, preset="draft", **tiny)
     assert api.open_bundle(finished.result).manifest.name == "brushed_steel"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DocumentError, match=r"^tray\.mtlx: there is no such file$"):
+    with pytest.raises(DocumentError, match=r"^tray\.mtlx: does not exist$"):
         api.load("tray.mtlx")
     # of something else the system's word is left
     with pytest.raises(FileNotFoundError), explain_missing_folder():

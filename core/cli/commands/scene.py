@@ -257,7 +257,7 @@ def _read(
         with as_usage_error("--preset"):
             require_recipe(preset, TRAINERS[0])
     rule = Rule(preset=preset or None, settings=parse_setting_changes(settings))
-    asked = SceneOptions(
+    scene_options = SceneOptions(
         out,
         tuple(search or ()),
         allow_outside,
@@ -266,7 +266,7 @@ def _read(
         lambda path: map_path(path, path_rules),
     )
     documents = DocumentCache()
-    return read_scene(scene, asked, documents), documents
+    return read_scene(scene, scene_options, documents), documents
 
 
 def plan_of(

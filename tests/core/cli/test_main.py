@@ -30,19 +30,19 @@ CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSD
 nodename="s"/></surfacematerial></materialx>"""
 
 
-def verdigris(*arguments, timeout=120):
-    command = [sys.executable, "-m", "verdigris.core", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+def verdigris(*arguments):
+    """In this process."""
+    code, out, err = run_command(arguments)
+    return subprocess.CompletedProcess(arguments, code, out, err)
 
 
 def test_help_answers_in_half_a_second():
-    best = min(timed("--help")[1] for _ in range(3))
-    assert best < 0.5
+    def seconds():
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "verdigris.core", "--help"], check=True)
+        return time.perf_counter() - start
 
-
-def timed(*arguments):
-    start = time.perf_counter()
-    return verdigris(*arguments), time.perf_counter() - start
+    assert min(seconds() for _ in range(3)) < 0.5
 
 
 def test_wrong_usage_exits_with_2():
@@ -181,7 +181,7 @@ def test_a_missing_file_exits_with_1_and_one_line(command, tmp_path):
     more = ("-o", tmp_path / "out.png") if command == "render" else ()
     result = verdigris(command, tmp_path / "gone.mtlx", *more)
     assert result.returncode == 1
-    assert result.stderr.strip() == (f"verdigris: {tmp_path / 'gone.mtlx'}: there is no such file")
+    assert result.stderr.strip() == (f"verdigris: {tmp_path / 'gone.mtlx'}: does not exist")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -298,7 +298,8 @@ def test_an_output_that_can_only_be_read_is_none(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="replaces its output as POSIX shells do")
 def test_a_bake_whose_progress_nobody_can_take_goes_on(tmp_path):
     (tmp_path / "chalk.mtlx").write_text(CHALK)
-    small = ["--preset", "draft", "--resolution", "4", "--iterations", "2", "-o", str(tmp_path)]
+    small = ["--preset", "draft", "--resolution", "4", "--iterations", "2", "--set", "starts=1"]
+    small += ["-o", str(tmp_path)]
     command = [*BRISK_COMMAND, "bake", str(tmp_path / "chalk.mtlx"), *small]
     only_read = ["sh", "-c", 'exec "$@" </dev/null 2>&0', "sh", *command]
     done = subprocess.run(only_read, stdout=subprocess.PIPE, text=True, check=False)
@@ -311,7 +312,7 @@ def test_a_document_without_an_end_is_refused():
     command = [sys.executable, "-m", "verdigris.core", "inspect", "/dev/zero"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 1
-    assert "/dev/zero: 67 MB is more than a MaterialX document may have" in result.stderr
+    assert "/dev/zero: has 67 MB; a MaterialX document may have at most" in result.stderr
 
 
 def test_a_name_that_the_terminal_cannot_show_stops_nothing(tmp_path):
@@ -346,7 +347,7 @@ def test_a_working_folder_that_is_gone_is_told_in_one_line(arguments, tmp_path):
     words = [sys.executable, "-P", "-c", command, *map(str, arguments)]
     done = subprocess.run(words, cwd=gone, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, gone.exists()) == (1, "", False)
-    told = "verdigris: the working folder is gone: change to one that is there\n"
+    told = "verdigris: the working folder was removed: change to an existing folder\n"
     assert done.stderr == told
 
 

@@ -47,7 +47,7 @@ def test_what_is_read_is_not_written_over(arguments, kept, folder, monkeypatch):
     device = () if arguments[0] == "weights" else ("--device", "software")
     code, _, errors = run_command([*arguments, *device])
     assert code == 1
-    assert f"{kept}: is read for what would be written over it: choose another name" in errors
+    assert f"{kept}: is an input of the result and would be overwritten" in errors
     assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
@@ -67,6 +67,6 @@ def test_an_exported_decoder_replaces_files_of_its_kind_alone(folder, monkeypatc
     code, _, errors = run_command(["export", "clay.vdg", "-t", "rtxns-bin", "-o", "clay.mtlx"])
     assert (code, errors) == (
         1,
-        "verdigris: clay.mtlx: is there, and is no .bin: choose another name\n",
+        "verdigris: clay.mtlx: exists and is not a .bin: choose another name\n",
     )
     assert (folder / "clay.mtlx").read_text() == text

@@ -16,7 +16,7 @@ def docs(tmp_path):
 
 
 def test_a_plan_has_one_bake_for_materials_that_share_a_decoder(docs, tmp_path):
-    options = ("--out", tmp_path / "out", "--device", "software", "--set", "candidates=1", "--json")
+    options = ("--out", tmp_path / "out", "--device", "software", "--json")
     for more, bakes in ((("--shared-decoder",), 1), ((), 2)):
         code, text, _ = run_command(("scene", "plan", docs, *options, *more))
         assert (code, len(json.loads(text)["bakes"])) == (0, bakes)
@@ -49,8 +49,8 @@ def test_a_wrong_option_is_wrong_usage_and_bakes_nothing(options, message, docs,
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("clay", "\u6728"), "\u6728.vdg: has no name that every file system takes: rename it"),
-        (("aux",), "aux.vdg: has no name that every file system takes: rename it"),
+        (("clay", "\u6728"), "\u6728.vdg: its name is not valid on every file"),
+        (("aux",), "aux.vdg: its name is not valid on every file"),
         (("n" * 120,), "its name has 120 letters: rename it to 113 or less"),
         (("clay", "clay "), "are both called clay: rename one"),
     ],
@@ -80,7 +80,7 @@ def test_nothing_is_baked_into_a_bundle(command, docs, tmp_path):
     before = sorted(bundle.rglob("*"))
     code, _, errors = run_command((*command, docs, "--out", bundle))
     assert code == 1
-    assert f"lies in the bundle {bundle}, whose files are its own: choose another" in errors
+    assert f"lies in the bundle {bundle}, which would remove it: choose another" in errors
     assert sorted(bundle.rglob("*")) == before
 
 

@@ -91,11 +91,11 @@ def test_a_report_takes_the_place_of_no_other_file_and_of_none_until_it_is_writt
     kept.write_text("<materialx/>")
     program = ("--program", str(tmp_path / "mayapy"))
     code, _, err = run(report_of(PASSED), *program, "-o", str(kept))
-    assert code == 1 and "wood.mtlx: is there, and is no .json: choose another name" in err
+    assert code == 1 and "wood.mtlx: exists and is not a .json: choose another name" in err
     assert kept.read_text() == "<materialx/>"
     (tmp_path / "folder").mkdir()
     code, _, err = run(report_of(PASSED), *program, "-o", str(tmp_path / "folder"))
-    assert code == 1 and "folder: is there, and is no plain file" in err
+    assert code == 1 and "folder: exists and is not a plain file" in err
     before = tmp_path / "report.json"
     before.write_text("of before")
     assert run(None)[0] == 1

@@ -312,7 +312,7 @@ def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, ar
 def test_maps_replace_plain_files_alone(tmp_path):
     (tmp_path / "folder.exr").mkdir()
     for name, message in (
-        ("folder.exr", "is there, and is no plain file"),
+        ("folder.exr", "exists and is not a plain file"),
         (f"{'n' * 248}.exr", "File name too long"),
         (f"{'n' * 300}.exr", "File name too long"),
     ):

@@ -44,7 +44,7 @@ def test_a_map_whose_name_is_no_unicode_is_refused(tmp_path, suffix):
         path.write_bytes(b"")
     except (OSError, ValueError):
         pytest.skip("this system's names are all Unicode")
-    with pytest.raises(SettingsError, match="is no Unicode: rename it"):
+    with pytest.raises(SettingsError, match="is not Unicode: rename it"):
         read_importance(path)
 
 

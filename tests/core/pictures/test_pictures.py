@@ -7,7 +7,6 @@ import pytest
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.geometry.raster import rasterize
 from verdigris.core.importance.maps import write_importance
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -103,18 +102,6 @@ def test_uv_grows_along_the_tangents_of_the_sphere():
     assert up[1] > abs(up[0])
 
 
-def test_the_nearest_triangle_is_seen_and_its_weights_interpolate():
-    far = [[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]]
-    corners = np.float32([far, far[::-1]])
-    depth = np.float32([[2, 2, 2], [1, 1, 1]])
-    cover = rasterize(corners, depth, 8, 8)
-    inside = np.add.outer(np.arange(8) + 0.5, np.arange(8) + 0.5) <= 8
-    np.testing.assert_array_equal(cover.triangle, np.where(inside, 1, -1))
-    y, x = np.nonzero(inside)
-    place = (cover.weights[y, x][:, :, None] * corners[1]).sum(1)
-    np.testing.assert_allclose(place, np.stack([x, y], 1) + 0.5, atol=1e-4)
-
-
 def test_a_mesh_view_finds_the_uv_under_each_pixel():
     quad = np.float32([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])
     uv = np.float32([[0, 1], [1, 1], [1, 0], [0, 0]])
@@ -203,9 +190,9 @@ def test_a_picture_is_not_written_over_a_folder_or_where_none_can_be(tmp_path, w
     folder.mkdir()
     long = tmp_path / f"{'a' * 250}.exr"
     for path, message in (
-        (folder, "is no plain file"),
+        (folder, "is not a plain file"),
         (long, r"cannot be written \(File name too"),
-        (tmp_path / "a\udcff.exr", "is no Unicode: rename it"),
+        (tmp_path / "a\udcff.exr", "is not Unicode: rename it"),
     ):
         with pytest.raises(VerdigrisError, match=message):
             write(path, np.ones(shape, np.float32))
