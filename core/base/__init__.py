@@ -1,1 +1,1 @@
-"""What every layer uses: errors, the device, files and locks, threads, limits of the machine."""
+"""Used by all layers: errors, the device, JSON, files and locks, text, limits of the machine."""

@@ -1,4 +1,4 @@
-"""Opens files of numpy, which anyone may have written."""
+"""Opens numpy files from outside."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# What numpy and zipfile raise for a file that is damaged somewhere: a compression or an encryption
-# that nobody asked for, a header that is no Python, a shape beyond all memory.
+# Exceptions of numpy and zipfile for damaged files: an unknown compression or encryption, a header
+# that is not Python, a shape too large for memory.
 UNREADABLE = (
     OSError,
     EOFError,
@@ -31,12 +31,12 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-# Of arrays that hold real numbers.
+# numpy kinds of real numbers.
 REAL_KINDS = "fiub"
 
 
 def open_array(path: Path) -> NDArray[Any]:
-    """The array of a .npy file; nothing but its header is read."""
+    """The array of a .npy file, memory-mapped."""
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""Picks and opens a device: the one place that knows which graphics interfaces there are."""
+"""Chooses and opens a device. Only this module knows the graphics interfaces."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ CHOICE_VARIABLE = "VERDIGRIS_DEVICE"
 CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
 BACKENDS = ("vulkan", "d3d12", "metal", "cuda")
 SOFTWARE = "software"
-# Of one dispatch: Direct3D, and some drivers of Vulkan, take 65,535 groups, here of 64 threads.
+# Threads of one dispatch: Direct3D and some Vulkan drivers allow 65,535 groups, here of 64 threads.
 MOST_THREADS = 65_535 * 64
-# What every device takes in a constant buffer.
+# Size of a constant buffer on every device.
 MOST_CONSTANT_BYTES = 1 << 16
 _SHADER_CACHE_BYTES = 512 << 20
-# Of networks, whose kernels are kept for the next that asks for the same, and of materials, whose
-# kernels are many times as large.
+# Sets of kernels that are cached: of networks, and of materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
@@ -40,24 +39,24 @@ _HOW_TO_GET_ONE = (
     "processor (python3 packaging/bootstrap.py setup does that on Debian)"
 )
 
-# Seconds, of a wait that lets other threads go on; what takes longer than the most is waited for as
-# ever, so that a device that is lost says so.
+# Seconds between polls of a submission, and of all polls. After that the wait is left to the
+# driver, which reports a lost device.
 _BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
 
-# Whether a process that had a device open was copied to make this one.
+# Whether this process was forked from one with an open device.
 _is_forked = False
 
 
 @dataclass(frozen=True)
 class Source:
-    """A Slang module: a file below `shaders/`, or text made at run time under a name."""
+    """A Slang module: a file below `shaders/`, or generated text under a name."""
 
     name: str
     text: str | None = None
 
 
 def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
-    """A module that holds numbers under their Slang names."""
+    """A module of numeric constants."""
     lines = [f"module {name};"]
     for each, value in values.items():
         kind = "int" if isinstance(value, int) else "float"
@@ -66,8 +65,8 @@ def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
 
 
 class Kernels:
-    """The kernels of one Slang session. A material has a session of its own, so that letting go of
-    the session lets go of all that was compiled for it."""
+    """The kernels of one Slang session. A material has its own session, so that its compiled code
+    is released with it."""
 
     def __init__(
         self,
@@ -75,7 +74,7 @@ class Kernels:
         session: slangpy.SlangSession,
         instead: Callable[[], Kernels] | None = None,
     ) -> None:
-        """`instead` opens those that a kernel is compiled by that does not run as these compile."""
+        """`instead` opens a session for kernels that do not run when compiled in this one."""
         self._gpu = gpu
         self._session = session
         self._instead = instead
@@ -83,7 +82,7 @@ class Kernels:
         self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
 
     def get(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
-        """The compute kernel `entry` of the first source, linked with the others, kept."""
+        """The compute kernel `entry` of the first source, linked with the others and cached."""
         key = (tuple(sources), entry)
         if key not in self._kernels:
             modules = [self.load(source) for source in sources]
@@ -98,7 +97,7 @@ class Kernels:
         if self._instead is None:
             return True
         try:
-            # makes it
+            # creates the pipeline
             return kernel.pipeline is not None
         except RuntimeError:
             return False
@@ -111,7 +110,7 @@ class Kernels:
         return kernels.get(sources, entry)
 
     def load(self, source: Source) -> slangpy.SlangModule:
-        """A module of this session; other modules can import it by its name from then on."""
+        """A module of this session, which later modules can import by its name."""
         if source not in self._modules:
             self._modules[source] = (
                 self._session.load_module(source.name)
@@ -131,7 +130,7 @@ class Device:
     is_software: bool
     compiler_options: Mapping[str, Any]
     threads: tuple[int, ...] = ()
-    """Those of this process that a software device works with, where the system numbers them."""
+    """Threads of a software device in this process, where the system numbers threads."""
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -176,7 +175,7 @@ class Device:
         return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def release_kernels(self) -> None:
-        """Of those that are kept for others."""
+        """Releases cached kernels."""
         self._shared.clear()
         self._of_materials.clear()
 
@@ -187,7 +186,7 @@ class Device:
         variables: Mapping[str, Any],
         encoder: slangpy.CommandEncoder | None = None,
     ) -> None:
-        """Runs a kernel, or records it. Its pipeline is built then, and can fail."""
+        """Runs or records a kernel. This builds its pipeline, which can fail."""
         try:
             kernel.dispatch([threads, 1, 1], vars=dict(variables), command_encoder=encoder)
         except RuntimeError as failure:
@@ -197,25 +196,25 @@ class Device:
             ) from failure
 
     def wait_for(self, submission: int) -> None:
-        """Until the device has done it. Other threads of Python go on meanwhile, as they do not
-        while a buffer that is still being written is read."""
+        """Waits for a submission. Other Python threads run meanwhile; they would not while a buffer
+        is read that the device still writes."""
         end = time.monotonic() + _MOST_LOOKING
         while not self.gpu.is_submit_finished(submission) and time.monotonic() < end:
             time.sleep(_BETWEEN_LOOKS)
 
 
 def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Kernels]) -> Kernels:
-    """Those of this key, and the last few others."""
+    """The kernels of this key; the cache keeps the last few keys."""
     found = kept.pop(key, None) or begin()
     kept[key] = found
     if len(kept) > most:
-        # that was asked for longest ago
+        # least recently used
         del kept[next(iter(kept))]
     return found
 
 
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept, or None where nothing can be written."""
+    """The folder of compiled kernels; None if it cannot be written."""
     import platformdirs
 
     chosen = os.environ.get(CACHE_VARIABLE)
@@ -272,8 +271,8 @@ def close_device(choice: str | None = None) -> None:
 
 
 def hardware_devices() -> tuple[str, ...]:
-    """What every graphics card is chosen by, of the first interface that has any. None is opened,
-    and the environment variable, where it is set, has the say."""
+    """The names of all graphics cards, by the first interface that has any, without opening one.
+    The environment variable overrides it."""
     chosen = os.environ.get(CHOICE_VARIABLE, "auto")
     backend, _, index = chosen.partition(":")
     if backend == SOFTWARE:
@@ -289,8 +288,8 @@ def hardware_devices() -> tuple[str, ...]:
 
 
 def check_choice(choice: str) -> None:
-    """Refuses what names no device, without opening any."""
-    # scripts hand over what is no text, too
+    """Refuses an unknown device, without opening one."""
+    # scripts can pass other types
     backend, _, index = str(choice).partition(":")
     if backend not in ("auto", SOFTWARE, *BACKENDS) or (index and not index.isdecimal()):
         names = ", ".join(("auto", SOFTWARE, *BACKENDS))
@@ -316,8 +315,8 @@ def _open_once(choice: str) -> Device:
 
 
 def _check_file_size() -> None:
-    """Mesa does not look whether the file grew that it keeps a device's memory in, and the process
-    would just vanish."""
+    """Mesa keeps the memory of a software device in a file. If the file cannot grow, the process
+    crashes without a message."""
     limit = file_size()
     if limit is not None and limit < LEAST_FILE_SIZE:
         raise DeviceError(
@@ -328,7 +327,7 @@ def _check_file_size() -> None:
 
 
 def _candidates(backend: str, index: int | None) -> Iterator[tuple[str, slangpy.AdapterInfo]]:
-    """Adapters, best first; a backend is not touched before those ahead of it have failed."""
+    """Adapters, best first. A backend is loaded only when all before it have failed."""
     software: list[tuple[str, slangpy.AdapterInfo]] = []
     for name in _platform_backends() if backend in ("auto", SOFTWARE) else (backend,):
         adapters = _adapters(name)
@@ -346,7 +345,7 @@ def _platform_backends() -> tuple[str, ...]:
 
 
 def _may_have_cuda() -> bool:
-    """Asking for it where there is no driver prints a complaint among a command's output."""
+    """Whether there is a CUDA driver. Without one, loading CUDA prints an error to the output."""
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
@@ -388,7 +387,7 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
 
 
 def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
-    """A cache that cannot be opened, as on a disk that is full, is no fault of the device."""
+    """Opens the device without a cache where the cache cannot be opened, such as on a full disk."""
     cache = _subfolder("shaders")
     try:
         return _create(backend, adapter, cache)

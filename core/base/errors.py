@@ -1,4 +1,4 @@
-"""What can go wrong in ways that the user can mend.
+"""Errors that the user can act on.
 
 Each error names the thing, the value and the remedy.
 """
@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 LONGEST_MESSAGE = 1200
-# The signal that a program ends by whose output nobody takes; Windows has no such signal.
+# The signal of a program whose output is closed; Windows does not have it.
 BROKEN_PIPE = 13
 _IN_WORDS = {
     errno.ENOSPC: "the disk is full",
@@ -24,20 +24,20 @@ _ALSO_HELPS = {
 
 
 def reason(failure: Exception) -> str:
-    """What the system says is wrong, without its number, and without the file, which the caller
-    names; of what did not come from the system, all that it says."""
+    """The message of an error. System errors come without number and file, which the caller
+    names."""
     if not isinstance(failure, OSError):
         return str(failure)
     return _IN_WORDS.get(failure.errno or 0) or failure.strerror or str(failure)
 
 
 def suggest_elsewhere(failure: OSError, wanted: str = "another folder") -> str:
-    """What helps against a file that cannot be written."""
+    """The remedy for a file that cannot be written."""
     return f"{_ALSO_HELPS.get(failure.errno or 0, '')}choose {wanted}"
 
 
 def why_no_folder(path: Path) -> str:
-    """What is wrong with a path that must name a folder which is there; or nothing."""
+    """Why a path is not an existing folder; empty if it is."""
     try:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
     except (OSError, ValueError) as failure:
@@ -49,7 +49,7 @@ class VerdigrisError(Exception):
     """A failure that the user can act on. Commands print it as one line and exit with 1."""
 
     def __str__(self) -> str:
-        """The message on one line; what a damaged file makes endless is cut in the middle."""
+        """The message on one line. Very long messages, of damaged files, are cut in the middle."""
         text = " ".join(super().__str__().split())
         if len(text) <= LONGEST_MESSAGE:
             return text
@@ -62,11 +62,11 @@ class DocumentError(VerdigrisError):
 
 
 class TextureError(VerdigrisError):
-    """An image that a material refers to and that cannot be used."""
+    """An image of a material that cannot be used."""
 
 
 class MeshError(VerdigrisError):
-    """A mesh that cannot be read or lacks what the task needs."""
+    """A mesh that cannot be read, or lacks data that the task needs."""
 
 
 class DeviceError(VerdigrisError):
@@ -74,7 +74,7 @@ class DeviceError(VerdigrisError):
 
 
 class SettingsError(VerdigrisError):
-    """A setting outside what it may be."""
+    """A setting with an invalid value."""
 
 
 class SceneError(VerdigrisError):
@@ -82,15 +82,15 @@ class SceneError(VerdigrisError):
 
 
 class BundleError(VerdigrisError):
-    """A bundle, or a file in one, that cannot be read or written, or that does not hold."""
+    """A bundle, or a file in one, that cannot be read or written, or is not valid."""
 
 
 class NothingLearntError(VerdigrisError):
-    """A bake was asked to end when there was nothing yet to keep."""
+    """A bake was ended before its first step."""
 
 
 class EndedError(VerdigrisError):
-    """A signal has ended the command before its work was done."""
+    """A signal ended the command early."""
 
     def __init__(self, text: str, number: int) -> None:
         super().__init__(text)
@@ -98,4 +98,4 @@ class EndedError(VerdigrisError):
 
 
 class HostError(VerdigrisError):
-    """What an application's scene lacks or does not allow."""
+    """Something that a host's scene lacks or does not allow."""

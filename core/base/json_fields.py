@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
 from verdigris.core.base.working_folder import require_for
 
-# Plain names only: no folders, no drives, nothing hidden, nothing that a system treats specially.
+# Plain names only: no folders, drives, hidden files, or names reserved by a system.
 LONGEST_FILE_NAME = 128
 _FILE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{LONGEST_FILE_NAME - 2}}}[A-Za-z0-9_]")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -58,7 +58,7 @@ def shortened(value: object) -> str:
 
 
 def is_material_name(name: str) -> bool:
-    """Whether people can be shown it, and so no escape sequence of a terminal."""
+    """Whether a name can be shown: not blank, and without escape sequences."""
     return bool(name.strip()) and name.isprintable()
 
 
@@ -75,7 +75,7 @@ def load_json(
     """The value in a JSON text. Refuses NaN, infinities, names given twice and deep nesting."""
 
     def constant(text: str) -> NoReturn:
-        raise ValueError(f"{text} is no number of JSON")
+        raise ValueError(f"{text} is not a JSON number")
 
     def whole(text: str) -> int:
         digits = len(text.removeprefix("-"))
@@ -260,7 +260,7 @@ class Fields:
         return float(value)
 
     def numbers(self, name: str, *shape: int) -> NDArray[np.float64]:
-        """An array of this shape; a length of -1 is whatever is there."""
+        """An array of this shape; -1 is any length."""
         value = self.value(name)
         remedy = (
             f"it must be finite numbers [{']['.join(str(n) if n >= 0 else 'N' for n in shape)}]"
@@ -276,7 +276,7 @@ class Fields:
         return tuple(value)
 
     def file_name(self, name: str, folder: str = "") -> str:
-        """A file in the bundle, or in the one folder of it that is named."""
+        """The name of a file in the bundle, or in this folder of it."""
         value = self.text(name)
         where = f", in its folder {folder}" if folder else ""
         holds = value.startswith(folder) and is_plain_file_name(value.removeprefix(folder))
@@ -329,7 +329,7 @@ def find_whole(values: Mapping[str, Any], name: str) -> int | None:
 
 
 def _is_text(value: object) -> bool:
-    """Whether a file can be named so: half a letter, as JSON can escape it, is none."""
+    """Whether a file can have this name: without NUL, and without lone surrogates."""
     if not isinstance(value, str) or "\0" in value:
         return False
     try:

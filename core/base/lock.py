@@ -1,4 +1,4 @@
-"""Keeps two bakes from writing the same result at the same time."""
+"""Locks by name, so that two bakes do not write one result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO
 
 from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
 
-# Beyond the text, which others must be able to read where locks keep readers out too.
+# Beyond the text: on Windows, locked bytes cannot be read by others.
 _LOCKED_BYTE = 1 << 30
 
 
@@ -22,20 +22,20 @@ class HeldError(SettingsError):
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Holds the lock of a result's name. The system lets go of it if the process dies."""
+    """Holds the lock of a result's name. The system releases it if the process dies."""
     path = folder / f".{name}.lock"
     file = _acquire(path, name)
     try:
         yield
     finally:
-        # Before it is let go, so that nobody else holds a file that is about to vanish.
+        # before the release: another process would lock a file that is about to be removed
         with contextlib.suppress(OSError):
             path.unlink()
         file.close()
 
 
 def clear_locks(folder: Path, names: Iterable[str]) -> None:
-    """Clears locks of a bake that was ended, which nobody holds any more."""
+    """Removes lock files of an ended bake that no process holds."""
     for name in names:
         with contextlib.suppress(SettingsError, OSError):
             if (folder / f".{name}.lock").exists():
@@ -58,7 +58,7 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
             owner = file.read(80).decode(errors="replace").strip() or "not known"
             file.close()
             raise HeldError(
-                f"{path.parent}: {name!r} is being made here by another process ({owner}): wait "
+                f"{path.parent}: {name!r} is being baked here by another process ({owner}): wait "
                 "for it, or choose another folder or name"
             )
         if _is_still_there(file, path):
@@ -109,6 +109,6 @@ else:
         except BlockingIOError:
             return False
         except OSError:
-            # a network folder without locks: better a bake than none
+            # a network folder without locks: bake without one
             return True
         return True

@@ -1,4 +1,4 @@
-"""Where results are written: never over what is no plain file, never half of one."""
+"""Writes results: complete or not at all, and never over special files or files of a bundle."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     import OpenImageIO as oiio
     from numpy.typing import NDArray
 
-# In a bundle or a scene, and the most that is read of it to tell.
+# Of a bundle or a scene pack, and the largest that is read to recognise one.
 MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
-# Beside it in everything that Verdigris writes.
+# Beside the manifest in every bundle and scene pack.
 WEIGHTS_FILE = "weights.bin"
 
 
 def resolved(path: Path) -> Path:
-    """Where a path leads. Of links that go round, `Path.resolve` raises what is no OSError."""
-    # what the locale has no letters for is nowhere
+    """The target of a path. Unlike `Path.resolve` it raises only OSError for circular links."""
+    # a name that the locale cannot encode does not exist
     return Path(os.path.realpath(path)) if is_encodable(str(path)) else path.absolute()
 
 
 def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Path:
-    """What is written: the path, or what it leads to as a link. Refuses one that goes round."""
+    """The file to write: the path, or the target of a link. Refuses circular links."""
     try:
         target = resolved(path) if path.is_symlink() else path
         goes_round = target.is_symlink()
@@ -40,13 +40,13 @@ def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Pat
             f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
         ) from None
     if goes_round:
-        raise error(f"{path}: is a link that goes round: choose another name")
+        raise error(f"{path}: is a circular link: choose another name")
     return target
 
 
 def check_output(path: Path, suffixes: Sequence[str] = ()) -> Path:
-    """What is written there. Refuses to replace what is no plain file, to write among the files of
-    a bundle and, where suffixes are named, to replace a file that has none of them."""
+    """The file to write. Refuses to replace special files and folders, to write into a bundle and,
+    if suffixes are given, to replace a file with another suffix."""
     target = behind_link(path)
     try:
         is_plain = path.is_file() or not path.exists()
@@ -55,37 +55,37 @@ def check_output(path: Path, suffixes: Sequence[str] = ()) -> Path:
             f"{path}: cannot be written ({failure.strerror}): choose another name"
         ) from None
     if not is_plain:
-        raise VerdigrisError(f"{path}: is there, and is no plain file: choose another name")
+        raise VerdigrisError(f"{path}: exists and is not a plain file: choose another name")
     check_no_bundle(target.parent, path)
     if suffixes and path.exists() and path.suffix.lower() not in suffixes:
         raise VerdigrisError(
-            f"{path}: is there, and is no {' or '.join(suffixes)}: choose another name"
+            f"{path}: exists and is not a {' or '.join(suffixes)}: choose another name"
         )
     return target
 
 
 def check_apart(path: Path, read: Iterable[Path]) -> None:
-    """Refuses to write over a file that is read for what is written."""
+    """Refuses to overwrite an input of the result."""
     if path.exists() and any(each.exists() and path.samefile(each) for each in read):
         raise VerdigrisError(
-            f"{path}: is read for what would be written over it: choose another name"
+            f"{path}: is an input of the result and would be overwritten: choose another name"
         )
 
 
 def check_no_bundle(folder: Path, path: Path | None = None) -> None:
-    """Refuses a folder that is a bundle or lies in one, for a path in it: who writes the bundle
-    again takes all in it away."""
+    """Refuses to write a path into a bundle, because writing the bundle again would remove it."""
     found = resolved(folder)
     for each in (found, *found.parents):
         if is_bundle_or_scene(each):
             raise VerdigrisError(
-                f"{path or folder}: lies in the bundle {each}, whose files are its own: choose "
+                f"{path or folder}: lies in the bundle {each}, which would remove it: choose "
                 "another folder"
             )
 
 
 def is_bundle_or_scene(folder: Path) -> bool:
-    """By its manifest; one that is damaged, or may not be read, by the weights beside it."""
+    """Recognised by its manifest; with a damaged or unreadable manifest, by the weights beside
+    it."""
     manifest = folder / MANIFEST_FILE
     kind = kind_of(manifest)
     if kind is not None:
@@ -93,12 +93,12 @@ def is_bundle_or_scene(folder: Path) -> bool:
     try:
         return manifest.is_file() and (folder / WEIGHTS_FILE).is_file()
     except OSError:
-        # nothing is written where nothing can be looked at
+        # nothing can be written there either
         return False
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes one file under a temporary name, then renames it."""
+    """Writes a file under a temporary name, then renames it."""
     target = check_output(path)
     new = temporary_name(target)
     try:
@@ -108,7 +108,7 @@ def write_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         new.replace(target)
     except OSError as failure:
-        # a name that is too long cannot be looked for either
+        # a name that is too long cannot be removed either
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         remedy = suggest_elsewhere(failure, "another folder or name")
@@ -116,7 +116,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
-    """Writes a picture or a map by its extension, whole or not at all."""
+    """Writes a picture or a map in the format of its extension, completely or not at all."""
     import OpenImageIO as oiio
 
     target = behind_link(path)
@@ -143,8 +143,8 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
 
 
 def _temporary_file(path: Path, suffix: str) -> Path:
-    """An empty file beside the path, for what is then renamed to it: of the rights that any new
-    file has, which those of `tempfile` have not."""
+    """An empty file beside the path, to be renamed to it. It has the permissions of any new file,
+    unlike files of `tempfile`."""
     temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{suffix}")
     try:
         temporary.open("xb").close()
@@ -156,7 +156,7 @@ def _temporary_file(path: Path, suffix: str) -> Path:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether a file can be read: PNGs are closed without a word where the disk is full."""
+    """Whether a file can be read: on a full disk, PNGs are closed without an error."""
     import OpenImageIO as oiio
 
     source = oiio.ImageInput.open(str(file))
@@ -170,13 +170,13 @@ def _is_whole(file: Path) -> bool:
 
 
 def temporary_name(target: Path) -> Path:
-    """Beside the target, so that a rename is all it takes; named for the process."""
+    """A name beside the target, for a rename, with the number of the process."""
     return target.with_name(f".{target.name}.{os.getpid()}.tmp")
 
 
 def kind_of(manifest: Path) -> str | None:
-    """What a manifest says it is of; None where it cannot be read. One that is too large for a
-    bundle or a scene is of nothing, whatever it says."""
+    """The format of a manifest: None if it cannot be read, empty if it is too large for a bundle or
+    a scene pack."""
     try:
         if not manifest.is_file():
             return None
@@ -191,8 +191,8 @@ def kind_of(manifest: Path) -> str | None:
 
 
 def redirect_to_null(descriptors: Iterable[int]) -> None:
-    """Of outputs that nobody takes any more: what is still to be written there would fail again, at
-    the latest when the program ends."""
+    """Redirects closed outputs, on which later writes would fail again, at the latest when the
+    program ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for each in descriptors:
         os.dup2(nowhere, each)

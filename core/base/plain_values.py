@@ -15,7 +15,7 @@ from verdigris.core.base.errors import SettingsError
 
 
 def path_from(value: Any, name: str) -> Path:
-    """The path that a text or a path-like object is."""
+    """The path of a text or a path-like object."""
     if isinstance(value, str):
         return Path(value)
     plain = os.fspath(value) if isinstance(value, os.PathLike) else None
@@ -30,7 +30,7 @@ def require_text(value: Any, name: str) -> None:
 
 
 def _truth(value: Any) -> bool:
-    """What is merely no zero is not meant."""
+    """Refuses other types, also numbers."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError
     return bool(value)
@@ -45,8 +45,8 @@ _KINDS: dict[object, tuple[Callable[[Any], Any], str]] = {
 
 
 def convert_numbers(settings: Any) -> None:
-    """Makes every field of a frozen dataclass that is said to be a number, or true or false, one of
-    Python's."""
+    """Converts the numbers and truth values of a frozen dataclass to Python's own types: numpy's
+    cannot be written to JSON."""
     for entry in fields(settings):
         if entry.type in _KINDS:
             convert, wanted = _KINDS[entry.type]
@@ -56,4 +56,6 @@ def convert_numbers(settings: Any) -> None:
             except (TypeError, ValueError):
                 raise SettingsError(f"{entry.name} is {value!r}: use {wanted}") from None
             except OverflowError:
-                raise SettingsError(f"{entry.name} is beyond what floats hold: use less") from None
+                raise SettingsError(
+                    f"{entry.name} is too large for a float: use a smaller value"
+                ) from None

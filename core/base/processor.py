@@ -1,4 +1,4 @@
-"""What this process may use of the processor: memory, threads, and threads of numpy's BLAS."""
+"""Limits of this process on the processor: memory, threads, and threads of numpy's BLAS."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-# By the controllers of a control group, as Linux lists it: where limits are kept, under what name.
+# Folder and file of the limit, by controller of a Linux control group.
 _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
 
-# Of a file: below it every bake on a processor that was tried has crashed; one of 16 texels a side
-# takes some 200 MB.
+# Least file size limit of a software device: below it bakes crash. A texture of 16 x 16 needs about
+# 200 MB.
 LEAST_FILE_SIZE = 1 << 27
 
 
 def usable_memory(root: Path = Path("/")) -> int | None:
-    """All memory, or what a container or batch system leaves to this process; None where nothing
-    tells. `root` is that of the file system."""
+    """Memory of the machine, or the limit of a container or batch system; None if unknown. `root`
+    is the root of the file system."""
     try:
         every = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, AttributeError, OSError):
@@ -32,13 +32,13 @@ def usable_memory(root: Path = Path("/")) -> int | None:
 
 
 def address_space() -> int | None:
-    """How much this process may map, as `ulimit -v` sets it; None where nothing limits it."""
+    """The limit of mapped memory (`ulimit -v`); None without a limit."""
     return _limit_of("RLIMIT_AS")
 
 
 def file_size() -> int | None:
-    """How large a file of this process may be, as `ulimit -f` sets it; None where nothing limits
-    it. Mesa keeps what a device of the processor holds in a file."""
+    """The limit of file size (`ulimit -f`); None without a limit. Mesa keeps the memory of a
+    software device in a file."""
     return _limit_of("RLIMIT_FSIZE")
 
 
@@ -46,24 +46,24 @@ def _limit_of(name: str) -> int | None:
     try:
         import resource
     except ImportError:
-        # Windows has no such limits
+        # Windows does not have these limits
         return None
     limit, _ = resource.getrlimit(getattr(resource, name))
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """Of the control groups of this process, and of those around them."""
+    """Limits of the control groups of this process, and of their parents."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
         for controller in {*controllers.split(",")} & {*_LIMITS}:
             folder, name = _LIMITS[controller]
             top = root / "sys/fs/cgroup" / folder
-            # a container may see its own group as the topmost, under whatever name
+            # a container can see its own group as the top, under any name
             own = top / group.strip("/")
             for each in (own, *own.parents):
                 text = _text(each / name).strip()
-                # "max" where there is none
+                # "max" means no limit
                 if text.isdecimal():
                     yield int(text)
                 if each == top:
@@ -78,7 +78,7 @@ def _text(path: Path) -> str:
 
 
 def running_threads() -> frozenset[int]:
-    """All that run now."""
+    """All threads of this process, also those of libraries, as Linux numbers them."""
     try:
         return frozenset(int(each.name) for each in Path("/proc/self/task").iterdir())
     except OSError:
@@ -86,7 +86,7 @@ def running_threads() -> frozenset[int]:
 
 
 def find_affinities(threads: Iterable[int]) -> dict[int, set[int]]:
-    """On which processors each of them may run; those that have ended are left out."""
+    """The processors on which each thread may run, without threads that have ended."""
     found = {}
     if sys.platform == "linux":
         for thread in threads:
@@ -96,7 +96,7 @@ def find_affinities(threads: Iterable[int]) -> dict[int, set[int]]:
 
 
 def pin_thread(thread: int, processors: Collection[int]) -> None:
-    """Lets a thread run on these alone; one that has ended does not matter."""
+    """Restricts a thread to these processors."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.sched_setaffinity(thread, processors)
@@ -127,10 +127,8 @@ def _find_controls() -> tuple[Any, Any] | None:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """One BLAS thread, for products too small to share out.
-
-    Where BLAS cannot be reached this does nothing: results are right, only slower.
-    """
+    """One BLAS thread, for small matrix products. Where BLAS has no such control, they are
+    slower."""
     controls = _find_controls()
     if controls is None:
         yield

@@ -1,5 +1,5 @@
-"""The end of a process that works for another: told by a signal, or because nobody is there any
-more, it lets go of what it holds, so that no lock is left behind."""
+"""Orderly termination of a worker process, by a signal or when its parent is gone: it releases its
+locks before it ends."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
-# What has not let go by then ends by force, and is told as often until then.
+# Seconds until the end by force, and between two attempts to interrupt the main thread.
 UNWIND_SECONDS = 0.8
 _WAKE_SECONDS = 0.1
 
 
 class Terminated(BaseException):
-    """This process is to end: raised in its main thread, wherever that is."""
+    """Raised in the main thread to end the process."""
 
 
 def termination_signals() -> list[signal.Signals]:
-    """Those that ask a process to end, without those that it was begun deaf to, as by `nohup`."""
+    """Signals that end a process, without those that it ignores since its start, such as by
+    `nohup`."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     there = [signal.Signals[name] for name in names if hasattr(signal, name)]
     return [each for each in there if signal.getsignal(each) != signal.SIG_IGN]
@@ -32,8 +33,7 @@ def termination_signals() -> list[signal.Signals]:
 
 @contextlib.contextmanager
 def handled(signals: Iterable[int], handle: Callable[[int, object], None]) -> Iterator[None]:
-    """Has signals handled for a while. Elsewhere than in the main thread, where they cannot be,
-    whoever runs this has ways of its own."""
+    """Handles signals inside the context, in the main thread. In other threads it does nothing."""
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         before = {each: signal.signal(each, handle) for each in signals}
@@ -45,53 +45,53 @@ def handled(signals: Iterable[int], handle: Callable[[int, object], None]) -> It
 
 
 class Termination:
-    """Listens, in the main thread, for what ends the process."""
+    """Ends the process by a signal, a request or force."""
 
     def __init__(self, code: int = 0) -> None:
         self._code = code
         self._signal: int | None = None
-        self._is_called_off = False
+        self._is_requested = False
         self._is_settled = False
-        # the only one that a handler may fill, whatever it interrupts
-        self._asked: queue.SimpleQueue[None] = queue.SimpleQueue()
+        # the only queue that signal handlers may use
+        self._forced: queue.SimpleQueue[None] = queue.SimpleQueue()
         threading.Thread(target=self._force_end, name="end", daemon=True).start()
         for each in termination_signals():
             signal.signal(each, self._handle)
 
     def request_end(self, grace: float = 0.0) -> None:
-        """Ends the process from another thread, after some seconds in which it may end itself."""
+        """Ends the process from another thread, after a grace period."""
         time.sleep(grace)
-        self._is_called_off = True
+        self._is_requested = True
         _wake_main_thread()
         self.end_by_force()
 
     def settle(self) -> None:
-        """From here on nothing is interrupted: the process is about to end."""
+        """Stops interruptions: the process is about to end."""
         self._is_settled = True
 
     def end_by_force(self) -> None:
-        """Whatever hangs from here on leaves no process behind."""
-        self._asked.put(None)
+        """Ends the process by force if it has not ended soon."""
+        self._forced.put(None)
 
     def leave(self, code: int | None = None) -> NoReturn:
-        """Ends the process as what has told it to; not by way of the interpreter's end, where a
-        driver may hang."""
+        """Ends the process by its signal or with an exit code, without the interpreter's own end,
+        in which a driver can hang."""
         if self._signal is not None:
             signal.signal(self._signal, signal.SIG_DFL)
             signal.raise_signal(self._signal)
         os._exit(self._code if code is None else code)
 
     def _handle(self, number: int, _frame: object) -> None:
-        if not self._is_called_off:
+        if not self._is_requested:
             self._signal = self._signal or number
         self.end_by_force()
         if not self._is_settled:
             raise Terminated
 
     def _force_end(self) -> None:
-        """Ends the process by force; until then it is told again, since libraries in C swallow what
-        is raised while they import others."""
-        self._asked.get()
+        """Ends the process by force. Until then it repeats the interruption, because C libraries
+        drop exceptions during imports."""
+        self._forced.get()
         end = time.monotonic() + UNWIND_SECONDS
         while time.monotonic() < end:
             time.sleep(_WAKE_SECONDS)
@@ -103,7 +103,7 @@ class Termination:
 def _wake_main_thread() -> None:
     main = threading.main_thread().ident
     if sys.platform != "win32" and main is not None:
-        # also out of what it waits for
+        # also interrupts system calls
         signal.pthread_kill(main, signal.SIGTERM)
     else:
         _thread.interrupt_main(signal.SIGTERM)

@@ -13,21 +13,22 @@ from typing import Any
 from verdigris.core.base.errors import VerdigrisError
 
 _LONGEST = 4096
-# In bytes: with what checkpoints and temporary files have around it, file systems take 255.
+# Bytes of a name: file systems allow 255, including the suffixes of checkpoints and temporary
+# files.
 LONGEST_NAME = 200
-# Names that Windows keeps for devices, whatever follows behind a point.
+# Names that Windows reserves for devices, with any suffix.
 _OF_A_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def printable(value: Any) -> str:
-    """One line, without a terminal's escape sequences."""
+    """The text on one line, without escape sequences of a terminal."""
     text = str(value)[:_LONGEST]
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def format_seconds(seconds: float) -> str:
-    """A length of time."""
+    """A duration for people."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{max(seconds, 0):.1f} s"
@@ -37,7 +38,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_bytes(count_of_bytes: float) -> str:
-    """An amount of bytes."""
+    """A size for people."""
     value, unit = float(count_of_bytes), 0
     while value >= 1000 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
@@ -45,12 +46,12 @@ def format_bytes(count_of_bytes: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things."""
+    """A number and its noun."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def unused_names(names: Sequence[str]) -> list[str]:
-    """Names of files, each once, also where file systems take upper and lower case for one."""
+    """File names that differ, also on file systems that ignore case."""
     found: list[str] = []
     for name in names:
         plain = with_plain_letters(name.strip("|/")) or "_"
@@ -62,25 +63,23 @@ def unused_names(names: Sequence[str]) -> list[str]:
 
 
 def why_invalid_file_name(name: str) -> str:
-    """Why a result cannot have this name, on this system or another; empty where it can."""
+    """Why a result cannot have this name on some system; empty if it can."""
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
     if not (is_plain and name.isprintable()):
-        return (
-            f"the name {name!r} is no name of a file: leave out folders, and what cannot be printed"
-        )
+        return f"the name {name!r} is not a file name: leave out folders and unprintable characters"
     return (
         "" if is_encodable(name) else f"the name {name!r} cannot be written in {describe_locale()}"
     )
 
 
 def with_plain_letters(name: str) -> str:
-    """The name as every file system takes it: in plain letters, and not that of a device."""
+    """The name for every file system: plain letters, not a reserved name."""
     plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
     return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
 
 
 def is_encodable(name: str) -> bool:
-    """Whether the encoding that the system is told names of files in has all letters of a name."""
+    """Whether the encoding of file names has all characters of a name."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
@@ -89,32 +88,32 @@ def is_encodable(name: str) -> bool:
 
 
 def describe_locale() -> str:
-    """The locale, and what to do where it is to blame."""
+    """The locale and its encoding, with the remedy."""
     name, encoding = locale.setlocale(locale.LC_CTYPE), sys.getfilesystemencoding()
-    return f"the locale {name}, whose names of files are of {encoding}: set LC_ALL=C.UTF-8"
+    return f"the locale {name}, whose file names are in {encoding}: set LC_ALL=C.UTF-8"
 
 
 def is_unicode(name: str) -> bool:
-    """Whether a file's name can be told in JSON, and to libraries that take no other."""
+    """Whether a file name is Unicode, which JSON and some libraries require."""
     return name == name.encode(errors="replace").decode()
 
 
 def why_not_unicode(file: str) -> str:
-    """What keeps bundles, which say in Unicode what they were made of, from naming a document."""
+    """Why a bundle, whose manifest is Unicode, cannot name a document; empty if it can."""
     is_told = is_unicode(Path(file).name)
-    return "" if is_told else f"{file}: the file's name is no Unicode: rename it"
+    return "" if is_told else f"{file}: the file name is not Unicode: rename it"
 
 
 def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
-    """Refuses a path that the library for images cannot be given."""
+    """Refuses a path that the image library cannot take."""
     if not is_unicode(str(path)):
         raise error(
-            f"{path}: the name of the file, or of a folder above it, is no Unicode: rename it"
+            f"{path}: the name of the file, or of a folder above it, is not Unicode: rename it"
         )
 
 
 def why_invalid_name(name: str) -> str:
-    """Why a file cannot have this name; empty where it can."""
+    """Why a file cannot have this name; empty if it can."""
     if reason := why_invalid_file_name(name):
         return reason
     length = len(os.fsencode(name))

@@ -21,16 +21,16 @@ NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
 # In a staged tree, the folder of the worker's environment and the program that makes it.
 WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
 _SETTING = "worker_python"
-# Variables of a host's own Python, which would break another.
+# Variables for a host's own Python, which would break another one.
 _HOST_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE")
 
 
 class WorkerEnvironmentError(VerdigrisError):
-    """There is no Python that a bake could run in."""
+    """No Python for bakes was found."""
 
 
 def require_worker_python() -> str:
-    """The interpreter that has what a bake needs."""
+    """The interpreter for bakes."""
     saved = saved_python()
     if saved is not None:
         return _existing(saved, f"the setting in {settings_file()}")
@@ -74,7 +74,7 @@ def python_in(environment: Path) -> Path:
 
 
 def command_that_makes_it(package: Path) -> str:
-    """What to type where the environment is missing."""
+    """The command that makes the environment."""
     program = package.parent.parent / WORKER_PROGRAM
     if program.is_file():
         return f'python3 "{program}"'
@@ -85,7 +85,7 @@ def command_that_makes_it(package: Path) -> str:
 
 
 def settings_file() -> Path:
-    """Where choices are kept that belong to a machine."""
+    """The file of settings of this machine."""
     chosen = os.environ.get(CONFIG_VARIABLE)
     if chosen:
         return Path(chosen) / "machine.json"
@@ -95,7 +95,7 @@ def settings_file() -> Path:
 
 
 def saved_python() -> Path | None:
-    """The interpreter that the setting names."""
+    """The interpreter in the settings of this machine."""
     file = settings_file()
     if not file.is_file():
         return None

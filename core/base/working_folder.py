@@ -1,4 +1,4 @@
-"""The folder that relative paths begin at, which another process can take away."""
+"""The working folder, which another process can remove."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
 
-GONE = "the working folder is gone: change to one that is there"
+GONE = "the working folder was removed: change to an existing folder"
 
 
 def is_gone() -> bool:
-    """Whether the folder that the program was started in was removed since then, or before."""
+    """Whether the working folder was removed."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -21,15 +21,14 @@ def is_gone() -> bool:
 
 
 def require_for(path: Path) -> None:
-    """Refuses a relative path where what it begins at is gone, before it is said that nothing is
-    there by that name."""
+    """Refuses a relative path if the working folder was removed: the file itself may exist."""
     if not path.is_absolute() and is_gone():
         raise VerdigrisError(GONE)
 
 
 @contextmanager
 def explain_missing_folder() -> Iterator[None]:
-    """Says so in place of what the system says, which names no file."""
+    """Replaces the system's error, which names no file, if the working folder was removed."""
     try:
         yield
     except FileNotFoundError:

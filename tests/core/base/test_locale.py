@@ -10,7 +10,7 @@ import pytest
 from ..batch.scenes import document
 
 WOOD = "\u6728"
-TOLD = "the locale de_DE, whose names of files are of iso8859-1: set LC_ALL=C.UTF-8"
+TOLD = "the locale de_DE, whose file names are in iso8859-1: set LC_ALL=C.UTF-8"
 GENERATE = """
 import sys
 from verdigris.core.base.errors import DocumentError

@@ -31,7 +31,7 @@ def test_a_second_bake_of_the_name_is_refused_naming_the_process(tmp_path):
     other = holder(tmp_path)
     try:
         with (
-            pytest.raises(SettingsError, match=rf"'clay' is being made .*process \({other.pid}\)"),
+            pytest.raises(SettingsError, match=rf"'clay' is being baked .*process \({other.pid}\)"),
             locked(tmp_path, "clay"),
         ):
             pass

@@ -154,8 +154,11 @@ def test_a_job_takes_the_place_of_no_scene_and_no_document(tmp_path):
     write_documents(tmp_path / "docs", "clay")
     scene = write_scene(tmp_path / "scene.json", [{"source": "docs/clay.mtlx"}])
     for target, message in (
-        (scene, "scene.json: is read for what would be written over it: choose another name"),
-        (tmp_path / "docs" / "clay.mtlx", "is there, and is no .json or .yaml or .yml: choose"),
+        (
+            scene,
+            "scene.json: is an input of the result and would be overwritten: choose another name",
+        ),
+        (tmp_path / "docs" / "clay.mtlx", "exists and is not a .json or .yaml or .yml: choose"),
     ):
         before = target.read_bytes()
         refused = verdigris("farm", "template", scene, "-o", target)

@@ -119,7 +119,11 @@ def test_nothing_is_learnt_of_times_that_are_none(place):
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        ("source.textures", [{"file": "\x1b[2J\nclay", "sha256": "0"}], "�[2J�clay is no longer read"),
+        (
+            "source.textures",
+            [{"file": "\x1b[2J\nclay", "sha256": "0"}],
+            "�[2J�clay is no longer read",
+        ),
         ("source.verdigris", "\x1b[31m1.0", "made with verdigris �[31m1.0, this is"),
         ("source.settings.network", "\x1b[31m", "was �[31m)"),
         ("source.time_limit", "\x1b[31m", "time_limit is None, was �[31m)"),

@@ -131,7 +131,7 @@ def test_a_document_that_no_bundle_can_tell_of_is_not_baked(tmp_path):
     (tmp_path / os.fsdecode(b"a\xff.mtlx")).write_text(document("clay"))
     (tmp_path / "\u6728.mtlx").write_text(document("oak"))
     clay, oak = read(tmp_path).entries
-    assert clay.problem.endswith("the file's name is no Unicode: rename it")
+    assert clay.problem.endswith("the file name is not Unicode: rename it")
     assert oak.problem == ""
 
 
@@ -345,13 +345,13 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"sources": [""]}, "sources[0]: source is empty: name a document"),
         ({"sources": [{"preset": "draft"}]}, "sources[0]: source is empty: name a document"),
         ({"sources": ["n" * 300]}, "cannot be read (File name too long): correct the path"),
-        ({"sources": [{"source": "clay.mtlx", "name": ".."}]}, "'..' is no name of a file"),
-        ({"sources": [{"source": "clay.mtlx", "name": "a\nb"}]}, "is no name of a file: leave"),
+        ({"sources": [{"source": "clay.mtlx", "name": ".."}]}, "'..' is not a file name"),
+        ({"sources": [{"source": "clay.mtlx", "name": "a\nb"}]}, "is not a file name: leave"),
         (
             {"sources": [{"source": "clay.mtlx", "name": "n" * 201}]},
             "bytes: choose one of at most",
         ),
-        ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is no name of a file"),
+        ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is not a file name"),
         ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': leave out characters"),
         ({"rules": [{"out": "a\ud800"}]}, "out is 'a\\ud800': leave out characters"),
         ({"out": "\ud800"}, "out is '\\ud800': leave out characters"),
@@ -367,7 +367,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             "scene.json: sources[0].search: the folder",
         ),
         ({"search": ["a\0b"]}, "search is ['a\\x00b']: it must be a text, or a list of texts"),
-        ({"rules": [{"time_limit": float("inf")}]}, "Infinity is no number of JSON"),
+        ({"rules": [{"time_limit": float("inf")}]}, "Infinity is not a JSON number"),
         ({"rules": [{"target_error": 10**400}]}, "it must be a number above 0"),
         (
             {"rules": [{"settings": {}}, {"settings": {"resolution": 100}}]},

@@ -84,11 +84,11 @@ def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on(tmp_path):
 STUCK = """
 import runpy, sys, time
 import verdigris.core.baking.bake as bake
-def with_places(teachers, settings):
+def stuck(*_):
     # where the bake holds its lock already
     print("stuck", file=sys.stderr, flush=True)
     time.sleep(60)
-bake.with_places = with_places
+bake.open_start = stuck
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
 

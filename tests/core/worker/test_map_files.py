@@ -40,12 +40,12 @@ def test_a_path_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
     wanted = {
         tmp_path / f"{'n' * 246}.exr": f"cannot be written (File name too long): {other}",
         tmp_path / ("d/" * 2100) / "a.exr": f"cannot be written (File name too long): {other}",
-        tmp_path / "a\udcff.exr": "is no Unicode: rename it",
-        tmp_path / "pipe.exr": "is there, and is no plain file: choose another name",
-        tmp_path / "to_pipe.exr": f"{tmp_path}/pipe.exr: is there, and is no plain file",
-        tmp_path / "round.exr": "is a link that goes round: choose another name",
-        bundle / "a.exr": f"lies in the bundle {bundle}, whose files are its own",
-        tmp_path / "to_bundle.exr": f"lies in the bundle {bundle}, whose files are its own",
+        tmp_path / "a\udcff.exr": "is not Unicode: rename it",
+        tmp_path / "pipe.exr": "exists and is not a plain file: choose another name",
+        tmp_path / "to_pipe.exr": f"{tmp_path}/pipe.exr: exists and is not a plain file",
+        tmp_path / "round.exr": "is a circular link: choose another name",
+        bundle / "a.exr": f"lies in the bundle {bundle}, which would remove it",
+        tmp_path / "to_bundle.exr": f"lies in the bundle {bundle}, which would remove it",
     }
     if sys.platform == "linux":
         wanted["/proc/a.exr"] = (

@@ -89,7 +89,7 @@ def test_events_of_the_worker_and_of_a_bake_have_one_form():
         (b"nonsense", "'nonsense': is not JSON: Expecting value"),
         (b"\xff\xfe\x00", "is not JSON"),
         (b"[" * 100_000, "is nested too deeply"),
-        (b'{"a": NaN}', "NaN is no number of JSON"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": 1, "a": 2}', "'a' is given twice: leave one out"),
         (b"[1, 2]", "is no object of JSON"),
         (b'{"bytes": -1}', "bytes is '-1': use a whole number"),

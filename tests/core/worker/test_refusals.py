@@ -48,8 +48,7 @@ def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was
     [
         (
             "../other/flat.png",
-            "outside the folders that may be read ({inner}): put it into one of them, and name it "
-            "there",
+            "outside of the allowed folders ({inner}): move it into one of them, and name it there",
         ),
         ("gone.png", "was not found in {inner}: correct the name or put the file there"),
         (
@@ -104,7 +103,7 @@ def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field(character, be
 def test_a_name_of_a_disk_that_is_not_unicode_is_taken():
     # as Python hands over the byte 0xff of a name
     (error,) = errors_of(b'{"command": "read_map", "path": "lost\\udcff.exr"}\n')
-    assert "there is no such file" in error["text"]
+    assert "no such file" in error["text"]
 
 
 def test_the_answer_to_a_long_name_is_short():
