@@ -42,14 +42,14 @@ def time_material(
     threads = min(_FIRST_THREADS[material.device.is_software], most)
     _run(material, threads, footprint)  # compiles
     while True:
-        took = _run(material, threads, footprint)
-        if took >= seconds / 2 or 2 * threads > most:
+        elapsed = _run(material, threads, footprint)
+        if elapsed >= seconds / 2 or 2 * threads > most:
             break
-        grow = min(8.0, max(2.0, seconds / max(took, 1e-6)))
+        grow = min(8.0, max(2.0, seconds / max(elapsed, 1e-6)))
         threads = min(int(threads * grow), most)
-    took = min([took, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
+    elapsed = min([elapsed, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
     count = threads * _ROUNDS
-    return Timing(took / count / material.lanes_per_sample * 1e9, count)
+    return Timing(elapsed / count / material.lanes_per_sample * 1e9, count)
 
 
 def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:

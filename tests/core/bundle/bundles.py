@@ -1,4 +1,4 @@
-"""Small bundles for tests: random numbers of every kind of network, written as a bake would."""
+"""Small bundles with random numbers for tests, written as a bake writes them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Bundles for a scene, and copies of a scene that are not as they were written."""
+"""Values for scene packs, and changed copies of them."""
 
 import json
 import shutil

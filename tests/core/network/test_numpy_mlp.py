@@ -119,7 +119,7 @@ def test_what_is_too_dark_is_pulled_up_with_the_cube_root_of_the_response_howeve
     np.testing.assert_allclose(gradient, np.full((CHANNELS, 2), -2 / CHANNELS), rtol=1e-12)
 
 
-def test_what_is_brighter_than_the_steepest_root_is_told_apart_by_logarithms():
+def test_responses_beyond_the_steepest_root_are_compared_by_logarithms():
     """Roots of 10 and 20 against each other, and one of 2 against one of 10 and the other way
     round: the cube roots' difference ends at 3, whose cube is 27."""
     exponent = np.array(

@@ -180,7 +180,9 @@ def test_every_material_has_a_folder_of_its_own(name, materials, bundles, tmp_pa
 def test_what_is_no_bundle_is_refused_before_any_work(lamp, tmp_path):
     (tmp_path / "lamp.vdg").mkdir()
     (tmp_path / "lamp.vdg" / "notes.txt").write_text("mine")
-    with pytest.raises(VerdigrisError, match=re.escape("lamp.vdg: already exists and is not a bundle")):
+    with pytest.raises(
+        VerdigrisError, match=re.escape("lamp.vdg: already exists and is not a bundle")
+    ):
         next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
 
 
@@ -208,7 +210,7 @@ def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
 
 
 def test_a_stranger_decodes_a_real_bake(finished):
-    from ..bundle.files.stranger import Material
+    from ..bundle.files.independent_decoder import Material
 
     reference = open_bundle(Path(finished.result)).reference()
     columns = (getattr(reference, name).astype(float) for name in ("uv", "lod", "wi", "wo"))

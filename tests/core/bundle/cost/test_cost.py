@@ -1,4 +1,4 @@
-"""What a neural material costs: counted, measured, and said against the graph that it replaces."""
+"""The cost of a neural material: counted, measured, and compared with the graph."""
 
 import sys
 from dataclasses import asdict
@@ -91,7 +91,7 @@ def test_the_verdict_is_plain(teacher, verdict):
         ),
     ],
 )
-def test_the_verdict_says_what_like_for_like_would_be_beside_the_point(teacher, filtered, verdict):
+def test_the_verdict_compares_at_a_point_and_over_a_texel(teacher, filtered, verdict):
     nanoseconds = Nanoseconds(2.0, 1.0, teacher=teacher, teacher_filtered=filtered)
     cost = Cost("brass", False, "2x32", "a processor", True, 1, 2, 0, 3, 4, nanoseconds, places=8)
     assert cost.verdict == verdict
@@ -110,7 +110,7 @@ def taught_with(places):
     return {"settings": {"draw": {"finest_places": places}}}
 
 
-def test_the_graph_is_averaged_over_the_places_that_the_bake_was_bake_footprint(software, tmp_path):
+def test_the_graph_is_averaged_over_the_places_of_the_bake(software, tmp_path):
     teacher = Teacher(load_document(chalk(tmp_path), allow_outside=True), device=software)
     bundle = make_bundle(tmp_path / "chalk.vdg", source=taught_with(16))
     cost = cost_of_bundle(bundle, software, teacher)
@@ -198,7 +198,7 @@ def test_the_command_forecasts_before_a_bake(command, tmp_path):
     )
 
 
-def test_what_was_baked_is_no_forecast(monkeypatch, capsys):
+def test_options_of_a_forecast_are_refused_for_a_bundle(monkeypatch, capsys):
     for option, value in (("--preset", "draft"), ("--resolution", "64")):
         monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "brass.vdg", option, value])
         with pytest.raises(SystemExit, match="2"):
@@ -207,7 +207,7 @@ def test_what_was_baked_is_no_forecast(monkeypatch, capsys):
         assert f"{option}: brass.vdg is a bundle and has its settings: leave it out" in printed
 
 
-def test_a_forecast_takes_no_other_source(monkeypatch, capsys):
+def test_a_forecast_refuses_another_source(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["verdigris", "cost", "a.mtlx", "--source", "b.mtlx"])
     with pytest.raises(SystemExit, match="2"):
         cli.main()

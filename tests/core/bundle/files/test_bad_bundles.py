@@ -1,4 +1,4 @@
-"""Bundles that nobody should have written: each is refused with its file and field."""
+"""Invalid bundles are refused with file and field."""
 
 import json
 import os
@@ -362,7 +362,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
             open_bundle(folder)
 
 
-def test_what_is_no_bundle_is_told_so(tmp_path):
+def test_a_path_that_is_not_a_bundle_is_refused_with_the_reason(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "empty.vdg").mkdir()
     for name, message in (

@@ -1,4 +1,4 @@
-"""Textures as KTX 2.0: held to the specification's numbers, and to a reader that is not ours."""
+"""KTX 2.0 files, compared with the specification and an independent reader."""
 
 import json
 import shutil
@@ -233,7 +233,7 @@ def test_half_floats_that_are_no_numbers_are_refused():
         (lambda data: data + b"\0", r"level 0 byteOffset is \d+: the level ends at \d+, the file"),
     ],
 )
-def test_what_was_cut_or_added_is_said(cut, message):
+def test_a_file_that_is_too_short_or_too_long_is_refused_with_the_reason(cut, message):
     levels, shape = chain("R8G8B8A8_UNORM", 8, 8)
     with pytest.raises(BundleError, match=message):
         read_ktx2(cut(write_ktx2("R8G8B8A8_UNORM", levels, "t")), shape, "a.ktx2")

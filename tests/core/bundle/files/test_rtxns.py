@@ -1,4 +1,4 @@
-"""The exports for RTXNS, read back by what is known of the files, and evaluated."""
+"""The exports for RTXNS, read back by their documented layout, and evaluated."""
 
 import json
 import struct
@@ -95,6 +95,6 @@ def test_the_json_brings_what_an_engine_computes_around_the_layers(tmp_path):
     ],
 )
 @pytest.mark.parametrize("write", [rtxns_bin, rtxns_json])
-def test_what_the_loader_would_not_take_is_refused_with_the_reason(write, spec, why):
+def test_networks_that_the_loader_does_not_support_are_refused_with_the_reason(write, spec, why):
     with pytest.raises(BundleError, match=f"a.vdg: the network {why}"):
         write(lively_parameters(spec, TINY), "a.vdg")

@@ -1,4 +1,4 @@
-"""A bundle is there whole or not at all, whenever its writer dies."""
+"""Bundles are written atomically, whenever the writer is killed."""
 
 import errno
 import json
@@ -27,7 +27,7 @@ DRIVER = Path(__file__).with_name("killed_writers.py")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
 @pytest.mark.parametrize("way", ["exchange", "aside"])
-def test_a_writer_killed_at_any_step_leaves_the_bundle_before_or_none(way):
+def test_a_writer_killed_at_any_step_leaves_the_old_bundle_or_none(way):
     # in memory where that can be: the deaths are those of processes, not of disks
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
@@ -44,7 +44,7 @@ def test_a_writer_killed_at_any_step_leaves_the_bundle_before_or_none(way):
     assert set(found["timed"]) <= {"before", "after"}
 
 
-def test_a_full_disk_leaves_the_bundle_before(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_bundle(tmp_path, monkeypatch):
     path = tmp_path / "a.vdg"
     before = make_bundle(path, name="before")
 
@@ -59,7 +59,7 @@ def test_a_full_disk_leaves_the_bundle_before(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]
 
 
-def test_what_is_no_bundle_is_not_written_over(tmp_path):
+def test_only_bundles_are_replaced(tmp_path):
     folder = tmp_path / "precious.vdg"
     folder.mkdir()
     (folder / "thesis.txt").write_text("years of work")
@@ -158,7 +158,7 @@ def test_a_link_to_itself_is_refused_and_stays(tmp_path):
 
 
 def test_while_a_bundle_is_written_another_writer_is_refused(tmp_path):
-    with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is being made"):
+    with locked(tmp_path, "a.vdg"), pytest.raises(VerdigrisError, match=r"'a.vdg' is being"):
         write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents())
     assert list(tmp_path.iterdir()) == []
 
@@ -173,7 +173,7 @@ def test_a_bundle_set_aside_by_a_killed_writer_is_found_by_readers(tmp_path):
 
 
 @pytest.mark.parametrize("quantised", [True, False])
-def test_what_is_written_is_what_is_read(quantised, tmp_path):
+def test_a_written_bundle_is_read_back(quantised, tmp_path):
     spec = NetworkSpec(hidden_width=16, hidden_layers=2, activation="leaky_smelu")
     parameters = lively_parameters(spec)
     bundle = make_bundle(
@@ -256,7 +256,7 @@ def test_a_bundle_that_was_made_read_only_is_replaced_and_nothing_of_it_stays(
     assert (tmp_path / "store").stat().st_mode & 0o777 == 0o555
 
 
-def test_what_a_longer_name_is_being_written_to_is_no_leftover(tmp_path):
+def test_leftovers_of_a_longer_name_stay(tmp_path):
     (tmp_path / ".a.vdg.vdg.77.tmp").mkdir()
     (tmp_path / ".a.vdg.77.tmp").mkdir()
     make_bundle(tmp_path / "a.vdg")

@@ -1,4 +1,4 @@
-"""The arithmetic that a bundle asks for: judged, written, read with distrust, and followed."""
+"""The advised arithmetic: computed, written, validated, and followed."""
 
 import json
 
@@ -37,7 +37,7 @@ POINTS = choose_points(SMALL)
 @pytest.mark.parametrize(
     ("size", "layer", "advised"), [(0, 0, "cooperative"), (20, 0, "careful"), (200, 1, "portable")]
 )
-def test_large_sums_are_kept_from_half_floats(size, layer, advised):
+def test_large_sums_are_advised_against_half_floats(size, layer, advised):
     found = judge(with_sums_of(size, layer), POINTS, Bounds())
     within = [name for name, error in found.errors.items() if error < 0.008]
     assert (found.advised, [*within, "portable"][0]) == (advised, advised)
@@ -49,7 +49,7 @@ def test_a_bundle_of_a_writer_that_knew_two_ways_is_read(tmp_path):
     assert found == CAREFUL and "exacting" not in found.errors
 
 
-def test_four_fifths_of_the_bound_are_let_pass():
+def test_errors_up_to_four_fifths_of_the_bound_are_advised():
     parameters = with_sums_of(20)
     errors = half_errors(parameters, POINTS, 0.01)
 
@@ -89,7 +89,7 @@ def card(software, monkeypatch):
     return software
 
 
-def test_a_bundle_says_what_it_asks_for(tmp_path):
+def test_a_bundle_stores_its_arithmetic(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
     assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
     document = json.loads((bundle.folder / "manifest.json").read_text())
@@ -107,7 +107,7 @@ def edited(folder, **changes):
     return open_bundle(folder)
 
 
-def test_a_bundle_that_says_nothing_is_tried_as_shipped(tmp_path, card):
+def test_a_bundle_without_advice_is_checked_as_shipped(tmp_path, card):
     bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="4.1")
     assert bundle.advised is None and "arithmetic" not in json.loads(bundle.manifest.encode())
     names = [name for name, _ in exact_choices(card, advised=bundle.advised)]
@@ -155,7 +155,7 @@ def test_a_table_that_is_wrong_or_lies_is_refused_by_its_field(table, message, t
     assert str(failure.value).startswith(str(folder))
 
 
-def test_a_word_of_a_newer_minor_version_is_plain_code(tmp_path):
+def test_an_unknown_advice_of_a_newer_minor_version_means_plain_code(tmp_path):
     folder = make_bundle(tmp_path / "a.vdg", arithmetic=TAME).folder
     table = {"advised": "bfloat16", "errors": {**ERRORS, "bfloat16": 0.1}, "why": "new"}
     bundle = edited(folder, version="4.2", arithmetic=table)
@@ -190,7 +190,7 @@ def test_a_device_with_cooperative_vectors_follows_the_advice(card):
     }
 
 
-def test_one_without_them_has_plain_code_whatever_is_asked_for(software):
+def test_a_device_without_them_uses_plain_code_whatever_the_advice(software):
     assert not any(fastest_advised(software, name).is_cooperative for name in (None, *ADVICE))
     assert unchecked_reasons(software, [("copper", COARSE, Bounds())]) == []
 
@@ -208,7 +208,7 @@ def test_a_device_without_them_is_named_once(software, tmp_path):
     assert verify_scene(packed, software).notes == (line,)
 
 
-def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
+def test_a_note_gives_the_reason_for_a_missing_check(tmp_path, card):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=COARSE)
     (line,) = device_notes(bundle, card)
     assert line == (
@@ -222,7 +222,7 @@ def test_what_is_not_checked_is_said_with_its_reason(tmp_path, card):
     assert line.startswith("cooperative vectors are not checked: lace asks for plain code")
 
 
-def test_the_artist_hears_of_plain_code_alone():
+def test_only_plain_code_is_reported_to_the_artist():
     assert [*coarse_halves(TAME, Bounds(), "clay"), *coarse_halves(CAREFUL, Bounds(), "clay")] == []
     (warning,) = coarse_halves(COARSE, Bounds(), "clay")
     assert warning.text == (

@@ -1,4 +1,4 @@
-"""A decoder in half floats answers nearly as it did in floats."""
+"""GPTQ-style rounding changes responses less than nearest rounding."""
 
 from dataclasses import replace
 
@@ -77,7 +77,7 @@ def test_rounding_costs_a_part_of_what_the_nearest_halves_do(
     assert root_mean_square(numbers, rounded, level) < share * nearest
 
 
-def test_what_is_the_same_everywhere_loses_hardly_anything():
+def test_constant_materials_lose_little():
     numbers = learnt("3x64", size=4)
     numbers.latents[:] = numbers.latents[0]
     nearest = root_mean_square(numbers, round_decoder(numbers.decoder))

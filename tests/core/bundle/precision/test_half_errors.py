@@ -1,4 +1,4 @@
-"""What half floats cost, emulated: against sums by hand, and against what compilers make of it."""
+"""Emulated errors of half floats, compared with sums by hand."""
 
 import math
 

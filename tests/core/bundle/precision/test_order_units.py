@@ -1,4 +1,4 @@
-"""Units in the order of the harm that halves do them: the same material, other places."""
+"""Units ordered by rounding error: the same material, in other places."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The shipped decoder as a material: half floats without a GPU, and verification."""
+"""The shipped decoder as a material: emulated half floats, maps, and verification."""
 
 import shutil
 
@@ -43,7 +43,7 @@ def from_place(exported, uv, wi, wo):
     return response
 
 
-def test_a_picture_sees_the_level_that_is_asked_for(software):
+def test_a_picture_uses_the_requested_level(software):
     exported = made_up(PRESETS["2x16"])
     points = choose_points(exported.parameters.layout)
     material = BundleMaterial(stored(exported), software)

@@ -1,4 +1,4 @@
-"""The runtime shader against numpy in double precision, on the numbers that a bundle holds."""
+"""The runtime shader, compared with numpy in double precision."""
 
 from dataclasses import replace
 
@@ -183,7 +183,7 @@ def test_cooperative_vectors_find_every_material(cooperative_card, family):
         assert relative_error(found[mine], expected(exported, points)[mine]) < 0.02
 
 
-def test_what_cannot_be_evaluated_is_refused(software):
+def test_invalid_choices_and_materials_are_refused(software):
     with pytest.raises(SettingsError, match="decoder is 'fast': use one of portable"):
         RuntimeChoice("fast")
     with pytest.raises(DeviceError, match="no cooperative vectors: use the portable decoder"):

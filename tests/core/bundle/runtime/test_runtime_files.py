@@ -1,4 +1,4 @@
-"""The shaders in runtime/: what other compilers and validators say of them."""
+"""The shaders in runtime/, checked by other compilers and validators."""
 
 import re
 import shutil
@@ -309,7 +309,7 @@ void shade(uint3 thread: SV_DispatchThreadID)
         assert [0, 32, *range(64, 128, 4)] in places.values()
 
 
-def test_records_and_bindings_are_those_that_the_guide_tells_engines(files):
+def test_records_and_bindings_are_those_of_the_guide(files):
     places = {name: RECORD.fields[name][1] for name in RECORD.names}
     assert RECORD.itemsize == 128
     assert [places[name] for name in ("scale", "offset", "width", "texture", "weights")] == [
@@ -344,7 +344,7 @@ def test_a_network_too_large_for_constants_does_without():
     assert wide["cooperative.spv"].is_cooperative
 
 
-def test_what_is_advised_against_is_not_there():
+def test_files_that_the_advice_forbids_are_left_out():
     spec = NETWORKS["2x32 silu"]
     cooperative = {name for name, target in TARGETS.items() if target.is_cooperative}
     assert cooperative == {"cooperative.hlsl", "cooperative.spv"}
@@ -425,7 +425,7 @@ def test_bundles_of_other_advice_share_what_is_the_same_and_nothing_else(tmp_pat
     assert products == {"cooperative": 3, "careful": 1, "exacting": 1}
 
 
-def test_what_the_compiler_says_is_in_the_error(tmp_path):
+def test_the_error_contains_the_output_of_the_compiler(tmp_path):
     (tmp_path / "wrong.slang").write_text('[shader("compute")] void main() { nonsense(); }')
     with pytest.raises(VerdigrisError, match="undefined identifier 'nonsense'"):
         compile_entry_point([Path(tmp_path / "wrong.slang"), "-entry", "main", "-target", "spirv"])

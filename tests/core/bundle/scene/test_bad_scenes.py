@@ -1,4 +1,4 @@
-"""Scenes that lie or are damaged are refused; they are read as strictly as bundles."""
+"""Invalid scene packs are refused as strictly as bundles."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Packing bundles into a scene: what it costs, what it replaces and what is refused."""
+"""Packing bundles: memory, replacement and refusals."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a scene holds of the bundles that it was packed of."""
+"""The content of a scene pack, compared with its bundles."""
 
 import json
 from dataclasses import replace
@@ -82,7 +82,7 @@ def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_pat
         assert "neuralFloats" in (folder / "runtime" / "portable_constants.hlsl").read_text()
 
 
-def test_a_scene_that_says_nothing_is_tried_as_shipped(scene, tmp_path):
+def test_a_scene_pack_without_advice_is_checked_as_shipped(scene, tmp_path):
     copy = damaged_copy(scene, tmp_path, ("version",), "4.1")
     document = json.loads((copy / "manifest.json").read_text())
     for table in (document, *document["materials"]):

@@ -1,4 +1,4 @@
-"""A scene is proven against the references of its materials."""
+"""A scene pack is verified against the references of its materials."""
 
 import json
 import shutil
@@ -73,9 +73,7 @@ def test_the_public_api_opens_and_proves_a_scene(scene, scene_verification, monk
             scene,
             scene,
         ]
-    with pytest.raises(
-        SettingsError, match=r"scene pack.*verify the single bundles with them"
-    ):
+    with pytest.raises(SettingsError, match=r"scene pack.*verify the single bundles with them"):
         api.verify(scene, [("mine", lambda *_: None)])
 
 
@@ -105,7 +103,7 @@ def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
         verify_scene(open_scene(copy))
 
 
-def test_a_map_that_is_no_texture_is_found_in_bundles_and_scenes(scene, bundles, tmp_path):
+def test_a_map_that_is_not_a_texture_is_found_in_bundles_and_scene_packs(scene, bundles, tmp_path):
     name, data = "lace.opacity.ktx2", b"no texture"
     copy = damaged_copy(scene, tmp_path, ("version",), "4.0")
     document = json.loads((copy / "manifest.json").read_text())

@@ -47,7 +47,7 @@ def test_the_command_prints_a_table_and_exits_by_the_result(tmp_path, command):
     assert "DISAGREES" in out
 
 
-def test_export_writes_beside_the_bundle_or_where_it_is_told(tmp_path, command):
+def test_export_writes_beside_the_bundle_or_to_the_given_file(tmp_path, command):
     folder = make_bundle(tmp_path / "a.vdg").folder
     code, out, _ = command("export", folder, "--target", "rtxns-bin")
     assert code == 0
@@ -98,7 +98,7 @@ def test_exports_replace_plain_files_alone_and_none_of_a_bundle(tmp_path, comman
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vdg", "pipe"]
 
 
-def test_inspect_says_what_a_bundle_holds(tmp_path, command):
+def test_inspect_prints_the_content_of_a_bundle(tmp_path, command):
     report = {"dropped": [{"name": "transmission", "how": "light that passes through"}]}
     folder = make_bundle(tmp_path / "a.vdg", name="pane", report=report).folder
     code, out, _ = command("inspect", folder)

@@ -21,7 +21,7 @@ GLOW, COVER = (1.0, 0.5, 0.0), 0.4
         ((0, 0, 0), 1, np.log(2 * 1.5) / 3, 0.6),
     ],
 )
-def test_what_a_source_gives_off_and_covers_is_held_against_the_maps(
+def test_emission_and_coverage_of_the_source_are_compared_with_the_maps(
     glow, coverage, emission, opacity, tmp_path
 ):
     bundle = make_bundle(
@@ -46,7 +46,7 @@ class Ramp(Graph):
         return np.stack([u, v, 0 * u, v], 1)
 
 
-def test_maps_of_other_sizes_are_each_held_against_the_source_on_their_own_texels(tmp_path):
+def test_maps_of_different_sizes_are_compared_on_their_own_texels(tmp_path):
     def ramp(width, height):
         u, v = (np.arange(width) + 0.5) / width, (np.arange(height) + 0.5) / height
         return np.stack([*np.meshgrid(u, v), np.zeros((height, width))], -1, dtype=np.float32)
@@ -68,7 +68,7 @@ def test_maps_of_other_sizes_are_each_held_against_the_source_on_their_own_texel
     assert found.emission == pytest.approx(wanted, abs=2e-4)
 
 
-def test_a_source_that_glows_by_now_is_told(tmp_path):
+def test_emission_that_only_the_source_has_is_measured(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg")
     assert map_differences(bundle, Graph(bundle, 1.0))[:2] == (None, None)
     found = map_differences(bundle, Graph(bundle, 1.0, (1.0, 1.0, 1.0)))

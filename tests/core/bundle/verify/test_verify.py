@@ -1,4 +1,4 @@
-"""A bundle is compared with its reference, with the graph, and with what was baked."""
+"""A bundle is compared with its reference, the graph and its source."""
 
 import json
 from dataclasses import replace
@@ -103,7 +103,7 @@ def test_a_bundle_as_written_holds(quantised, tmp_path):
         (lambda response: np.where(response == 0, np.inf, response), "largest in the dark"),
     ],
 )
-def test_a_decoder_beyond_the_bounds_is_told(spoil, which, tmp_path):
+def test_a_decoder_beyond_the_bounds_is_reported(spoil, which, tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg")
     exact = numpy_decoder(bundle)
     result = verify(bundle, [("exact", exact), ("spoilt", lambda *given: spoil(exact(*given)))])
@@ -113,7 +113,7 @@ def test_a_decoder_beyond_the_bounds_is_told(spoil, which, tmp_path):
     json.loads(json.dumps(result.as_json(), allow_nan=False))
 
 
-def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
+def test_the_graph_is_compared_with_its_stored_responses(tmp_path):
     numbers = lively_parameters(layout=LatentLayout(16, 16, 5))
     # both stand for the whole square
     numbers.level(3)[:] = numbers.level(4)
@@ -134,7 +134,7 @@ def test_the_source_is_held_to_what_was_stored_of_it(tmp_path):
     assert failed == ["the graph now against then", "reference against the graph now"]
 
 
-def test_a_bound_on_the_graph_that_nothing_is_held_to_is_told(tmp_path):
+def test_a_bound_on_the_graph_without_stored_responses_is_noted(tmp_path):
     bounded = make_bundle(tmp_path / "a.vdg", bounds=Bounds(teacher_log_mae=1e-3))
     (note,) = verify(bounded).notes
     assert note == "the graph is not checked: reference.json has no response of it"
@@ -145,7 +145,7 @@ def test_a_bound_on_the_graph_that_nothing_is_held_to_is_told(tmp_path):
     assert verify_scene(scene).notes == (note.replace("the graph", "the graph of a"),)
 
 
-def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
+def test_changes_of_the_source_since_the_bake_are_noted(tmp_path):
     document = load_document(EXAMPLES / "foil_stamp.mtlx")
     material = document.require_material()
     baked = {**source_facts(document, material), "material": material.name}
@@ -174,7 +174,7 @@ def test_what_of_a_source_is_not_what_was_baked_is_told(tmp_path):
         assert found == ([f"the source has changed since the bake: {change}"] if change else [])
 
 
-def test_shaders_of_a_bundle_that_are_not_those_that_are_proven_are_told(software, tmp_path):
+def test_shaders_that_differ_from_the_checked_ones_are_noted(software, tmp_path):
     spec = lively_parameters().spec
     own, others = slang_files(spec), slang_files(replace(spec, activation="relu"))
     changed = {**own, "neural_decoder.slang": b"#error no", "mine.slang": b"// mine"}
@@ -199,7 +199,7 @@ def test_cooperative_vectors_that_are_too_coarse_alone_are_advised_against(tmp_p
     assert verify(bundle, [("cooperative", exact)]).advice == ""
 
 
-def test_constants_that_a_decoder_does_not_fit_into_are_told(software, tmp_path):
+def test_a_decoder_that_exceeds_constants_is_noted(software, tmp_path):
     wide = make_bundle(tmp_path / "a.vdg", lively_parameters(NetworkSpec(192, 2)))
     assert wide.manifest.weights.bytes > 1 << 16
     assert "the decoder in constants is not checked: it exceeds 64 KB" in device_notes(

@@ -1,4 +1,4 @@
-"""A decoder of bundles written from docs/FORMAT.md alone: it knows nothing of Verdigris."""
+"""A decoder of bundles, written from docs/FORMAT.md alone, without Verdigris."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""docs/FORMAT.md is enough: a decoder written from it alone finds what the bundle says."""
+"""docs/FORMAT.md is sufficient: a decoder written from it alone reproduces the reference."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
 from ..bundles import lively_parameters, make_bundle
-from .stranger import Material, read_reference, read_textures
+from .independent_decoder import Material, read_reference, read_textures
 
 TALL = LatentLayout(4, 32, 6)
 
@@ -23,7 +23,9 @@ def check_within_a_millionth(bundle):
 
 @pytest.mark.parametrize("quantised", [True, False], ids=["bytes", "halves"])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_a_stranger_decodes_every_network_within_a_millionth(quantised, activation, tmp_path):
+def test_an_independent_decoder_is_right_for_every_network(
+    quantised, activation, tmp_path
+):
     spec = NetworkSpec(hidden_width=16, hidden_layers=3, activation=activation, frame_count=2)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), quantised)
     exported = check_within_a_millionth(bundle)["exported"]
@@ -33,12 +35,12 @@ def test_a_stranger_decodes_every_network_within_a_millionth(quantised, activati
 
 
 @pytest.mark.parametrize(("frames", "lobes"), [(1, 2), (3, 2), (2, 1), (2, 3)])
-def test_a_stranger_decodes_other_counts_of_frames_and_lobes(frames, lobes, tmp_path):
+def test_an_independent_decoder_decodes_other_counts_of_frames_and_lobes(frames, lobes, tmp_path):
     spec = NetworkSpec(8, 1, "silu", frame_count=frames, lobes=lobes, output_limit=9.9)
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", lively_parameters(spec)))
 
 
-def test_a_stranger_stretches_no_further_than_the_limit(tmp_path):
+def test_an_independent_decoder_stretches_no_further_than_the_limit(tmp_path):
     parameters = lively_parameters()
     parameters.frames()[[6, 7, 14, 15]] *= 60
     raw = parameters.frames() @ parameters.latents.T
@@ -47,7 +49,7 @@ def test_a_stranger_stretches_no_further_than_the_limit(tmp_path):
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", parameters))
 
 
-def test_a_stranger_reads_emission_and_opacity_as_they_were_given(tmp_path):
+def test_an_independent_decoder_reads_emission_and_opacity_as_they_were_given(tmp_path):
     from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 
     random = np.random.default_rng(1)
