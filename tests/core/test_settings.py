@@ -39,7 +39,7 @@ def test_numbers_of_numpy_are_those_of_python():
         ({"latent_outliers": 0.5}, "latent_outliers is 0.5: use 0 to less than 0.5"),
         ({"seed": None}, "seed is None: use a whole number"),
         ({"seed": 1 << 53}, "seed has 54 bits: use 0 to 9007199254740991"),
-        ({"decoder_rate": 10**400}, "decoder_rate is beyond what floats hold: use less"),
+        ({"decoder_rate": 10**400}, "decoder_rate is too large for a float: use a smaller value"),
         ({"mend_at": [10**400]}, "mend_at is .*: use numbers between 0 and 1"),
         ({"draw_errors_at": [1]}, "draw_errors_at is .1.: use numbers between 0 and 1"),
         ({"horizon_at": 1.5}, "horizon_at is 1.5: use 0 to 1"),

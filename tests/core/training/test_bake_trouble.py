@@ -268,7 +268,7 @@ def test_a_bake_does_not_hang_on_how_numpy_takes_errors(clay, tmp_path):
 def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
     first = bake([clay], TINY, BakeOptions("out", tmp_path))
     next(first)
-    with pytest.raises(SettingsError, match="'out' is being made here by another process"):
+    with pytest.raises(SettingsError, match="'out' is being baked here by another process"):
         run([clay], tmp_path)
     run([clay], tmp_path, name="other")
     first.close()
@@ -279,10 +279,10 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "../out"}, "'../out' is no name of a file"),
-        ({"name": ""}, "'' is no name of a file"),
-        ({"name": ".."}, "'..' is no name of a file"),
-        ({"name": "a\0b"}, "is no name of a file"),
+        ({"name": "../out"}, "'../out' is not a file name"),
+        ({"name": ""}, "'' is not a file name"),
+        ({"name": ".."}, "'..' is not a file name"),
+        ({"name": "a\0b"}, "is not a file name"),
         ({"name": "a\nb"}, "and what cannot be printed"),
         ({"importance": np.full((2, 2), 1e300)}, "map: 4 of its weights are beyond 3.4e+38: weig"),
         ({"importance": np.ones(3)}, "map: has shape (3,): use rows and columns of weights"),
@@ -346,7 +346,7 @@ def test_a_name_that_no_bundle_could_hold_is_refused_before_training(name, messa
 def test_a_document_whose_name_is_no_unicode_is_refused_before_training(tmp_path):
     name = "chalk\udcff.mtlx"
     teacher = Teacher(parse_document(CHALK, name=name), device=open_device("software"))
-    with pytest.raises(DocumentError, match="the file's name is no Unicode: rename it"):
+    with pytest.raises(DocumentError, match="the file name is not Unicode: rename it"):
         next(bake([teacher], TINY, BakeOptions("out", tmp_path, "numpy")))
 
 
