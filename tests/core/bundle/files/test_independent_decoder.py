@@ -23,9 +23,7 @@ def check_within_a_millionth(bundle):
 
 @pytest.mark.parametrize("quantised", [True, False], ids=["bytes", "halves"])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_an_independent_decoder_is_right_for_every_network(
-    quantised, activation, tmp_path
-):
+def test_an_independent_decoder_is_right_for_every_network(quantised, activation, tmp_path):
     spec = NetworkSpec(hidden_width=16, hidden_layers=3, activation=activation, frame_count=2)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), quantised)
     exported = check_within_a_millionth(bundle)["exported"]
