@@ -33,8 +33,8 @@ def test_a_plan_has_one_bake_for_materials_that_share_a_decoder(docs, tmp_path):
         (("--set", "draw.pears=2"), "--set: settings: 'draw.pears' is not known: use one of draw."),
         (("--device", "vulcan"), "--device: device 'vulcan' is not known: choose one of auto"),
         (("--checkpoint-seconds", "nan"), "--checkpoint-seconds: nan is not 0 or more"),
-        (("--pack", "set"), "'set' is no file: use NAME.vdg"),
-        (("--pack", "../set.vdg"), "'../set.vdg' is no file: use NAME.vdg"),
+        (("--pack", "set"), "'set' is not a valid file name: use NAME.vdg"),
+        (("--pack", "../set.vdg"), "'../set.vdg' is not a valid file name: use NAME.vdg"),
         (("--pack", "OAK.vdg"), "'OAK.vdg' is the bundle of the material oak: choose another"),
     ],
 )
