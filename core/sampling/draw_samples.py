@@ -87,7 +87,7 @@ class DrawnSamples:
         self._build_distribution()
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
-        """Uses another importance map from the next batch on. `revision` tells trainers to discard
+        """Uses another importance map from the next batch on. `revision` makes trainers discard
         batches that they drew ahead."""
         self.importance = importance
         self._build_distribution()
