@@ -27,32 +27,32 @@ _END = "</materialx>"
 
 @dataclass
 class Definition:
-    """A node definition that a graph implements."""
+    """A node definition with its implementation graph."""
 
     signature: Signature
     files: tuple[Path, ...]
-    """Those of the definition and of the graph."""
+    """The files of the definition and of the graph."""
 
     uses: frozenset[str] = field(default_factory=frozenset)
-    """The kinds of nodes in the graph."""
+    """The categories of nodes in the graph."""
 
 
 def folders_of_definitions(environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The folders that the environment names and that are there."""
+    """The existing folders that the environment variables name."""
     named = [part for key in VARIABLES for part in environment.get(key, "").split(os.pathsep)]
     return tuple(dict.fromkeys(Path(part) for part in named if part and Path(part).is_dir()))
 
 
 @lru_cache(maxsize=8)
 def find_definitions(folders: tuple[Path, ...]) -> Mapping[str, Definition]:
-    """The definitions in these folders that MaterialX itself lacks, by name."""
+    """Definitions in these folders that MaterialX itself lacks, by name."""
     signatures: dict[str, tuple[Signature, Path]] = {}
     graphs: dict[str, tuple[Path, frozenset[str]]] = {}
     for path in sorted({path for folder in folders for path in folder.rglob("*.mtlx")}):
         try:
             root = parse_text(read_text(path), str(path))
         except (VerdigrisError, xml.ParseError):
-            # the application has to live with it, and no document here needs it
+            # a broken file is the application's problem, and no document here needs it
             continue
         names = [element.get("name", "") for element in root.iter("nodedef")]
         if any(_is_standard(name) for name in names):
@@ -72,12 +72,12 @@ def find_definitions(folders: tuple[Path, ...]) -> Mapping[str, Definition]:
 
 
 def signatures_in(folders: tuple[Path, ...]) -> dict[str, Signature]:
-    """What the converter of stages has to know of them."""
+    """Signatures of these definitions, for the converter of USD stages."""
     return {name: found.signature for name, found in find_definitions(folders).items()}
 
 
 def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, list[Path]]:
-    """A document that includes the definitions in these folders that it needs, and their files."""
+    """The document with includes of the definitions that it needs, and their files."""
     there = find_definitions(folders)
     by_kind: dict[str, list[Definition]] = {}
     for found in there.values():
@@ -101,7 +101,7 @@ def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[s
 
 
 def unknown_nodes(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, ...]:
-    """A line for each kind of node that only an application has, and whose definition is not in
+    """A message for each category of nodes that only an application has, without a definition in
     these folders."""
     there = find_definitions(folders)
     known = set(there) | {found.signature.category for found in there.values()}

@@ -1,4 +1,4 @@
-"""What can be read from MaterialX text without MaterialX, inside an application's own Python."""
+"""Reads MaterialX text without MaterialX, inside an application's own Python."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from verdigris.core.material.load.mtlx_text import check_xml
 
 
 def parse_text(text: str, name: str) -> xml.Element:
-    """The root of a document that has been checked for what XML can hide."""
+    """The root of a document, checked for unsafe XML."""
     check_xml(text, name)
     return xml.fromstring(text)
 
 
 def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str, ...]:
-    """The materials of a document that have a surface, or those that have none, by their names."""
+    """Names of the materials with a surface, or of those without."""
     root = parse_text(text, name)
     return tuple(
         child.get("name", "")
@@ -27,11 +27,8 @@ def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str
 
 
 def named_folders(text: str, name: str) -> tuple[Path, ...]:
-    """The folders of all files that a document names with a whole path.
-
-    An application's scene names files wherever the artist keeps them; that they may be read is
-    settled by the artist's having put them into the scene.
-    """
+    """The folders of all absolute file names in a document. The artist has put these files into the
+    scene, so they may be read."""
     folders: dict[Path, None] = {}
 
     def visit(element: xml.Element, prefix: str) -> None:
@@ -47,11 +44,11 @@ def named_folders(text: str, name: str) -> tuple[Path, ...]:
     return tuple(folders)
 
 
-def require_material_name(text: str, name: str, wished: str) -> str:
-    """The material of a document that an application calls so, or its only one."""
+def require_material_name(text: str, name: str, name_in_host: str) -> str:
+    """The material that an application calls so, or the only material."""
     there = material_names(text, name)
-    if wished in there:
-        return wished
+    if name_in_host in there:
+        return name_in_host
     if len(there) == 1:
         return there[0]
     if not there:
@@ -59,4 +56,4 @@ def require_material_name(text: str, name: str, wished: str) -> str:
             f"{name}: has no material with a surface: connect a surface shader to a "
             "surfacematerial node"
         )
-    raise HostError(f"{name}: has no material {wished!r}; it has: {', '.join(there)}")
+    raise HostError(f"{name}: has no material {name_in_host!r}: use one of {', '.join(there)}")

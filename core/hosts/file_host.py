@@ -1,4 +1,4 @@
-"""The host without an application: a document, and a mesh beside it."""
+"""The host for plain files: a document and meshes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MESH_SUFFIXES = (".obj", ".usd", ".usda", ".usdc", ".usdz")
 
 
 class FilesHost:
-    """A MaterialX document as a scene. Results are noted in a file next to it."""
+    """A MaterialX document as a scene. Results are recorded in a file beside it."""
 
     can_paint = False
 
@@ -47,7 +47,7 @@ class FilesHost:
 
     def start_selftest(self, report: Path) -> None:
         raise HostError(
-            "there is no application to test here: name one with `verdigris selftest --host`"
+            "plain files have no application to test: name one with `verdigris selftest --host`"
         )
 
     def scene_file(self) -> Path | None:
@@ -69,7 +69,7 @@ class FilesHost:
         self._file = path
 
     def save_scene(self) -> None:
-        """Results are in a file of their own, which is written when they are noted."""
+        """Does nothing: `attach` writes results."""
 
     def materials(self) -> tuple[HostMaterial, ...]:
         self.open_scene(self._require_file())
@@ -103,7 +103,7 @@ class FilesHost:
         from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE, load_painted_mesh
 
         path = self._require_mesh(name)
-        # an OBJ file has one set of weights, which has no name of its own
+        # an OBJ file has one set of weights, without a name
         wanted = OBJ_ATTRIBUTE if path.suffix.lower() == ".obj" else weight_set
         if wanted in self.weight_sets(name):
             mesh, weights, notes = load_painted_mesh(path, wanted)
@@ -125,7 +125,7 @@ class FilesHost:
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         raise HostError(
-            f"{mesh}: there is no application to paint {weight_set!r} in: paint in the panel, or "
+            f"{mesh}: plain files have no brush to paint {weight_set!r}: paint in the panel, or "
             "give an image of weights with --importance"
         )
 
@@ -158,7 +158,7 @@ class FilesHost:
         except (OSError, ValueError) as failure:
             raise HostError(f"{sidecar}: cannot be read ({reason(failure)}): remove it") from None
         if not isinstance(noted, dict):
-            raise HostError(f"{sidecar}: is not a list of results: remove it")
+            raise HostError(f"{sidecar}: not a record of results: remove it")
         return noted
 
     def _require_file(self) -> Path:
@@ -174,14 +174,14 @@ class FilesHost:
     def _require_mesh(self, name: str) -> Path:
         path = Path(name)
         if path.suffix.lower() not in _MESH_SUFFIXES:
-            raise HostError(f"{name}: is no mesh file: use one of {', '.join(_MESH_SUFFIXES)}")
+            raise HostError(f"{name}: not a mesh file: use one of {', '.join(_MESH_SUFFIXES)}")
         if not path.is_file():
-            raise HostError(f"{name}: there is no such mesh")
+            raise HostError(f"{name}: no such mesh: correct the path")
         return path
 
 
 def _relative(path: Path, folder: Path) -> str:
-    """The path from a folder where it lies below it: the pair can then be moved together."""
+    """The path relative to a folder if it lies below it, so that both can be moved together."""
     path = path.resolve()
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
@@ -194,5 +194,5 @@ def _replace_text(path: Path, text: str) -> None:
     except OSError as failure:
         temporary.unlink(missing_ok=True)
         raise HostError(
-            f"{path}: cannot be written ({reason(failure)}): free space, or let it be written"
+            f"{path}: cannot be written ({reason(failure)}): free space, or change its permissions"
         ) from None

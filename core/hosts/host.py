@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 WEIGHT_SET = "verdigris_weights"
-"""What painted weights are called in a scene, unless the artist chooses another name."""
+"""The default name of painted weights in a scene."""
 
 NORMAL_WEIGHT = 1.0
-"""The weight of what nobody painted."""
+"""The weight of places that nobody painted."""
 
 
 BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
-"""What flattened textures hold: colours in sRGB, numbers, numbers, directions as in OpenGL."""
+"""Flattened textures: colours in sRGB, numbers, numbers, OpenGL normals."""
 
 EMISSION, OPACITY = "emission", "opacity"
-"""What they also hold of materials that glow or have holes: colours in sRGB, numbers."""
+"""Flattened textures of materials with emission or opacity: colours in sRGB, numbers."""
 
 VIEWPORT_SUFFIX = "_verdigris"
-"""Ends the names of materials that are made of flattened textures; they are not baked."""
+"""Suffix of materials that are made from flattened textures, which are not baked."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class HostMaterial:
     """A material of a scene."""
 
     key: str
-    """Says which it is, as long as the scene is open and the material keeps its name."""
+    """Identifies the material while the scene is open and the name stays."""
 
     name: str
-    """What the artist knows it by."""
+    """The name for people."""
 
     source: str
-    """Where its MaterialX comes from, in words: `LookdevX stack`, `USD stage`, `file`."""
+    """The source of its MaterialX, for people: `LookdevX stack`, `USD stage`, `file`."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +55,28 @@ class HostDocument:
     """A material as MaterialX text."""
 
     name: str
-    """What messages call the document."""
+    """The document's name in messages."""
 
     text: str
-    """The document."""
+    """The MaterialX text."""
 
     material: str
     """The material's name in the document."""
 
     search: tuple[Path, ...] = ()
-    """Folders that its files resolve against and may lie in."""
+    """Folders for relative file names, which may be read."""
 
     notes: tuple[str, ...] = ()
-    """What was mended or left out on the way."""
+    """What was repaired or left out."""
 
 
 @dataclass(frozen=True)
 class HostMesh:
-    """Triangles by corner, as `core.pictures.mesh.Mesh` has them, with what was painted."""
+    """Triangles by corner, as in `core.geometry.mesh.Mesh`, with painted weights."""
 
     name: str
     position: Floats
-    """(T, 3, 3), in the scene's space, turned so that y is up."""
+    """(T, 3, 3), in the scene's space with y up."""
 
     normal: Floats
     """(T, 3, 3)"""
@@ -85,30 +85,30 @@ class HostMesh:
     """(T, 3, 2)"""
 
     weights: Floats | None = None
-    """(T, 3): how much each corner matters; 1 is normal. None where nothing was painted."""
+    """(T, 3): weights of corners; 1 is normal. None if nothing was painted."""
 
     notes: tuple[str, ...] = ()
-    """What was left out, such as faces that have another material."""
+    """What was left out, such as faces of other materials."""
 
 
 @dataclass(frozen=True)
 class BakedResult:
-    """What a bake made, to be tied to its material."""
+    """A result of a bake, to attach to its material."""
 
     bundle: Path
     """The bundle's folder, or the result's file."""
 
     textures: Mapping[str, Path] = field(default_factory=dict)
-    """Flattened textures by what they hold, for a viewport; none unless they were asked for."""
+    """Flattened textures by kind, for viewports; empty without."""
 
 
 @runtime_checkable
 class Host(Protocol):
-    """An application with a scene open."""
+    """An application with an open scene."""
 
     @property
     def name(self) -> str:
-        """What the application is called, with its version."""
+        """The name and version of the application."""
 
     @property
     def can_paint(self) -> bool:
@@ -116,55 +116,55 @@ class Host(Protocol):
 
     @property
     def manual(self) -> Path:
-        """The page that tells an artist how it works here."""
+        """The manual page for artists."""
 
     def start_selftest(self, report: Path) -> None:
-        """Walks through every call of this adapter in an application of its own; the report will be
-        in the file."""
+        """Starts a test of all calls of this adapter in another instance; it writes its report to
+        the file."""
 
     def scene_file(self) -> Path | None:
-        """Where the scene is saved; None for one that never was."""
+        """The file of the scene; None for a scene that was never saved."""
 
     def scene_warnings(self) -> tuple[str, ...]:
-        """What keeps parts of the scene from being seen, such as a reference that is not loaded,
-        and what to do about it."""
+        """Why parts of the scene are not visible, such as an unloaded reference, with the
+        remedy."""
 
     def open_scene(self, path: Path) -> None:
         """Opens another scene."""
 
     def save_scene(self) -> None:
-        """Writes the scene to its file, with the results that were noted in it."""
+        """Saves the scene, with attached results."""
 
     def materials(self) -> tuple[HostMaterial, ...]:
-        """Every material that has MaterialX, or can be had as MaterialX."""
+        """All materials that have MaterialX, or can be converted."""
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        """Those that are selected, or are on what is selected."""
+        """Materials that are selected, or on selected objects."""
 
     def identity(self, material: HostMaterial) -> str:
-        """What tells a material from all others, those of its key in another scene, too. It stays
-        the same when the scene is saved under another name and, where the application knows as
-        much, when the material is called otherwise."""
+        """A key of a material that differs from all others, also in other scenes. It stays the same
+        when the scene is saved under another name and, if the application can tell, when the
+        material is renamed."""
 
     def document(self, material: HostMaterial) -> HostDocument:
         """A material as MaterialX."""
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
-        """The meshes that have a material, or part of one; what is selected comes first."""
+        """The meshes of a material, selected ones first."""
 
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
-        """A mesh, or of one with several materials the faces of this one."""
+        """A mesh, with only the faces of this material."""
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
-        """The names of what could be painted weights of a mesh."""
+        """The names of attributes of a mesh that can be painted weights."""
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
-        """Makes a weight set of ones where there is none yet, and starts the brush on it."""
+        """Creates a weight set of ones if there is none, and starts the brush on it."""
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
-        """Notes a result at its material, in one step of undo."""
+        """Attaches a result to its material, as one undo step."""
 
     def attached(self, material: HostMaterial) -> Path | None:
-        """The result that is noted at a material."""
+        """The result that is attached to a material."""

@@ -1,4 +1,4 @@
-"""What was painted on the meshes of a material, as the one map that a bake takes."""
+"""Joins painted weights of a material's meshes to one importance map."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ MAP_SIZE = 512
 
 @dataclass(frozen=True)
 class Painted:
-    """Weights of a material's texture."""
+    """Painted weights of a material's texture."""
 
     weights: Floats
     """(size, size), row 0 at v = 0."""
 
     notes: tuple[str, ...]
-    """Whose weights they are, and what was mended on the way."""
+    """Sources of the weights, and repairs."""
 
 
 @dataclass(frozen=True)
 class PaintedMeshes:
-    """What the meshes of a material carry: arrays, which any thread may work on."""
+    """Painted meshes of a material as arrays, for any thread."""
 
     uv: Floats
     """(T, 3, 2)"""
@@ -44,8 +44,8 @@ class PaintedMeshes:
     notes: tuple[str, ...]
 
     def to_map(self, size: int = MAP_SIZE) -> Painted | None:
-        """None where all of it is even."""
-        # textures repeat, so that all uvs fall into the one map of a bake
+        """The map; None if all weights are equal."""
+        # textures repeat: all uvs fall into one map
         maps = weight_maps(self.uv, self.weights, MapSettings(size, layout="repeat", wraps=True))
         (tile,) = maps.tiles.values()
         if (tile.weights == tile.weights.flat[0]).all():
@@ -57,7 +57,7 @@ class PaintedMeshes:
 def find_painted(
     host: Host, material: HostMaterial, weight_set: str = WEIGHT_SET, size: int = MAP_SIZE
 ) -> Painted | None:
-    """The weights that a material's meshes carry; None where nobody painted, or evenly."""
+    """The map of a material's painted meshes; None if nobody painted, or evenly."""
     found = read_painted(host, material, weight_set)
     return found.to_map(size) if found else None
 
@@ -65,13 +65,10 @@ def find_painted(
 def read_painted(
     host: Host, material: HostMaterial, weight_set: str = WEIGHT_SET
 ) -> PaintedMeshes | None:
-    """The same before it is a map, which takes longer than to read it; None where nobody painted.
-
-    Meshes that share the texture share its texels, and there the largest weight counts: one that
-    nobody painted on keeps its part as it is.
-    """
+    """Reads painted meshes; None if nobody painted. Meshes that share a texture share its texels,
+    with the largest weight; a mesh without paint keeps its part unchanged."""
     names = host.meshes(material)
-    # an OBJ file has one set of weights, which has a name of its own
+    # an OBJ file has one set of weights, with a fixed name
     painted = [name for name in names if {weight_set, OBJ_ATTRIBUTE} & set(host.weight_sets(name))]
     uvs, weights, notes, found = [], [], [], []
     for name in names if painted else ():

@@ -1,5 +1,4 @@
-"""Bakes on a dask cluster: its scheduler says where, and bakes again elsewhere what a worker has
-taken down with it."""
+"""Runs bakes on a dask cluster. Its scheduler repeats the bakes of a lost worker elsewhere."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
 LOCAL = "local"
 _HERE = "127.0.0.1"
 RESOURCE = "GPU"
-"""What a worker offers one of for each of its graphics cards: `dask worker --resources GPU=4`."""
+"""The resource that a worker offers for each graphics card: `dask worker --resources GPU=4`."""
 _CONNECT_SECONDS = 30
 _NOT_INSTALLED = "dask.distributed is not installed: pip install 'verdigris[dask]'"
 
 
 class DaskEngine:
-    """A cluster that is there, or one that is started here."""
+    """An existing cluster, or a new one on this machine."""
 
     def __init__(self, address: str, workers: int = 1, devices: Sequence[str] = ()) -> None:
         if address != LOCAL:
@@ -48,7 +47,7 @@ class DaskEngine:
 
     @property
     def slots(self) -> int:
-        """What the cluster's workers can do at a time, as far as it has any now."""
+        """The number of bakes that the present workers can run at a time."""
         cards, threads = self._capacity()
         return max(1, cards or threads // THREADS_OF_A_BAKE or threads)
 
@@ -89,7 +88,7 @@ class DaskEngine:
             self._cluster.close()
 
     def _capacity(self) -> tuple[int, int]:
-        """Graphics cards, and threads."""
+        """Numbers of graphics cards and of threads."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         cards = sum(int(each.get("resources", {}).get(RESOURCE, 0)) for each in workers)
         return cards, sum(int(each["nthreads"]) for each in workers)
@@ -104,14 +103,15 @@ class DaskEngine:
         elif self._is_stopping or future.cancelled():
             outcome = Outcome(STOPPED)
         else:
-            # such as a task that has taken down worker after worker
+            # such as a task that has ended several workers
             outcome = Outcome(FAILED, f"dask: {future.exception()}", can_retry=True)
         self._futures.pop(name, None)
         self._messages.put(Message(name, outcome=outcome))
 
 
 def _check_address(address: str) -> None:
-    """Before a client has it: one that cannot read its address takes a minute to end."""
+    """Checks an address before a client gets it: a client with an invalid address takes a minute to
+    end."""
     try:
         from distributed.comm.addressing import get_address_host_port, normalize_address
     except ImportError:
@@ -122,8 +122,8 @@ def _check_address(address: str) -> None:
             raise ValueError(f"port {port}")
     except ValueError as failure:
         raise SceneError(
-            f"{address!r} is no address of a dask scheduler ({failure}): use tcp://HOST:PORT, or "
-            f"--dask {LOCAL}"
+            f"{address!r} is not the address of a dask scheduler ({failure}): use "
+            f"tcp://HOST:PORT, or --dask {LOCAL}"
         ) from None
 
 
@@ -136,13 +136,13 @@ def _connect(to: Any) -> Client:
         return Client(to, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as failure:
         raise SceneError(
-            f"{to}: no dask scheduler answers there ({failure}): start one with `dask scheduler`, "
+            f"{to}: no answer from a dask scheduler ({failure}): start one with `dask scheduler`, "
             f"or use --dask {LOCAL}"
         ) from None
 
 
 def _start_cluster(workers: int, devices: Sequence[str]) -> Any:
-    """A scheduler and workers on this machine: each has a device of its own, if there is one."""
+    """A scheduler and workers on this machine, each with its own device if there are any."""
     try:
         from distributed import Nanny, Scheduler, SpecCluster
     except ImportError:
@@ -165,35 +165,35 @@ _lock = threading.Lock()
 
 
 def bake_on_worker(values: Mapping[str, Any], topic: str, stop_name: str) -> dict[str, Any]:
-    """Bakes a task; events go to a topic, and the outcome is what the future holds."""
+    """Runs a bake on a worker. Events go to a topic; the future returns the outcome."""
     from distributed import Event, get_client, get_worker
 
     worker = get_worker()
     task = Task.from_json(values)
     stopped, ended = threading.Event(), threading.Event()
-    asked = Event(stop_name, client=get_client())
+    stop = Event(stop_name, client=get_client())
 
     def watch() -> None:
         while not ended.wait(_POLL):
             with contextlib.suppress(Exception):
-                if asked.is_set():
+                if stop.is_set():
                     stopped.set()
 
-    def tell(event: dict[str, Any]) -> None:
+    def report(event: dict[str, Any]) -> None:
         worker.log_event(topic, {"task": task.name, **event})
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         with _device(task) as placed:
-            return bake_in_process(placed, tell, stopped).as_json()
+            return bake_in_process(placed, report, stopped).as_json()
     finally:
         ended.set()
 
 
 @contextlib.contextmanager
 def _device(task: Task) -> Iterator[Task]:
-    """The task on that graphics card of this machine which has the least to do."""
+    """The task on the least busy graphics card of this machine."""
     names = () if task.device else hardware_devices()
     if not names:
         yield task

@@ -1,4 +1,4 @@
-"""One task of a farm's job, and what came of all tasks, for the step that follows them."""
+"""Runs one task of a farm's job, and reads the outcomes of all tasks."""
 
 from __future__ import annotations
 
@@ -21,94 +21,94 @@ from verdigris.core.batch.run.bake_queue import UP_TO_DATE, BakeQueue, FailurePo
 from verdigris.core.batch.run.engine import LocalEngine
 
 OUTCOMES = "outcomes"
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def tasks_of(plan: Plan) -> list[str]:
-    """The names of all bakes of a plan that was made by force."""
+    """The names of all bakes. The plan must be made with `force`."""
     return [work.task.name for work in plan.works]
 
 
 def find_work(plan: Plan, name: str) -> Work | None:
-    """The bake of this name that a plan has left to do."""
+    """The bake of this name in a plan; None if it is up to date."""
     return next((work for work in plan.works if work.task.name == name), None)
 
 
 class FarmView:
-    """Shows a bake as a farm reads it."""
+    """Prints the progress of a bake in the format of farms."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self, report: Report) -> None:
+        self._report = report
 
     def started(self, work: Work, attempt: int) -> None:
         again = f", attempt {attempt}" if attempt > 1 else ""
-        self._say(openjd.status(f"{work.task.name}: begins{again}"))
+        self._report(openjd.status(f"{work.task.name}: started{again}"))
 
     def happened(self, task: str, event: dict[str, Any]) -> None:
         kind = event.get("event")
         if kind == "started" and event.get("step"):
-            self._say(openjd.status(f"{task}: goes on from step {event['step']}"))
+            self._report(openjd.status(f"{task}: continues from step {event['step']}"))
         elif kind == "phase":
-            self._say(openjd.status(f"{task}: {event.get('name')}"))
+            self._report(openjd.status(f"{task}: {event.get('name')}"))
         elif kind == "step":
-            self._say(openjd.progress(99 * event["step"] / max(event["steps"], 1)))
+            self._report(openjd.progress(99 * event["step"] / max(event["steps"], 1)))
         elif kind == "warning":
-            self._say(f"warning: {event.get('text')}")
+            self._report(f"warning: {event.get('text')}")
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for each in results:
             name = each.material.entry.name
             if each.status == FAILED:
-                self._say(openjd.failure(f"{name}: {each.text}"))
+                self._report(openjd.failure(f"{name}: {each.text}"))
             else:
-                self._say(openjd.status(f"{name}: {each.status}"))
+                self._report(openjd.status(f"{name}: {each.status}"))
 
     def retried(self, work: Work, outcome: Outcome) -> None:
-        self._say(openjd.status(f"{work.task.name}: is tried again: {outcome.text}"))
+        self._report(openjd.status(f"{work.task.name}: retried: {outcome.text}"))
 
 
-def run_task(plan: Plan, name: str, choices: Choices, retry: int, say: Say) -> bool:
-    """Does the bake of this name, from its checkpoint if it has one; whether all went well."""
+def run_task(plan: Plan, name: str, choices: Choices, retry: int, report: Report) -> bool:
+    """Runs the bake of this name, from its checkpoint if there is one; whether it succeeded."""
     out = plan.scene.out
     work = find_work(plan, name)
     if work is None:
-        return _is_done(plan, name, say)
+        return _is_done(plan, name, report)
     make_folder(work.task.folder)
     make_folder(state_folder(out) / OUTCOMES)
     engine = LocalEngine((choices.device,), 1, (state_folder(out) / LOGS).absolute())
-    drive = BakeQueue([work], engine, FarmView(say), FailurePolicy(retry), choices)
+    drive = BakeQueue([work], engine, FarmView(report), FailurePolicy(retry), choices)
     try:
-        with _ended_by_signals() as is_told:
-            results = drive.run(is_told)
+        with _ended_by_signals() as is_ended:
+            results = drive.run(is_ended)
     finally:
         engine.close()
     for each in results:
         if each.status == UP_TO_DATE:
-            # whoever has baked it meanwhile has noted more
+            # the process that baked it has recorded more
             continue
         write_json(_outcome_file(out, each.material.entry.name), _as_json(each))
     done = all(each.status not in (FAILED, STOPPED) for each in results)
     if done:
-        say(openjd.progress(100))
+        report(openjd.progress(100))
     return done
 
 
-def _is_done(plan: Plan, name: str, say: Say) -> bool:
+def _is_done(plan: Plan, name: str, report: Report) -> bool:
     mine = [each for each in plan.materials if bake_name(each) == name]
     if not mine:
         there = ", ".join(dict.fromkeys(map(bake_name, plan.materials)))
-        raise SceneError(f"{plan.scene.source}: has no bake {name!r}; it has: {there}")
+        raise SceneError(f"{plan.scene.source}: has no bake {name!r}: use one of {there}")
     broken = [each for each in mine if each.state == State.BROKEN]
     for each in broken:
-        say(openjd.failure(f"{each.entry.name}: {'; '.join(each.reasons)}"))
+        report(openjd.failure(f"{each.entry.name}: {'; '.join(each.reasons)}"))
     if not broken:
-        say(openjd.status(f"{name}: up to date"))
-        say(openjd.progress(100))
+        report(openjd.status(f"{name}: up to date"))
+        report(openjd.progress(100))
     return not broken
 
 
 def read_outcomes(plan: Plan) -> list[Result]:
-    """What tasks have noted of the materials of a plan, whichever machine they ran on."""
+    """The recorded outcomes of the materials of a plan, from all machines."""
     return [each for each in (_known(m, plan.scene.out) for m in plan.materials) if each]
 
 
@@ -117,7 +117,7 @@ def _known(planned: Planned, out: Path) -> Result | None:
         found = json.loads(_outcome_file(out, planned.entry.name).read_text(encoding="utf-8"))
         outcome = Outcome(**found["outcome"])
         if planned.is_to_do and found["status"] == BAKED:
-            # what was baked then is stale now
+            # the bundle is out of date now
             return None
         if planned.state == State.CURRENT and found["status"] != BAKED:
             return None
@@ -140,8 +140,8 @@ def _outcome_file(out: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[Callable[[], bool]]:
-    told = threading.Event()
-    # Ctrl-C is of people, who may ask for the end twice
+    ended = threading.Event()
+    # Ctrl-C comes from people, and its second one must work
     signals = [each for each in termination_signals() if each != signal.SIGINT]
-    with handled(signals, lambda *_: told.set()):
-        yield told.is_set
+    with handled(signals, lambda *_: ended.set()):
+        yield ended.is_set

@@ -1,5 +1,5 @@
-"""Jobs for farms in the Open Job Description, of version 2023-09: a task for each bake of a scene,
-and a last step that writes packs, summary and report."""
+"""Jobs for farms in the Open Job Description, version 2023-09: a task for each bake of a scene, and
+a last step that writes packs, summary and report."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ _LONGEST_NAME = 64
 _BRACES = ("{{", "}}")
 _NOTICE_SECONDS = 60
 _LARGEST_RULES = 16 << 20
-_WHAT = {"Scene": "The scene.", "Out": "Folder of the bundles."}
+_WHAT = {"Scene": "The scene.", "Out": "The folder for the bundles."}
 
 
 @dataclass(frozen=True)
 class JobChoices:
-    """What goes into a job beside the scene."""
+    """Options of a job."""
 
     name: str
-    """Of the job."""
+    """The name of the job."""
     command: str = "verdigris"
-    """That the farm's machines have."""
+    """The verdigris program on the farm's machines."""
     options: tuple[str, ...] = ()
-    """Of `verdigris scene`, such as --set and --shared-decoder; no paths."""
+    """Options of `verdigris scene`, such as --set and --shared-decoder, without paths."""
     search: tuple[Path, ...] = ()
     """Folders that files may lie in."""
     needs_gpu: bool = False
-    """Whether only machines with a graphics card take tasks."""
+    """Whether tasks require a graphics card."""
     task_seconds: int = 0
-    """After which a task is given up; never by default."""
+    """Seconds until a task is stopped; 0 for never."""
     retry: int = 1
-    """How often a task tries a bake again that has crashed, before the farm is told."""
+    """Number of times that a task repeats a crashed bake."""
     folder: Path | None = None
-    """Where the job's file goes. What lies there or below needs not be named at submission."""
+    """The folder of the job's file. Paths in it become defaults of parameters."""
 
 
 def job_template(
     scene: Path, out: Path, tasks: Sequence[str], choices: JobChoices
 ) -> dict[str, Any]:
-    """The job: paths are parameters, so that farms map them to those of their machines."""
+    """The job template. Paths are parameters, so that farms can map them."""
     if not tasks:
-        raise SceneError(f"{scene}: nothing of it can be baked")
+        raise SceneError(f"{scene}: no material of it can be baked")
     for text in (*tasks, *choices.options):
         if any(braces in text for braces in _BRACES):
             raise SceneError(
-                f"{scene}: {text!r} has two braces in it, where jobs expect an expression: leave "
+                f"{scene}: {text!r} has two braces, which begin an expression in jobs: leave "
                 "them out"
             )
     steps = list(_bake_steps(tasks, choices))
@@ -70,18 +70,19 @@ def job_template(
 
 
 def paths_of(scene: Path, out: Path, choices: JobChoices) -> dict[str, Path]:
-    """The job's parameters that are paths, with what they are here."""
+    """The path parameters of the job, with their values here."""
     search = {f"Search{number}": each for number, each in enumerate(choices.search, 1)}
     return {name: each.absolute() for name, each in ({"Scene": scene, "Out": out} | search).items()}
 
 
 def is_known(path: Path, choices: JobChoices) -> bool:
-    """Whether the job finds a path by itself: defaults lie where the job's file is, or below."""
+    """Whether a path is a default of the job: such paths lie in the folder of the job's file or
+    below."""
     return choices.folder is not None and path.is_relative_to(choices.folder.absolute())
 
 
 def _job_name(name: str) -> str:
-    """A name as jobs can have it: one line, no expression."""
+    """A valid name of a job: one line without expressions."""
     line = "".join(c if c.isprintable() else " " for c in name)
     line = line.replace("{", "(").replace("}", ")")
     return line[:_LONGEST_NAME].strip() or "Verdigris"
@@ -105,7 +106,7 @@ def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[st
         "name": "Verdigris",
         "type": "STRING",
         "default": choices.command,
-        "description": "The command, as the farm's machines have it.",
+        "description": "The verdigris program on the farm's machines.",
     }
 
 
@@ -137,7 +138,7 @@ def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, A
             *choices.options,
             *arguments,
         ],
-        # a bake that is told to end keeps its checkpoint
+        # a task that is stopped keeps its checkpoint
         "cancelation": {
             "mode": "NOTIFY_THEN_TERMINATE",
             "notifyPeriodInSeconds": _NOTICE_SECONDS,
@@ -150,27 +151,27 @@ def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, A
 
 @dataclass(frozen=True)
 class PathRule:
-    """Where a folder of the submitting machine is on this one."""
+    """Maps a folder of the submitting machine to this one."""
 
     source: str
     is_windows: bool
     destination: str
 
     def map(self, path: str) -> str | None:
-        """The path on this machine; None for one that does not lie there."""
-        source, asked = self._plain(self.source).rstrip("/"), self._plain(path)
-        same = asked.lower() if self.is_windows else asked
+        """The path on this machine; None if the rule does not apply."""
+        source, wanted = self._plain(self.source).rstrip("/"), self._plain(path)
+        same = wanted.lower() if self.is_windows else wanted
         start = source.lower() if self.is_windows else source
         if same != start and not same.startswith(f"{start}/"):
             return None
-        return self.destination.rstrip("/") + asked[len(source) :]
+        return self.destination.rstrip("/") + wanted[len(source) :]
 
     def _plain(self, path: str) -> str:
         return path.replace("\\", "/") if self.is_windows else path
 
 
 def read_path_rules(path: Path | None) -> tuple[PathRule, ...]:
-    """The rules that a session has written for its tasks."""
+    """The rules that a session wrote for its tasks."""
     if path is None:
         return ()
     found = fields_of(read_json_file(path, SceneError, _LARGEST_RULES), str(path), "", SceneError)
@@ -189,7 +190,7 @@ def _parse_path_rule(rule: Fields) -> PathRule:
 
 
 def map_path(path: str, rules: Sequence[PathRule]) -> str:
-    """A path of the scene as it is on this machine: the longest rule that fits counts."""
+    """A path of the scene on this machine, by the longest rule that applies."""
     for rule in sorted(rules, key=lambda each: -len(each.source)):
         mapped = rule.map(path)
         if mapped is not None:
@@ -198,15 +199,15 @@ def map_path(path: str, rules: Sequence[PathRule]) -> str:
 
 
 def progress(percent: float) -> str:
-    """A line that tells a farm how far a task is."""
+    """The progress of a task as a line for the farm."""
     return f"openjd_progress: {min(max(percent, 0.0), 100.0):.1f}"
 
 
 def status(text: str) -> str:
-    """A line that tells a farm what a task is doing."""
+    """The status of a task as a line for the farm."""
     return f"openjd_status: {' '.join(text.split())}"
 
 
 def failure(text: str) -> str:
-    """A line that tells a farm why a task has failed."""
+    """The failure of a task as a line for the farm."""
     return f"openjd_fail: {' '.join(text.split())}"

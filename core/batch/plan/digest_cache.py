@@ -1,4 +1,4 @@
-"""Digests of files, remembered as long as size and time of a file stay as they were."""
+"""A cache of file digests. An entry is valid while size and time of the file stay the same."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from verdigris.core.base.outputs import resolved
 from verdigris.core.material.load.provenance import file_digest
 
 FILE = "file_digests.json"
-# A file may change again within the tick of its clock, and look the same.
+# A younger file can change again without a change of its time stamp.
 _YOUNGEST_NANOSECONDS = 2_000_000_000
 _MOST_KEPT = 200_000
 
 
 class DigestCache:
-    """Digests by path. A folder of None remembers only as long as the process lives."""
+    """Digests by path. Without a folder, the cache lives as long as the process."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file = folder / FILE if folder else None
@@ -26,7 +26,7 @@ class DigestCache:
         self._fresh: dict[Path, str] = {}
         self._has_new = False
         self.read = 0
-        """Files whose contents were read."""
+        """Number of files that were read."""
 
     def __call__(self, path: Path) -> str:
         if path in self._fresh:
@@ -47,7 +47,7 @@ class DigestCache:
         return found
 
     def save(self) -> None:
-        """Keeps what was learnt for the next process. Where that cannot be, nothing is lost."""
+        """Saves the cache for the next process, if possible."""
         if self._file is None or not self._has_new:
             return
         kept = dict(list(self._known.items())[-_MOST_KEPT:])

@@ -1,4 +1,4 @@
-"""How long bakes will take and how large bundles will be, from what is known without a device."""
+"""Estimates of time and size of bakes, without a device."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.network.spec import require_preset
 from verdigris.core.settings.bake_settings import BakeSettings
 
-# Samples a second of 2x32 and seconds beside training, where nothing was baked here yet: see
-# docs/BENCHMARKS.md. Larger decoders take longer in proportion to what they multiply.
+# Samples per second of 2x32, and seconds besides training, on a machine without bundles: see
+# docs/BENCHMARKS.md. Larger decoders take longer in proportion to their multiplications.
 _RATES = {"tensor": 3e8, "numpy": 1e6}
 _BESIDE = {"tensor": 6.0, "numpy": 12.0}
 _SHADERS_AND_REFERENCE = 360_000
@@ -25,14 +25,14 @@ def samples_of(settings: BakeSettings) -> float:
 
 
 class Estimate:
-    """Learns from the bundles that are there already how fast this machine is."""
+    """Learns the speed of this machine from existing bundles."""
 
     def __init__(self) -> None:
         # by trainer and network
         self._seen: dict[tuple[str, str], list[float]] = {}
 
     def learn(self, source: Mapping[str, Any]) -> None:
-        """Takes the `source` section of a bundle into account."""
+        """Adds the `source` section of a bundle."""
         settings = find_table(source, "settings")
         seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
         batch = find_whole(settings, "batch") or 0
@@ -43,7 +43,7 @@ class Estimate:
         self._seen.setdefault(key, []).append(samples / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
-        """Of a whole bake."""
+        """Estimated seconds of a bake."""
         if time_limit is not None:
             return time_limit + _BESIDE[trainer]
         seen = self._seen.get((trainer, settings.network))
@@ -52,7 +52,7 @@ class Estimate:
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:
-    """Of the settings of a bundle; 0 for settings of another version."""
+    """The discarded share of a bundle's settings; 0 for settings of another version."""
     try:
         return BakeSettings.from_json(dict(settings)).discarded_share
     except (SettingsError, TypeError, ValueError, AttributeError):
@@ -65,8 +65,8 @@ def _ease(network: str) -> float:
 
 @lru_cache(maxsize=64)
 def bundle_bytes(settings: BakeSettings) -> tuple[int, int]:
-    """What an engine loads of a bundle, and what it takes on disk; maps of emission and opacity
-    come on top."""
+    """Bytes of a bundle that an engine loads, and bytes on disk, without maps of emission and
+    opacity."""
     from verdigris.core.worker.session.forecast import estimate
 
     found = estimate(settings)

@@ -1,4 +1,4 @@
-"""What a bundle must say of its sources to be up to date, and where one differs from that."""
+"""The inputs of a bundle, and the differences from the inputs that its manifest records."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
 
 _WHOLE = ("steps", "time limit", "target error", "quality")
-_WITHOUT_SETTINGS = "does not say with which settings it was baked"
+_WITHOUT_SETTINGS = "its manifest has no valid settings"
 
 
 @dataclass(frozen=True)
 class BundleInputs:
-    """What a material's bundle is made of if it is made now."""
+    """The inputs of a material's bundle if it is baked now."""
 
     material: str
-    """Its name in the document."""
+    """The name in the document."""
     sources: Mapping[str, Any]
-    """Document, files and images, as bundles say it."""
+    """Document, files and images, as manifests record them."""
     asked: Mapping[str, Any]
-    """The rest: what `asked` holds in the bundle."""
+    """The section `asked` of the manifest: importance map and group."""
 
     @property
     def digest(self) -> str:
-        """Changes whenever anything does that the bake is made of, settings aside."""
+        """Differs whenever an input differs; settings are compared on their own."""
         text = json.dumps([self.material, self.sources, self.asked, version()], sort_keys=True)
         return sha256(text.encode()).hexdigest()
 
 
 def collect_inputs(entry: Entry, document: Document, digest: Digest = file_digest) -> BundleInputs:
-    """What an entry is made of, from its files as they are now."""
+    """The inputs of an entry, from its files as they are now."""
     material = document.require_material(entry.material or None)
     document.check(material)
     asked: dict[str, Any] = {}
@@ -62,7 +62,7 @@ def collect_inputs(entry: Entry, document: Document, digest: Digest = file_diges
 
 
 def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:
-    """Materials that share a decoder: each depends on all."""
+    """The inputs of materials that share a decoder: each depends on all."""
     together = sha256("".join(each.digest for each in inputs).encode()).hexdigest()
     group = {"name": name, "size": len(inputs), "digest": together}
     return [replace(each, asked={**each.asked, "group": group}) for each in inputs]
@@ -71,7 +71,7 @@ def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:
 def find_differences(
     inputs: BundleInputs, entry: Entry, found: Mapping[str, Any], trainer: str | None = None
 ) -> list[str]:
-    """Why a bundle, of whose `source` section this is, is not what would be baked now."""
+    """Reasons why a bundle with this `source` section is out of date."""
     reasons: list[str] = []
     if found.get("material") != inputs.material:
         reasons.append(f"is of the material {found.get('material')!r}")
@@ -87,11 +87,11 @@ def find_differences(
         if found.get(what) != value:
             reasons.append(f"was made with {what} {found.get(what)}, this is {value}")
     if trainer is not None and found.get("trainer") != trainer:
-        reasons.append(f"was made by the trainer {found.get('trainer')}, wanted is {trainer}")
+        reasons.append(f"was made by the trainer {found.get('trainer')}, requested is {trainer}")
     if found.get("stopped_by") not in _WHOLE:
         reasons.append("its bake was ended early")
     reasons += _changed_settings(entry, found)
-    # anyone may have written the bundle's texts, and terminals show them
+    # texts of a bundle come from outside, and are printed on terminals
     return [printable(each) for each in reasons]
 
 
@@ -101,7 +101,7 @@ def _changed_map(
     old, new = before.get("importance"), now.get("importance")
     if new is None:
         if "importance_sha256" in found:
-            return ["was baked with an importance map, and none is inputs"]
+            return ["was baked with an importance map, and none is requested"]
         return []
     if old is None:
         return [f"was baked without the importance map {new['file']}"]
@@ -118,7 +118,8 @@ def _changed_group(before: Any, now: Any) -> str:
 
 
 def _shared_outside(found: Mapping[str, Any]) -> list[str]:
-    """`verdigris bake` gives several materials the samples of one, and knows no groups."""
+    """Bundles of several materials from one `verdigris bake`, in which each has a part of the
+    samples."""
     names = found.get("decoder_shared_by")
     if not isinstance(names, list) or len(names) < 2:
         return []
@@ -143,7 +144,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     now = as_read(recipe[kinds[0]])
     if entry.request.time_limit:
         now["iterations"] = before.get("iterations")
-        # where encoding would have taken most of the time, the bake has left it out
+        # a bake with a time limit can leave the encoder out
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]

@@ -1,4 +1,4 @@
-"""Writes the scene packs that a scene asks for, of bundles that are there."""
+"""Writes the scene packs of a scene from its bundles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKS_FILE = "packs.json"
 def require_packable(
     packs: Mapping[str, tuple[str, ...]], bundles: Mapping[str, Path], where: str
 ) -> None:
-    """Refuses bundles, baked or not, whose names their packs would refuse."""
+    """Refuses names of bundles that scene packs do not allow, before they are baked."""
     for name, of in packs.items():
         try:
             require_unique_names([*_chosen(bundles, of).values()])
@@ -38,25 +38,24 @@ def write_packs(
     state: Path,
     others: Mapping[str, Path] | None = None,
 ) -> list[dict[str, Any]]:
-    """One line on each pack. What is as it was is not written again; a pack that a bundle is
-    missing of is not written, and says so. Bundles are what was meant to be baked; of the others a
-    pack has what is there, and where it is not it is no failure that there is no pack."""
+    """Writes packs that are out of date, and reports each. A pack with a missing bundle is an error
+    if the bundle was to be baked, and is left out otherwise."""
     file = state / PACKS_FILE
     known = _known(file)
     every = {**(others or {}), **bundles}
-    told = []
+    reports = []
     for name, of in packs.items():
         chosen = _chosen(every, of)
         left = [
             each for each, path in chosen.items() if each not in bundles and not _is_there(path)
         ]
         if left:
-            text = f"is not written: not meant, and not baked: {', '.join(left)}"
-            told.append({"name": name, "text": text, "is_new": False})
+            text = f"not written: not selected, and not baked: {', '.join(left)}"
+            reports.append({"name": name, "text": text, "is_new": False})
         else:
-            told.append(_write(name, [*chosen.values()], out, known))
+            reports.append(_write(name, [*chosen.values()], out, known))
     write_json(file, known)
-    return told
+    return reports
 
 
 def _chosen(bundles: Mapping[str, Path], of: tuple[str, ...]) -> dict[str, Path]:
@@ -71,7 +70,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _known(file: Path) -> dict[str, str]:
-    """The digests of what was packed; what cannot be read costs no more than to pack again."""
+    """Digests of the existing packs. Without them, all packs are written again."""
     with contextlib.suppress(OSError, ValueError):
         found = json.loads(file.read_text(encoding="utf-8"))
         return found if isinstance(found, dict) else {}
@@ -79,7 +78,7 @@ def _known(file: Path) -> dict[str, str]:
 
 
 def _whole(path: Path) -> ScenePack | None:
-    """The pack that is there, unless it is damaged."""
+    """The existing pack; None if it is missing or damaged."""
     with contextlib.suppress(BundleError):
         return open_scene(path)
     return None

@@ -1,7 +1,5 @@
-"""What of a scene is to be baked, what is up to date, and how long the rest will take.
-
-No device is opened and no image decoded: files are told apart by their digests.
-"""
+"""The plan of a scene: materials to bake, materials up to date, and the estimated time. It opens no
+device and decodes no image; files are compared by their digests."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ from verdigris.core.settings.bake_settings import TRAINERS
 
 
 class State(StrEnum):
-    """What is to be done for a material."""
+    """The state of a material."""
 
     CURRENT = "up to date"
     STALE = "stale"
@@ -46,16 +44,16 @@ class Planned:
 
     entry: Entry
     bundle: Path
-    """Where its bundle is, or will be."""
+    """The path of its bundle."""
     state: State
     reasons: tuple[str, ...] = ()
-    """Why it is stale, or cannot be baked."""
+    """Why it is out of date, or cannot be baked."""
     inputs: BundleInputs | None = None
-    """What it is made of; None where it cannot be baked."""
+    """The inputs of a bake; None if it cannot be baked."""
     group: str = ""
-    """Of the materials that it shares a decoder with."""
+    """The group that shares a decoder; empty for a decoder of its own."""
     found: Mapping[str, Any] = field(default_factory=dict)
-    """The manifest sections `source`, `errors` and `cost` of the bundle that is there."""
+    """The sections `source`, `errors` and `cost` of the existing bundle's manifest."""
 
     @property
     def is_to_do(self) -> bool:
@@ -69,29 +67,29 @@ class Work:
     task: Task
     materials: tuple[Planned, ...]
     seconds: float
-    """That it is thought to take."""
+    """Estimated seconds."""
     bytes: int
-    """That its bundles take on disk."""
+    """Estimated bytes of the bundles on disk."""
     is_resumed: bool
-    """From a checkpoint."""
+    """Whether it continues from a checkpoint."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Every material of a scene, and the bakes that are left to do."""
+    """All materials of a scene, and the bakes to do."""
 
     scene: Scene
     materials: tuple[Planned, ...]
     works: tuple[Work, ...]
     estimate: Estimate = field(default_factory=Estimate)
-    """Knows how long bakes have taken here."""
+    """Estimates of time, from the existing bundles."""
 
     def of(self, state: State) -> list[Planned]:
         return [each for each in self.materials if each.state == state]
 
     @property
     def seconds(self) -> float:
-        """Of all bakes, one after the other."""
+        """Estimated seconds of all bakes on one device."""
         return sum(work.seconds for work in self.works)
 
     @property
@@ -101,22 +99,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Choices:
-    """How a scene is to be planned."""
+    """Options of a plan."""
 
     trainer: str | None = None
-    """Which trainer bundles must be from; any that made them by default."""
+    """The trainer that bundles must be from; None for either."""
     likely: str = "numpy"
-    """Which trainer times are estimated for, where no bundle and no request names one."""
+    """The trainer of time estimates, unless `trainer` is set."""
     device: str = ""
-    """That bakes run on."""
+    """The device of the bakes."""
     grouping: Grouping = Grouping.NONE
     """Which materials share a decoder."""
     group_size: int = 8
-    """Most materials of a group that the plan makes."""
+    """The largest number of materials in an automatic group."""
     force: bool = False
-    """Bake everything, whatever is there."""
+    """Whether to bake materials that are up to date, too."""
     checkpoint_seconds: float = 5.0
-    """How often bakes write their state."""
+    """Seconds between two checkpoints."""
 
 
 def make_plan(
@@ -125,7 +123,7 @@ def make_plan(
     hashes: DigestCache | None = None,
     documents: DocumentCache | None = None,
 ) -> Plan:
-    """Looks at every source and every bundle of a scene."""
+    """Compares every source of a scene with its bundle."""
     choices, hashes = choices or Choices(), hashes or DigestCache()
     documents = documents or DocumentCache()
     _is_there(scene.out)
@@ -133,7 +131,7 @@ def make_plan(
         each.name: bundle_of(each, scene.out) for each in scene.all_entries if not each.problem
     }
     require_packable(scene.packs, bundles, f"{scene.source}: packs")
-    # what is meant may share its decoder with what is not
+    # selected materials can share their decoder with others
     entries = scene.entries if choices.grouping == Grouping.NONE else scene.all_entries
     looked = [_inspect(entry, scene.out, hashes, documents) for entry in entries]
     planned = _grouped(looked, choices, documents)
@@ -147,19 +145,19 @@ def make_plan(
 
 
 def bundle_of(entry: Entry, out: Path) -> Path:
-    """Where a material's bundle is, or will be."""
+    """The path of a material's bundle."""
     return out / entry.request.folder / f"{entry.name}{SUFFIX}"
 
 
 def _selected(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
-    """What is meant, with all that it shares a decoder with."""
+    """The selected materials, and all that share a decoder with them."""
     names = {entry.name for entry in scene.entries}
     groups = {each.group for each in materials if each.group and each.entry.name in names}
     return [each for each in materials if each.entry.name in names or each.group in groups]
 
 
 def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCache) -> Planned:
-    """What an entry is made of now, and what its bundle says."""
+    """The inputs of an entry, and its errors."""
     planned = Planned(entry, bundle_of(entry, out), State.MISSING)
     try:
         if entry.problem:
@@ -176,22 +174,22 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
 
 
 def _describe_unreadable(failure: OSError) -> str:
-    """The error of a file that the scene names, with its remedy."""
+    """The error of a file in the scene, with the remedy."""
     why = reason(failure)
     return f"{failure.filename or 'a file'}: cannot be read ({why}): correct the path, or the file"
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is a result, or a folder of such; what cannot be made is refused."""
+    """Whether a path exists. Refuses one that cannot be created."""
     try:
         if path.exists():
             return True
-        # systems look at names only in folders that are there
+        # systems check names only in existing folders
         base = next(folder for folder in path.absolute().parents if folder.exists())
         for part in path.absolute().relative_to(base).parts:
             (base / part).exists()
     except FileNotFoundError:
-        # the working folder is gone, which is not this path's fault
+        # the working folder was removed: not an error of this path
         raise
     except OSError as failure:
         raise SettingsError(
@@ -203,7 +201,7 @@ def _is_there(path: Path) -> bool:
 def _grouped(
     looked: Sequence[Planned], choices: Choices, documents: DocumentCache
 ) -> list[Planned]:
-    """The materials with their groups; those of a group depend on each other."""
+    """Assigns groups. Materials of a group depend on each other."""
     fit = [each for each in looked if each.state != State.BROKEN]
     names = group_of([each.entry for each in fit], choices.grouping, choices.group_size, documents)
     found = {each.entry.name: each for each in looked}
@@ -234,7 +232,7 @@ def _why_not_together(name: str, members: Sequence[Planned]) -> str:
 
 
 def check_bundle(planned: Planned, choices: Choices) -> Planned:
-    """Whether the bundle that is there is what would be baked now."""
+    """Whether the existing bundle is up to date."""
     try:
         manifest = open_bundle(planned.bundle).manifest
     except BundleError as failure:
@@ -246,13 +244,13 @@ def check_bundle(planned: Planned, choices: Choices) -> Planned:
         return replace(planned, found=found)
     reasons = find_differences(_of(planned), planned.entry, manifest.source, choices.trainer)
     if choices.force:
-        reasons = reasons or ["everything is to be baked again"]
+        reasons = reasons or ["all materials are to be baked again"]
     state = State.STALE if reasons else State.CURRENT
     return replace(planned, state=state, reasons=tuple(reasons), found=found)
 
 
 def _whole_groups(materials: Sequence[Planned]) -> list[Planned]:
-    """A group is baked as one: where one of it is to be baked, all are."""
+    """A group is baked as one: if one of it needs a bake, all do."""
     unfinished = {each.group for each in materials if each.group and each.is_to_do}
     return [
         replace(each, state=State.STALE, reasons=(f"its group {each.group} is to be baked",))
@@ -278,7 +276,7 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
 def make_work(
     members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
 ) -> Work:
-    """The bake of some materials, together if they are several."""
+    """One bake of these materials, which share a decoder if they are several."""
     return _work(members, choices, estimate or Estimate())
 
 
@@ -306,8 +304,8 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
 
 
 def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:
-    """Folder and name of the bakes that materials come from; those of a group have one, and each
-    bundle a lock of its own."""
+    """Folder and name of the bakes of these materials. A group has one bake, and a lock for each
+    bundle."""
     return [
         (each.bundle.parent, name)
         for each in materials
@@ -316,7 +314,7 @@ def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:
 
 
 def bake_name(planned: Planned) -> str:
-    """Of the bake that makes a material: its checkpoint is named after it."""
+    """The name of the bake of a material, and of its checkpoint."""
     return f"{planned.group}.group" if planned.group else planned.entry.name
 
 

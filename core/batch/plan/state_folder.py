@@ -1,4 +1,4 @@
-"""The folder in a scene's folder of bundles that a run keeps what it needs in, and its lock."""
+"""The state of a run, in the folder of the bundles: lock, logs, and records of bakes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def state_folder(out: Path) -> Path:
 
 @contextlib.contextmanager
 def run_lock(
-    out: Path, wait: bool = False, tell: Callable[[str], None] | None = None
+    out: Path, wait: bool = False, report: Callable[[str], None] | None = None
 ) -> Iterator[Path]:
-    """Holds a folder for one run. A second one waits, or is told who is there. Signals that ask the
-    process to end interrupt it meanwhile, so that no lock is left."""
+    """Locks a folder for one run. A second run waits, or reports the first. Signals that end the
+    process interrupt it meanwhile, so that no lock remains."""
     folder = state_folder(out)
     make_folder(folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(handled(termination_signals(), _interrupt))
-        has_told = False
+        has_reported = False
         while True:
             try:
                 stack.enter_context(locked(folder, _LOCK))
@@ -47,12 +47,12 @@ def run_lock(
                 owner = _owner(folder)
                 if not wait:
                     raise SceneError(
-                        f"{out}: another run is at this folder ({owner}): let it end, choose "
+                        f"{out}: another run uses this folder ({owner}): let it end, choose "
                         "another folder with --out, or wait for it with --wait"
                     ) from None
-                if not has_told and tell is not None:
-                    tell(f"{out}: waits for another run ({owner})")
-                has_told = True
+                if not has_reported and report is not None:
+                    report(f"{out}: waiting for another run ({owner})")
+                has_reported = True
                 time.sleep(_POLL)
         facts = {
             "process": os.getpid(),
@@ -71,14 +71,14 @@ def _owner(folder: Path) -> str:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads((folder / _OWNER_FILE).read_text(encoding="utf-8"))
         return f"process {found['process']} on {found['host']} since {found['since']}"
-    return "it has just begun"
+    return "just started"
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a JSON file, completely or not at all."""
     write_text(path, json.dumps(values, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Names of files that are no Unicode are told with question marks."""
+    """Writes a text. Characters that are not Unicode become question marks."""
     write_file(path, text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""One bake of a scene, as it is handed to the process that does it: on this machine or another."""
+"""One bake of a scene as data, for the process that runs it on this machine or another."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Member:
     """A material of the bake."""
 
     name: str
-    """Of its bundle."""
+    """The name of its bundle."""
     source: Source
     """Its document."""
     material: str
-    """Its name there."""
+    """Its name in the document."""
     asked: Mapping[str, Any] = field(default_factory=dict)
-    """What the bundle says of how it was asked for."""
+    """The section `asked` of its manifest."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -36,26 +36,26 @@ class Member:
 
 @dataclass(frozen=True)
 class Task:
-    """A bake: one material, or several that share a decoder."""
+    """A bake of one material, or of several that share a decoder."""
 
     name: str
-    """Of its checkpoint."""
+    """The name of its checkpoint."""
     folder: Path
-    """Where bundles and checkpoint go."""
+    """The folder of bundles and checkpoint."""
     members: tuple[Member, ...]
-    """What is baked."""
+    """The materials."""
     settings: Mapping[str, Mapping[str, Any]]
-    """By trainer: which one it will be is known once the device is open."""
+    """A recipe for each trainer: the device decides which one is used."""
     importance: Path | None = None
-    """An image of how much each place matters."""
+    """An image of weights of places."""
     time_limit: float | None = None
-    """Seconds that the training is fitted into."""
+    """Seconds for the training."""
     target_error: float | None = None
-    """Stop at this log-space error."""
+    """The log MAE at which training stops."""
     device: str = ""
-    """As of `verdigris bake`; empty for the machine's own choice."""
+    """As for `verdigris bake`; empty for the default."""
     checkpoint_seconds: float = 5.0
-    """How often the state is written."""
+    """Seconds between two checkpoints."""
 
     @property
     def bundles(self) -> tuple[Path, ...]:
@@ -63,7 +63,7 @@ class Task:
 
     @property
     def lock_names(self) -> set[str]:
-        """What the bake holds locks of, from its beginning and while it writes bundles."""
+        """The names of all locks of the bake."""
         members = (member.name for member in self.members)
         return {self.name, *members, *(path.name for path in self.bundles)}
 
@@ -75,7 +75,7 @@ class Task:
         return replace(self, device=device)
 
     def absolute(self) -> Task:
-        """The task with whole paths."""
+        """The task with absolute paths."""
         return replace(
             self,
             folder=self.folder.absolute(),

@@ -1,4 +1,5 @@
-"""Runs one bake in a process of its own and tells what came of it. A crash takes nothing along."""
+"""Runs one bake in its own process, and collects its outcome. A crash of the bake affects no
+other."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from verdigris.core.batch.plan.task import Task
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
-# A compiler can be silent for minutes on a slow machine; a graphics card that hangs is for ever.
+# Seconds of silence: a compiler can be silent for minutes, a hung graphics card is silent forever.
 SILENCE_SECONDS = 900.0
 _POLL = 0.2
 _GRACE = 5.0
@@ -32,44 +33,45 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass
 class Outcome:
-    """What came of a bake."""
+    """The outcome of a bake."""
 
     status: str
     """`baked`, `failed` or `stopped`."""
     text: str = ""
     """Why it failed."""
     can_retry: bool = False
-    """Whether it may go better another time."""
+    """Whether a retry may succeed."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Of several materials those that cannot be baked, with the reason."""
+    """Members of a group that cannot be baked, with the reasons."""
     warnings: list[str] = field(default_factory=list)
-    """What the artist should know."""
+    """Warnings for the artist."""
     device: str = ""
-    """It ran on."""
+    """The device of the bake."""
     from_step: int = 0
-    """That a checkpoint had."""
+    """The step of its checkpoint."""
     seconds: float = 0.0
-    """From start to end, all of it."""
+    """Seconds from start to end."""
     has_waited: bool = False
-    """Nothing was baked: another process was at the same bake, and has ended."""
+    """Nothing was baked, because another process had the same bake, which has ended."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def bake_command() -> list[str]:
-    """What runs one bake."""
+    """The command that runs one bake."""
     return [require_worker_python(), "-P", "-u", "-m", MODULE]
 
 
 def bake_in_process(
     task: Task,
-    tell: Report,
+    report: Report,
     stop: threading.Event,
     log: Path | None = None,
     silence: float = SILENCE_SECONDS,
 ) -> Outcome:
-    """Bakes, handing on every event. Ends early, with the checkpoint kept, once `stop` is set."""
+    """Runs a bake and reports its events. Once `stop` is set, it ends early and keeps its
+    checkpoint."""
     outcome, began = Outcome(FAILED), time.monotonic()
     lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     with _open_log(log) as errors:
@@ -80,7 +82,7 @@ def bake_in_process(
             stdout=subprocess.PIPE,
             stderr=errors,
             env=environment_for(command),
-            # Ctrl-C is for the one that started it: that one decides what becomes of the bakes
+            # Ctrl-C goes to the parent only, which ends the bakes
             start_new_session=True,
         )
         assert process.stdin and process.stdout
@@ -90,12 +92,12 @@ def bake_in_process(
             with contextlib.suppress(OSError):
                 process.stdin.write(json.dumps(task.as_json()).encode() + b"\n")
                 process.stdin.flush()
-            _follow(lines, tell, stop, silence, outcome)
+            _follow(lines, report, stop, silence, outcome)
         finally:
             _end(process, is_over=outcome.status == BAKED)
             reader.join(_GRACE)
             process.stdout.close()
-            # one that had to be killed has left them
+            # a killed bake leaves its locks
             clear_locks(task.folder, task.lock_names)
     outcome.seconds = time.monotonic() - began
     if outcome.status == FAILED and not outcome.text and not outcome.refused:
@@ -105,7 +107,7 @@ def bake_in_process(
 
 def _follow(
     lines: queue.SimpleQueue[bytes | None],
-    tell: Report,
+    report: Report,
     stop: threading.Event,
     silence: float,
     outcome: Outcome,
@@ -119,7 +121,7 @@ def _follow(
             line = lines.get(timeout=_POLL)
         except queue.Empty:
             if time.monotonic() - heard > silence:
-                outcome.text = f"was silent for {silence:.0f} s, and was ended"
+                outcome.text = f"ended after {silence:.0f} s of silence"
                 outcome.can_retry = True
                 return
             continue
@@ -129,7 +131,7 @@ def _follow(
         event = _parse(line)
         if event is not None:
             _note(event, outcome)
-            tell(event)
+            report(event)
 
 
 def _note(event: dict[str, Any], outcome: Outcome) -> None:
@@ -145,7 +147,7 @@ def _note(event: dict[str, Any], outcome: Outcome) -> None:
         outcome.text, outcome.can_retry = str(event.get("text")), bool(event.get("can_retry"))
     elif kind == "waited":
         outcome.has_waited = outcome.can_retry = True
-        outcome.text = "another process was at the same bake"
+        outcome.text = "another process had the same bake"
     elif kind == "finished":
         outcome.status = BAKED
 
@@ -166,7 +168,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 
 def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:
-    """Lets one that has finished end by itself, and ends any other."""
+    """Waits for a finished process, and ends any other."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         if not is_over and process.poll() is None:
             process.terminate()
@@ -185,8 +187,8 @@ def _describe_exit(code: int, log: Path | None) -> str:
     if log is not None and log.is_file():
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            said = file.read().decode(errors="replace").splitlines()
-        tail = next((line.strip() for line in reversed(said) if line.strip()), "")
+            last_lines = file.read().decode(errors="replace").splitlines()
+        tail = next((line.strip() for line in reversed(last_lines) if line.strip()), "")
     return f"the bake's process {how}" + (f": {tail}" if tail else "")
 
 

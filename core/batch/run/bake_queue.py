@@ -1,4 +1,4 @@
-"""Drives the bakes of a plan through an engine: retries, groups that lose a member, results."""
+"""Runs the bakes of a plan on an engine: retries, groups that lose a member, and results."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ _POLL = 0.25
 
 @dataclass
 class Result:
-    """What came of one material."""
+    """The result of one material."""
 
     material: Planned
-    """As it was planned."""
+    """The material as planned."""
     status: str
     """`baked`, `failed`, `stopped`, `not reached` or `up to date`."""
     text: str = ""
     """Why it failed."""
     attempts: int = 0
-    """How often its bake was started."""
+    """Number of times that its bake was started."""
     outcome: Outcome = field(default_factory=lambda: Outcome(FAILED))
-    """Of the last attempt."""
+    """The outcome of the last attempt."""
 
 
 class View(Protocol):
-    """Shows how a run goes."""
+    """Shows the progress of a run."""
 
     def started(self, work: Work, attempt: int) -> None:
-        """A bake was handed to the engine."""
+        """A bake was submitted to the engine."""
 
     def happened(self, task: str, event: dict[str, Any]) -> None:
-        """A bake tells something."""
+        """A bake reported an event."""
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
-        """A bake has come to its end, for these materials."""
+        """A bake of these materials has ended."""
 
     def retried(self, work: Work, outcome: Outcome) -> None:
-        """A bake has failed, and is tried again."""
+        """A bake failed and is retried."""
 
 
 @dataclass(frozen=True)
 class FailurePolicy:
-    """How failures are taken."""
+    """What happens after failures."""
 
     retry: int = 0
-    """How often a bake is tried again after what may not happen again."""
+    """The number of retries of a bake that may succeed later."""
     keep_going: bool = True
-    """Whether the others are baked after one has failed."""
+    """Whether the run continues after a failure."""
 
 
 class BakeQueue:
@@ -77,7 +77,7 @@ class BakeQueue:
         self.is_stopping = False
 
     def run(self, is_interrupted: Callable[[], bool] = lambda: False) -> list[Result]:
-        """Until all is done, or until it is interrupted and what runs has ended."""
+        """Runs until all is done, or until it is interrupted and the running bakes have ended."""
         while self._waiting or self._running:
             while self._waiting and len(self._running) < self._engine.slots:
                 if self.is_stopping:
@@ -98,7 +98,7 @@ class BakeQueue:
         attempt = self._attempts[work.task.name] = self._attempts.get(work.task.name, 0) + 1
         self._running[work.task.name] = work
         self._view.started(work, attempt)
-        # whoever runs it may stand in another folder
+        # the engine can run in another folder
         self._engine.submit(work.task.absolute())
 
     def _stop(self) -> None:
@@ -123,7 +123,7 @@ class BakeQueue:
             self._end(work, outcome)
 
     def _check_again(self, work: Work) -> None:
-        """Another process was at this bake: what it has left to do is done now."""
+        """Another process had this bake: bakes what it left."""
         materials = tuple(check_bundle(each, self._choices) for each in work.materials)
         work = replace(work, materials=materials)
         if any(each.is_to_do for each in materials):
@@ -136,8 +136,8 @@ class BakeQueue:
         return not self.is_stopping and self._attempts[work.task.name] <= self._manner.retry
 
     def _part(self, work: Work, outcome: Outcome) -> None:
-        """A group goes on without the members that cannot be baked; if the rest is as it would be
-        baked, there is nothing to do for it."""
+        """Removes members that cannot be baked from a group. The rest is baked if it is out of
+        date."""
         gone = [each for each in work.materials if each.entry.name in outcome.refused]
         rest = [each for each in work.materials if each.entry.name not in outcome.refused]
         self._end(replace(work, materials=tuple(gone)), outcome)

@@ -1,9 +1,6 @@
-"""python -m verdigris.core.batch.run.bake_task: does one bake of a scene, in a process of its own.
-
-The task comes as one line of JSON on standard input; events go to standard output, one a line. The
-end of the input ends the process, as signals do: whoever asked for the bake is gone, and its
-checkpoint stays.
-"""
+"""python -m verdigris.core.batch.run.bake_task: runs one bake of a scene in its own process. The
+task is one line of JSON on standard input; events go to standard output, one a line. The end of the
+input or a signal ends the process, and the checkpoint remains."""
 
 from __future__ import annotations
 
@@ -36,13 +33,13 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 EXIT_FAILED = 1
-# A bake whose parent was killed holds its lock until its compiler gives it time to notice.
+# A bake whose parent was killed keeps its lock while its compiler runs.
 LOCK_SECONDS = 120.0
 _LOCK_POLL = 0.2
 
 
 def main() -> None:
-    """Bakes, and says how it goes."""
+    """Reads the task and runs it."""
     incoming, outgoing = take_standard_streams()
     reader = os.fdopen(os.dup(incoming.fileno()), "rb")
     line = reader.readline()
@@ -53,12 +50,12 @@ def main() -> None:
 
     code, task = EXIT_FAILED, None
     try:
-        # from here on the thread has the reader: closing it would wait for the thread
+        # the thread owns the reader: closing it would wait for the thread
         threading.Thread(target=_end_when_closed, args=(reader, ending), daemon=True).start()
         task = Task.from_json(json.loads(line))
         code = _run_task(task, post)
     except Terminated:
-        # the checkpoint stays
+        # the checkpoint remains
         pass
     except BaseException:  # noqa: BLE001  whatever it is, the process has to end
         traceback.print_exc()
@@ -86,8 +83,7 @@ def _end_when_closed(stream: BinaryIO, ending: Termination) -> None:
 
 
 def describe(failure: VerdigrisError) -> dict[str, Any]:
-    """A failure as events tell it. What is wrong with a document stays wrong: only devices and
-    disks may do better another time."""
+    """A failure as an event. Errors of a document are permanent; devices and disks may recover."""
     from verdigris.core.base.errors import BundleError
     from verdigris.core.base.lock import HeldError
 
@@ -96,7 +92,7 @@ def describe(failure: VerdigrisError) -> dict[str, Any]:
 
 
 def run(task: Task, post: Any) -> int:
-    """Does the bake. Materials that cannot be compiled are told, each with its reason."""
+    """Runs the bake. Materials that cannot be compiled are reported with the reasons."""
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.baking.state.trainers import choose_trainer
@@ -123,7 +119,7 @@ def run(task: Task, post: Any) -> int:
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),
     )
-    # what is told may find nobody: the bake has to let go of its lock even then
+    # the output can be closed: the bake must release its lock even then
     with contextlib.closing(bake_or_wait(teachers, recipe, options, post)) as events:
         for event in events:
             post(event.as_json())
@@ -149,8 +145,8 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
 def bake_or_wait(
     teachers: list[Teacher], recipe: Recipe, options: BakeOptions, post: Any
 ) -> Generator[Event, None, None]:
-    """The events of a bake: from its checkpoint, or afresh if that is of something else. None where
-    another process is at the same bake: once that has ended, it may have done all of it."""
+    """The events of a bake that continues from its checkpoint, or starts again if the checkpoint is
+    not valid. If another process has the bake, it waits for its end and yields nothing."""
     from verdigris.core.baking.bake import bake
     from verdigris.core.base.lock import HeldError
     from verdigris.core.network.parameters import CheckpointError
@@ -163,7 +159,7 @@ def bake_or_wait(
         except CheckpointError as failure:
             if not options.resume:
                 raise
-            post({"event": "warning", "text": f"starts afresh: {failure}"})
+            post({"event": "warning", "text": f"starts again: {failure}"})
             options = replace(options, resume=False)
         except HeldError:
             if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Where bakes of a scene run: what every engine offers, and the one of this machine."""
+"""The interface of engines, which run bakes, and the engine of this machine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
 from verdigris.core.settings.recipe import Recipe
 
-# What a bake on a processor keeps busy, and what it needs beside its texels.
+# Threads and memory of a bake on the processor, besides its texels.
 THREADS_OF_A_BAKE = 2
 MEMORY_OF_A_BAKE = 3 << 30
 
 
 @dataclass(frozen=True)
 class Message:
-    """Something that an engine has to tell of a task."""
+    """A report of an engine on a task."""
 
     task: str
-    """Its name."""
+    """The name of the task."""
     event: dict[str, Any] | None = None
-    """Of the bake, or None for its end."""
+    """An event of the bake; None at its end."""
     outcome: Outcome | None = None
-    """What came of it, at its end."""
+    """The outcome, at its end."""
 
 
 class Engine(Protocol):
@@ -39,27 +39,27 @@ class Engine(Protocol):
 
     @property
     def slots(self) -> int:
-        """Tasks that it runs at a time."""
+        """Number of tasks at a time."""
 
     @property
     def place(self) -> str:
-        """Where, in words."""
+        """The place of the bakes, for people."""
 
     def submit(self, task: Task) -> None:
-        """Starts a task, or has it wait."""
+        """Starts or queues a task."""
 
     def next(self, timeout: float) -> Message | None:
-        """What has happened; None if nothing does for so many seconds."""
+        """The next message; None if there is none for this many seconds."""
 
     def stop(self) -> None:
-        """Has all tasks end soon. Their outcomes still come."""
+        """Ends all tasks soon. Their outcomes still arrive."""
 
     def close(self) -> None:
-        """Lets go of everything."""
+        """Releases all resources."""
 
 
 class LocalEngine:
-    """One process for each device of this machine; without a graphics card, as many as fit."""
+    """One process for each device of this machine; without graphics cards, as many as fit."""
 
     def __init__(
         self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
@@ -120,14 +120,14 @@ class LocalEngine:
             except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:
-                # no log can be written, or no process started
+                # no log could be written, or no process started
                 why = f"{failure.filename or task.folder}: {reason(failure)}"
                 outcome = Outcome("failed", f"{why}: {suggest_elsewhere(failure)}")
             self._messages.put(Message(name, outcome=outcome))
 
 
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
-    """How many of these bakes, whichever, processor and memory take at a time."""
+    """How many of these bakes fit on processor and memory at a time."""
     processors = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )

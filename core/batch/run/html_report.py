@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file with everything in it, pictures too."""
+"""The report of a run: one HTML file with all pictures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ a { color: inherit; } @media (max-width: 800px) { article { grid-template-column
 
 
 def report_html(summary: Summary) -> str:
-    """The whole file."""
+    """The whole HTML file."""
     return "\n".join(_parts(summary)) + "\n"
 
 
@@ -59,7 +59,7 @@ def _parts(summary: Summary) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{_STYLE}</style></head><body>"
     yield f"<h1>{escape(title)}</h1>"
-    about = f"{summary.scene} to {summary.out}, begun {summary.began}, "
+    about = f"{summary.scene} to {summary.out}, started {summary.began}, "
     about += f"{format_seconds(summary.seconds)}, {summary.place}"
     yield f'<p class="about">{escape(about)}</p>'
     counts = [
@@ -71,14 +71,14 @@ def _parts(summary: Summary) -> Iterator[str]:
     yield from _table(rows)
     yield from _groups(summary)
     yield from _packs(summary)
-    yield "<h2>Each material</h2>"
+    yield "<h2>Materials</h2>"
     for row in rows:
         yield from _article(row)
     yield "</body></html>"
 
 
 def _importance(row: Row) -> tuple[int, float, str]:
-    """What failed comes first, then what is worst."""
+    """Sort key: failures first, then the largest errors."""
     is_done = row.status in (BAKED, CURRENT)
     error = row.log_mae if is_done and math.isfinite(row.log_mae) else 0.0
     return 3 if is_done else _ORDER[row.status], -error, row.name
@@ -88,14 +88,15 @@ def _failures(rows: list[Row]) -> Iterator[str]:
     failed = [row for row in rows if row.status == FAILED]
     if not failed:
         return
-    yield "<h2>What failed, and why</h2><table>"
+    yield "<h2>Failures</h2><table>"
     for row in failed:
         yield f"<tr><td>{_link(row.name)}</td><td>{escape(row.error)}</td></tr>"
     yield "</table>"
 
 
 def _table(rows: list[Row]) -> Iterator[str]:
-    yield "<h2>Errors and times, the worst first</h2><table><tr><th>material</th><th>status</th>"
+    yield "<h2>Errors and times, largest errors first</h2>"
+    yield "<table><tr><th>material</th><th>status</th>"
     heads = ("log error", "SMAPE", "sphere dB", "FLIP", "loaded", "time")
     yield "".join(f'<th class="number">{head}</th>' for head in heads) + "<th>dropped</th></tr>"
     for row in rows:
@@ -150,10 +151,10 @@ def _packs(summary: Summary) -> Iterator[str]:
 def _article(row: Row) -> Iterator[str]:
     yield f'<article id="{escape(row.name)}" class="{escape(row.status.replace(" ", "-"))}">'
     yield f"<h3>{escape(row.name)}</h3>"
-    told = f"{row.status}: {row.error}" if row.error else row.status
+    status = f"{row.status}: {row.error}" if row.error else row.status
     if row.reasons and row.status != FAILED:
-        told += f" because: {'; '.join(row.reasons)}"
-    yield f'<div class="status">{escape(told)}</div>'
+        status += f" because: {'; '.join(row.reasons)}"
+    yield f'<div class="status">{escape(status)}</div>'
     picture = find_picture(row.bundle / PREVIEW_FILE) if row.manifest else None
     yield "<figure>"
     if picture:
@@ -161,7 +162,7 @@ def _article(row: Row) -> Iterator[str]:
         yield "<figcaption><span>reference</span><span>neural</span><span>heat map</span>"
         yield "</figcaption>"
         if row.status not in (BAKED, CURRENT):
-            yield "<p>This picture is of the bundle that was there before.</p>"
+            yield "<p>This picture is of the earlier bundle.</p>"
     yield "</figure><dl>"
     for name, text in _facts(row):
         yield f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
@@ -201,7 +202,7 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def find_picture(path: Path) -> str | None:
-    """A bundle's picture, small enough for a report of hundreds, as an address with the data."""
+    """A bundle's picture as a data URL, reduced for reports of hundreds of materials."""
     import OpenImageIO as oiio
 
     image = oiio.ImageBuf(str(path))

@@ -1,4 +1,4 @@
-"""Shows a run: a table with a bar for each bake on terminals, and plain lines elsewhere."""
+"""Shows a run: bars on terminals, lines elsewhere, or events as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRAINING_SHARE = 0.9
 
 
 class LineView:
-    """One line for each thing that begins or ends."""
+    """Prints a line at the start and end of each bake."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done = total, 0
@@ -31,15 +31,15 @@ class LineView:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """There is nothing to take down."""
+        """Has no resources to release."""
 
     def started(self, work: Work, attempt: int) -> None:
         how = f", attempt {attempt}" if attempt > 1 else ""
-        self.say(f"{_named(work)}: begins{how}")
+        self.say(f"{_named(work)}: started{how}")
 
     def happened(self, task: str, event: dict[str, Any]) -> None:
         if event.get("event") == "started" and event.get("step"):
-            self.say(f"{task}: goes on from step {event['step']}")
+            self.say(f"{task}: continues from step {event['step']}")
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for result in results:
@@ -47,14 +47,14 @@ class LineView:
             self.say(f"[{self._done}/{self._total}] {describe_result(result)}")
 
     def retried(self, work: Work, outcome: Outcome) -> None:
-        self.say(f"{_named(work)}: is tried again: {outcome.text}")
+        self.say(f"{_named(work)}: retried: {outcome.text}")
 
     def say(self, text: str) -> None:
         print(text, flush=True)
 
 
 class TableView(LineView):
-    """A bar for each bake that runs, and one for all."""
+    """Shows a bar for each running bake, and one for all."""
 
     def __init__(self, total: int, place: str) -> None:
         from rich.console import Console
@@ -129,7 +129,7 @@ class TableView(LineView):
 
 
 class JsonView(LineView):
-    """Every event as a line of JSON."""
+    """Prints every event as a line of JSON."""
 
     def started(self, work: Work, attempt: int) -> None:
         names = [each.entry.name for each in work.materials]
@@ -143,7 +143,7 @@ class JsonView(LineView):
             self._print_end(each.material, each.status, each.text)
 
     def refused(self, materials: Sequence[Planned]) -> None:
-        """Those that cannot be baked, of which no bake begins."""
+        """Reports materials that cannot be baked, which have no bake."""
         for each in materials:
             self._print_end(each, FAILED, "; ".join(each.reasons))
 
@@ -161,16 +161,16 @@ class JsonView(LineView):
 
 
 def open_view(total: int, place: str, as_json: bool = False) -> LineView:
-    """What suits the standard output."""
+    """The view for the standard output."""
     if as_json:
         return JsonView(total)
-    # there is none in a service
+    # a service has no standard output
     is_watched = sys.stdout is not None and sys.stdout.isatty()
     return TableView(total, place) if is_watched else LineView(total)
 
 
 def describe_result(result: Result) -> str:
-    """One line on what came of a material."""
+    """One line on the result of a material."""
     name, outcome = result.material.entry.name, result.outcome
     if result.status == BAKED:
         again = f", attempt {result.attempts}" if result.attempts > 1 else ""
@@ -189,7 +189,7 @@ def _named(work: Work) -> str:
 
 
 class GuardedView:
-    """Shows a run for as long as its output is taken; from then on nothing is told."""
+    """Forwards to a view until its output is closed. Then it reports nothing more."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -218,13 +218,13 @@ class GuardedView:
         except OSError as failure:
             if not self.is_lost:
                 self.is_lost = True
-                # an output that is no file, as of tests, has no number
+                # outputs of tests have no descriptor
                 with contextlib.suppress(OSError, ValueError):
                     redirect_to_null([sys.stdout.fileno()])
                 why = reason(failure)
                 with contextlib.suppress(OSError):
                     print(
-                        f"verdigris: nobody takes the output ({why}): ends the running bakes; "
-                        "their checkpoints stay",
+                        f"verdigris: the output was closed ({why}): ending the running bakes; "
+                        "their checkpoints remain",
                         file=sys.stderr,
                     )

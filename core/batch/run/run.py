@@ -1,4 +1,4 @@
-"""A run: what a plan has left to do is baked, and told in a summary and a report."""
+"""Runs a plan: its bakes, packs, summary and report."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run goes about its plan."""
+    """Options of a run."""
 
     policy: FailurePolicy
     packs: tuple[str, ...] = ()
-    """Scene packs of all materials, beside those of the scene."""
+    """Further scene packs, of all selected materials."""
 
 
 def run_plan(
@@ -62,14 +62,14 @@ def run_plan(
     open_engine: Callable[[int], Engine],
     open_view: Callable[[int, str], LineView],
 ) -> Summary:
-    """Bakes what is to be baked. The caller holds the folder's lock."""
+    """Runs the bakes of a plan. The caller holds the folder's lock."""
     began, clock = time.strftime("%Y-%m-%d %H:%M:%S"), time.monotonic()
     clear_stopped_bakes(bakes_of(plan.of(State.CURRENT)))
     works = list(plan.works)
     if not options.policy.keep_going and plan.of(State.BROKEN):
         works = []
     results: list[Result] = []
-    place = "nothing was to do"
+    place = "nothing to do"
     interrupted = False
     if works:
         _make_folders(works)
@@ -93,9 +93,9 @@ def run_plan(
 
 
 def finish_plan(plan: Plan, results: list[Result]) -> Summary:
-    """What came of bakes that others did: packs are written, nothing is baked."""
+    """Summarises bakes that ran elsewhere, and writes packs."""
     began = time.strftime("%Y-%m-%d %H:%M:%S")
-    # those of a group have been baked together
+    # members of a group share a bake
     bakes = {bake_name(each.material): each.outcome.seconds for each in results}
     seconds = sum(bakes.values())
     return _summary(plan, results, (), (began, seconds, "a farm"), False)
@@ -112,23 +112,23 @@ def _summary(
     rows = tuple(rows_of(plan, results))
     names = tuple(quoted(each.entry.name) for each in plan.materials)
     packs = dict(plan.scene.packs) | dict.fromkeys(more_packs, names)
-    told: list[dict[str, Any]] = []
+    pack_reports: list[dict[str, Any]] = []
     if packs and not interrupted:
         out = plan.scene.out
         others = {entry.name: bundle_of(entry, out) for entry in plan.scene.all_entries}
         meant = {each.entry.name: each.bundle for each in plan.materials}
         make_folder(state_folder(out))
-        told = write_packs(packs, meant, out, state_folder(out), others)
+        pack_reports = write_packs(packs, meant, out, state_folder(out), others)
     is_done = all(row.status in (BAKED, CURRENT) for row in rows)
-    is_done = is_done and not failed(results) and not any("error" in pack for pack in told)
+    is_done = is_done and not failed(results) and not any("error" in pack for pack in pack_reports)
     code = EXIT_DONE if is_done else EXIT_SOME_FAILED
     code = EXIT_INTERRUPTED if interrupted else code
     source, out = str(plan.scene.source), plan.scene.out
-    return Summary(source, out, began, seconds, place, code, rows, tuple(told))
+    return Summary(source, out, began, seconds, place, code, rows, tuple(pack_reports))
 
 
 def write_summary(summary: Summary) -> tuple[Path, Path]:
-    """The summary for programs, and the report for people."""
+    """Writes the summary for programs and the report for people."""
     files = summary.out / SUMMARY_FILE, summary.out / REPORT_FILE
     write_text(files[0], summary.text())
     write_text(files[1], report_html(summary))
@@ -146,29 +146,29 @@ def _make_folders(works: list[Work]) -> None:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C, or a request to end, lets bakes keep their checkpoints; the second ends
-    the program at once."""
-    asked = False
-    # one that is closed is none any more
+    """The first signal ends the bakes, which keep their checkpoints; the second ends the program at
+    once."""
+    is_requested = False
+    # descriptors of terminals: a closed one is not a terminal any more
     terminals = [each for each in (1, 2) if os.isatty(each)]
 
     def handle(number: int, _frame: object) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal is_requested
+        if is_requested:
             raise KeyboardInterrupt
-        asked = True
+        is_requested = True
         if signal.Signals(number).name == "SIGHUP":
             redirect_to_null(terminals)
         with contextlib.suppress(OSError):
-            print("verdigris: ends the running bakes; their checkpoints stay", file=sys.stderr)
+            print("verdigris: ending the running bakes; their checkpoints remain", file=sys.stderr)
 
     with handled(termination_signals(), handle):
-        yield lambda: asked
+        yield lambda: is_requested
 
 
 def clear_stopped_bakes(bakes: Iterable[tuple[Path, str]]) -> None:
-    """Clears checkpoints and locks of bakes, by folder and name, whose bundles are whole; unless
-    one of them runs."""
+    """Removes checkpoints and locks of bakes, by folder and name, whose bundles are complete,
+    unless one of them runs."""
     for folder, name in set(bakes):
         _sweep_one(folder, name)
 

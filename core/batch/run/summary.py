@@ -1,4 +1,4 @@
-"""What came of a run, for programs: every material of the scene, with what its bundle says."""
+"""The summary of a run for programs: every material, with the records of its bundle."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ class Row:
     reasons: tuple[str, ...] = ()
     """Why it was baked again."""
     seconds: float = 0.0
-    """That its bake took, in this run or in an earlier one."""
+    """Seconds of its bake, in this run or an earlier one."""
     attempts: int = 0
     from_step: int = 0
-    """That it went on from."""
+    """The step of the checkpoint from which it continued."""
     device: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     group: str = ""
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    """Of its bundle: errors, cost, report and source."""
+    """Sections of its bundle's manifest: errors, cost, report and source."""
 
     @property
     def log_mae(self) -> float:
-        """Error on held-out samples; not a number where there is no bundle."""
+        """Log MAE; NaN without a bundle."""
         value = find_number(find_table(find_table(self.manifest, "errors"), "samples"), "log_mae")
         return math.nan if value is None else value
 
     @property
     def decoder_bytes(self) -> int:
-        """Of the weights in its bundle; 0 where there is none."""
+        """Bytes of the weights in its bundle; 0 without one."""
         return find_whole(find_table(self.manifest, "cost"), "weights_bytes") or 0
 
     def parts(self, fate: str) -> list[tuple[str, str]]:
-        """What was kept, approximated or dropped of the material: name and how."""
+        """Kept, approximated or dropped parts of the material, as name and description."""
         found = find_table(self.manifest, "report").get(fate)
         return [
             (str(part.get("name")), str(part.get("how") or ""))
@@ -66,7 +66,7 @@ class Row:
         ]
 
     def with_earlier_facts(self, earlier: Mapping[str, Any]) -> Row:
-        """The row with what an earlier summary says of the bake."""
+        """The row with seconds and warnings of an earlier summary."""
         warnings = earlier.get("warnings")
         return replace(
             self,
@@ -97,7 +97,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run, at its end."""
+    """The summary of a finished run."""
 
     scene: str
     out: Path
@@ -142,8 +142,8 @@ class Summary:
 
 
 def rows_of(plan: Plan, results: Sequence[Result]) -> list[Row]:
-    """A row for each material of the plan, as its bundle is now. Of what an earlier run has baked,
-    the earlier summary knows time and warnings."""
+    """A row for each material, from its present bundle. Seconds and warnings of earlier runs come
+    from the earlier summary."""
     earlier = _earlier(plan.scene.out / SUMMARY_FILE)
     by_name = {each.material.entry.name: each for each in results}
     rows = [_row(planned, by_name.get(planned.entry.name)) for planned in plan.materials]
@@ -156,7 +156,7 @@ def rows_of(plan: Plan, results: Sequence[Result]) -> list[Row]:
 
 
 def _earlier(file: Path) -> dict[str, Mapping[str, Any]]:
-    """The materials of the summary that is there, of those that their bundles were baked for."""
+    """Materials of the existing summary that have a bundle."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads(file.read_text(encoding="utf-8"))["materials"]
         return {each["name"]: each for each in found if each["status"] in (BAKED, CURRENT)}
@@ -204,7 +204,7 @@ def _find_bundle(path: Path) -> Bundle | None:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no infinity."""
+    """JSON has no infinity."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

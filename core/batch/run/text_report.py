@@ -1,4 +1,4 @@
-"""Plans, states and summaries as lines for people and as JSON."""
+"""Plans, states and summaries as text and as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         if work is not None:
             line += f"  {format_seconds(work.seconds / len(work.materials)):>8}"
             line += f"  {format_bytes(work.bytes / len(work.materials)):>8}"
-            line += "  goes on from a checkpoint" if work.is_resumed else ""
+            line += "  continues from a checkpoint" if work.is_resumed else ""
         if each.group:
             line += f"  shares {each.group}"
         yield (line + _why(each)).rstrip()
@@ -33,7 +33,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 
 
 def totals(plan: Plan) -> str:
-    """One line on the whole plan."""
+    """A line on the whole plan."""
     left = sum(each.is_to_do for each in plan.materials)
     parts = [f"{counted(len(plan.materials), 'material')}: {left} to bake"]
     parts.append(f"{len(plan.of(State.CURRENT))} up to date")
@@ -75,7 +75,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 
 
 def status_lines(plan: Plan) -> Iterator[str]:
-    """What is not as its sources would give it now."""
+    """Bundles that are out of date, with reasons."""
     width = max(len(each.entry.name) for each in plan.materials)
     for each in plan.materials:
         if each.state != State.CURRENT:
@@ -105,7 +105,7 @@ def status_json(plan: Plan) -> dict[str, Any]:
 
 
 def summary_lines(summary: Summary, files: Sequence[Path]) -> Iterator[str]:
-    """The end of a run."""
+    """The summary of a run as text."""
     counts = ", ".join(f"{number} {status}" for status, number in summary.counts.items())
     if set(summary.counts) == {"up to date"}:
         counts = f"nothing to do, all {len(summary.rows)} up to date"

@@ -1,4 +1,4 @@
-"""One material of a scene: where it is, and how it is to be baked."""
+"""One material of a scene: its source, and the request for its bake."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from verdigris.core.settings.recipe import Recipe
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
 
-# Beside these any field can have any value that it can have at all.
+# Settings that are compatible with every value of any other field.
 _ROOMY = BakeSettings(encode_from=0, small_resolution=4)
 _MOST_LINKS = 3
 
 
 @dataclass(frozen=True)
 class BakeRequest:
-    """How a material is to be baked; what is left out is as `verdigris bake` has it."""
+    """How to bake a material. Defaults are those of `verdigris bake`."""
 
     preset: str = ""
-    """draft, standard or final; by default what suits the device."""
+    """draft, standard or final; by default the preset of the device."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of `BakeSettings` in place of the preset's."""
+    """Fields of `BakeSettings` that replace those of the preset."""
     importance: Path | None = None
-    """An image of how much each place matters."""
+    """An image of weights of places."""
     directions: str = ""
-    """A profile, or a table's file."""
+    """A direction profile, or the file of a table."""
     time_limit: float | None = None
-    """Seconds that the training is fitted into."""
+    """Seconds for the training."""
     target_error: float | None = None
-    """Stop at this log-space error."""
+    """The log MAE at which training stops."""
     group: str = ""
     """Materials of one group share a decoder."""
     folder: str = ""
-    """Where below the scene's folder the bundle goes."""
+    """The folder of the bundle, below that of the scene."""
 
     def recipe_for(self, trainer: str, materials: int = 1) -> Recipe:
-        """All settings, on a device that has this trainer. Several materials that share a decoder
-        have the steps of each, since every batch holds all of them in equal parts."""
+        """The settings for this trainer. Materials that share a decoder train for the steps of all,
+        because each batch is divided among them."""
         changes = json.dumps(self.settings)
         return _resolved(self.preset, changes, self.directions, trainer, materials)
 
@@ -57,13 +57,13 @@ class Source:
     """A MaterialX document, as a file or as text."""
 
     name: str
-    """What messages call it: the file's path, or where the text is from."""
+    """The name in messages: the path of the file, or the origin of the text."""
     text: str | None = None
-    """The document, where it is no file."""
+    """The document as text; None for a file."""
     search: tuple[Path, ...] = ()
     """Folders that its files may lie in."""
     allow_outside: bool = False
-    """Whether they may lie anywhere."""
+    """Whether its files may lie anywhere."""
 
     def load(self) -> Document:
         from verdigris.core.material.load.mtlx_document import load_document, parse_document
@@ -73,7 +73,7 @@ class Source:
         return parse_document(self.text, self.search, self.name, self.allow_outside)
 
     def absolute(self) -> Source:
-        """The same with whole paths."""
+        """The source with absolute paths."""
         name = self.name if self.text is not None else str(Path(self.name).absolute())
         search = tuple(folder.absolute() for folder in self.search)
         return replace(self, name=name, search=search)
@@ -97,23 +97,23 @@ class Entry:
     """A material of a scene."""
 
     name: str
-    """Of its bundle; no other entry of the scene has it."""
+    """The name of its bundle, unique in the scene."""
     source: Source
     """Its document."""
     material: str = ""
-    """What the document calls it; empty where no document says it."""
+    """Its name in the document; empty if the document cannot be read."""
     request: BakeRequest = field(default_factory=BakeRequest)
     """How to bake it."""
     problem: str = ""
-    """Why it cannot be baked, where that is known already."""
+    """Why it cannot be baked, if that is known."""
     notes: tuple[str, ...] = ()
-    """What was mended or left out on the way here."""
+    """What was repaired or left out while reading."""
     links: tuple[str, ...] = ()
-    """Other names of its document, by which it is not baked again."""
+    """Other names of its document, such as links."""
 
     @property
     def links_note(self) -> str:
-        """What to tell of its links; empty without."""
+        """A note on its links; empty without links."""
         if not self.links:
             return ""
         more = len(self.links) - _MOST_LINKS
@@ -125,7 +125,8 @@ class Entry:
         return (*self.notes, self.links_note) if self.links else self.notes
 
     def with_links(self, links: Iterable[str]) -> Entry:
-        """With further names of its document, where they are not just other ways to write one."""
+        """The entry with further names of its document. Other spellings of one path are not
+        kept."""
         if self.source.text is not None:
             return self
         names = (self.source.name, *self.links, *links)
@@ -138,19 +139,19 @@ class Entry:
 
 @lru_cache(maxsize=512)
 def _resolved(preset: str, changes: str, directions: str, trainer: str, materials: int) -> Recipe:
-    """Most materials of a scene have the settings of many others."""
+    """cached: most materials of a scene have the same settings"""
     chosen = require_recipe(preset or default_preset(trainer), trainer, materials)
     found = _directed(changed(chosen, json.loads(changes)), directions)
     return found.map(lambda each: replace(each, iterations=each.iterations * materials))
 
 
 def check_changes(changes: Mapping[str, Any]) -> None:
-    """Refuses fields that no settings have, values of another kind, and values that no settings
-    take; whether values go together depends on the preset."""
+    """Refuses unknown fields, values of another type, and values that are invalid with any preset.
+    Whether values are compatible depends on the preset."""
     check_kinds(BakeSettings().to_json(), changes)
     for name, value in changes.items():
         if name != "draw":
-            # the activation is looked at where the network is made
+            # the network spec checks the activation
             _ = replace(_ROOMY, **{name: value}).spec
     for name, value in changes.get("draw", {}).items():
         DrawSettings(**{name: value})
@@ -166,7 +167,7 @@ def _directed(recipe: Recipe, directions: str) -> Recipe:
 
 
 class DocumentCache:
-    """Loads documents, and keeps them for as long as it lives."""
+    """Loads each document once."""
 
     def __init__(self) -> None:
         self._loaded: dict[Source, Document] = {}

@@ -1,4 +1,4 @@
-"""Which materials of a scene share a decoder."""
+"""Groups of materials that share a decoder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Grouping(StrEnum):
     """How materials are grouped."""
 
     NONE = "none"
-    """Each has a decoder of its own."""
+    """No material shares a decoder."""
     BY_HAND = "hand"
-    """Those share one that the scene puts into one group."""
+    """The groups of the scene share a decoder."""
     BY_PLAN = "plan"
-    """Those of the scene's groups, and of the rest what is alike."""
+    """The groups of the scene, and groups of similar materials among the others."""
 
 
 def group_of(
@@ -39,7 +39,7 @@ def group_of(
 
 
 def members_by_group(fit: Iterable[T], names: Mapping[str, str]) -> dict[str, list[T]]:
-    """The members of each group, in the order of the scene. Items have an entry."""
+    """The members of each group, in the order of the scene."""
     found: dict[str, list[T]] = {}
     for each in fit:
         group = names.get(each.entry.name)  # type: ignore[attr-defined]
@@ -51,9 +51,8 @@ def members_by_group(fit: Iterable[T], names: Mapping[str, str]) -> dict[str, li
 def _group_similar(
     entries: Sequence[Entry], most: int, documents: DocumentCache, taken: Set[str]
 ) -> dict[str, str]:
-    """Groups with names of their own, of one surface model and equal settings, of at most so many.
-    Where a map says what matters, it says so for one material alone: that one keeps a decoder of
-    its own."""
+    """Groups materials with one surface model and equal settings, up to a number. A material with
+    an importance map keeps its own decoder, because the map belongs to it alone."""
     alike: dict[str, list[Entry]] = {}
     for entry in entries:
         request = entry.request

@@ -1,4 +1,4 @@
-"""The items of a scene's `sources`: the materials that each names, and how it wants them baked."""
+"""Reads the items of a scene's `sources`: their materials, and the requests for their bakes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _FIELDS = ("source", "materials", "name", "search", "allow_outside")
 
 @dataclass(frozen=True)
 class Item:
-    """What one item of `sources` says."""
+    """The contents of one item of `sources`."""
 
     entries: tuple[Entry, ...]
     rule: Rule | None = None
-    """For these materials alone; whichever names they have in the end."""
+    """A rule for these materials only, by whatever names they get."""
     has_name: bool = False
-    """Whether it gives its material another name."""
+    """Whether it renames its material."""
 
 
 def search_folders(found: Fields, here: Callable[[str], Path]) -> list[Path]:
-    """Where images are looked for; each must be there, or every image would be missed by itself."""
+    """Folders of images. Each must exist: a wrong one would make every image fail."""
     folders = [here(each) for each in found.texts("search")]
     for folder in folders:
         why = why_no_folder(folder)
@@ -42,7 +42,7 @@ def search_folders(found: Fields, here: Callable[[str], Path]) -> list[Path]:
 def read_item(
     item: Any, file: str, path: str, here: Callable[[str], Path], base: Path, reading: ReadOptions
 ) -> Item:
-    """One item: a path, a pattern of paths, or an object."""
+    """Reads one item: a path, a pattern of paths, or an object."""
     where = f"{file}: {path}"
     if isinstance(item, str):
         return Item(tuple(_of_pattern(item, where, here, base, reading)))
@@ -57,13 +57,15 @@ def read_item(
         there = ", ".join(entry.material or entry.name for entry in entries)
         entries = [entry for entry in entries if entry.problem or fits_any(entry.material, wanted)]
         if not entries:
-            raise SceneError(f"{where}: no material is called {', '.join(wanted)}; there: {there}")
+            raise SceneError(
+                f"{where}: no material is called {', '.join(wanted)}: use one of {there}"
+            )
     name = found.typed("name", str, "")
     if name:
         if len(entries) != 1:
             raise SceneError(
-                f"{where}: name is {name!r} and there are {len(entries)} materials: name the one "
-                "that is meant with materials"
+                f"{where}: name is {name!r} and there are {len(entries)} materials: select one "
+                "with materials"
             )
         if why_invalid_name(name):
             raise SceneError(f"{where}: {why_invalid_name(name)}")
@@ -74,9 +76,8 @@ def read_item(
 
 
 def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
-    """All materials, with names that are all different, and what the items say of them. A material
-    that several items name is one, unless they give it names: what a later one says stands in
-    place of what earlier ones say."""
+    """All materials with unique names, and the rules of the items. A material of several items is
+    one entry, unless the items rename it; later items override earlier ones."""
     entries: dict[Hashable, Entry] = {}
     said: list[tuple[Rule, list[Hashable]]] = []
     for item in items:
@@ -112,19 +113,21 @@ def _of_pattern(
         is_there = False
     if is_there or not has_signs:
         return entries_of(path, reading)
-    # only what the scene says is a pattern, and no folder above it
+    # only text of the scene file is a pattern, not the folders above it
     start = base if path.is_relative_to(base) else Path(path.anchor)
     pattern = path.relative_to(start)
     if any("**" in part and part != "**" for part in pattern.parts):
         raise SceneError(
-            f"{where}: {path}: ** stands for whole folders: write it alone between /, or use *"
+            f"{where}: {path}: ** matches whole folders: write it alone between /, or use *"
         )
     try:
         found = sorted(start.glob(str(pattern)))
     except OSError as failure:
-        raise SceneError(f"{where}: {path} cannot be looked for: {failure.strerror}") from failure
+        raise SceneError(
+            f"{where}: {path} cannot be searched ({failure.strerror}): correct it"
+        ) from failure
     if not found:
-        raise SceneError(f"{where}: {path} fits no file")
+        raise SceneError(f"{where}: {path} matches no file: correct it")
     return [
         entry.with_links(links)
         for each, links in distinct(found).items()

@@ -1,4 +1,5 @@
-"""Which materials are baked how: rules by pattern, of which later ones override earlier ones."""
+"""Rules of a scene: requests for the materials whose names match. Later rules override earlier
+ones."""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ _NAME = "{name}"
 
 @dataclass(frozen=True)
 class Rule:
-    """What holds for the materials of some names. None leaves a thing as it was."""
+    """A request for materials with matching names. None leaves a field as it is."""
 
     match: tuple[str, ...] = ("*",)
-    """Patterns of bundles' names."""
+    """Patterns of bundle names."""
     preset: str | None = None
-    """As of `verdigris bake`."""
+    """As for `verdigris bake`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     importance: str | None = None
     """A file; {name} stands for the bundle's name."""
@@ -42,16 +43,16 @@ class Rule:
     group: str | None = None
     folder: str | None = None
     skip: bool | None = None
-    """Leave the material out."""
+    """Whether to leave the material out."""
     base: Path = Path()
-    """What files are relative to."""
+    """The folder of relative paths."""
 
     def fits(self, name: str) -> bool:
         return fits_any(name, self.match)
 
 
 def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
-    """A rule of a scene's JSON; `match` is given where the object itself names its materials."""
+    """Reads a rule. `match` is given where the object itself names its materials."""
     found = fields_of(values, file, path, SceneError)
     found.require_known(REQUEST_FIELDS if match else _FIELDS)
     where = f"{file}: {path}"
@@ -90,7 +91,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
 
 
 def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
-    """How a material is to be baked by all rules that fit; None where it is left out."""
+    """The request for a material from all rules that match; None if it is left out."""
     request, skipped = BakeRequest(), False
     for rule in rules:
         if not rule.fits(name):
@@ -111,23 +112,24 @@ def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
 
 
 def fits_any(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a name fits a pattern: * is any letters, ? is one, and behind \\ they are plain."""
+    """Whether a name matches a pattern: * is any text, ? is any character, and \\ makes them
+    literal."""
     return any(_expression(pattern).match(name) for pattern in patterns)
 
 
 @lru_cache(maxsize=32768)
 def _expression(pattern: str) -> re.Pattern[str]:
-    # fnmatch has no other way to write what is plain than as a set of one
+    # fnmatch can escape a character only as a set
     return re.compile(translate(re.sub(r"\\([*?])|(\[)", r"[\1\2]", pattern)))
 
 
 def quoted(name: str) -> str:
-    """A name as a pattern that fits nothing else."""
+    """A pattern that matches only this name."""
     return re.sub(r"([*?])", r"\\\1", name)
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings in which the second's stand in place of the first's."""
+    """Settings in which those of the second replace those of the first."""
     merged = {**first, **second}
     if isinstance(first.get("draw"), Mapping) and isinstance(second.get("draw"), Mapping):
         merged["draw"] = {**first["draw"], **second["draw"]}
@@ -139,7 +141,7 @@ def _file_or_profile(text: str, base: Path) -> str:
 
 
 def parse_setting(text: str) -> dict[str, Any]:
-    """NAME=VALUE of a command line; `draw.NAME=VALUE` is a field of `draw`."""
+    """Parses NAME=VALUE of a command line; `draw.NAME=VALUE` sets a field of `draw`."""
     import json
 
     name, sign, value = text.partition("=")

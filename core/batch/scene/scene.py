@@ -1,5 +1,5 @@
-"""A scene: the materials that are to be baked, read from a JSON, a folder, a stage or a list that
-an application handed over. docs/SCENES.md describes it."""
+"""Reads a scene: from a scene file, a folder, a document, a stage, or the summary of a plug-in. See
+docs/SCENES.md."""
 
 from __future__ import annotations
 
@@ -30,42 +30,43 @@ _FIELDS = ("scene", "out", "search", "allow_outside", "sources", "rules", "packs
 
 @dataclass(frozen=True)
 class SceneOptions:
-    """What a command line asks for on top of the scene itself."""
+    """Options of the command line for a scene."""
 
     out: Path | None = None
-    """Folder of the bundles."""
+    """The folder of the bundles."""
     search: tuple[Path, ...] = ()
     """Further folders that files may lie in."""
     allow_outside: bool = False
     """Whether files may lie anywhere."""
     only: tuple[str, ...] = ()
-    """Patterns of the names that are meant; all without."""
+    """Patterns of the selected names; all if empty."""
     rules: tuple[Rule, ...] = ()
-    """Come after the scene's own."""
+    """Rules after those of the scene."""
     to_here: Callable[[str], str] = str
-    """Turns a path of the machine that wrote the scene into one of this machine."""
+    """Maps a path of the machine that wrote the scene to this machine."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The materials of a scene, each with a name of its own and how it is to be baked."""
+    """The materials of a scene, with unique names and requests."""
 
     source: Path
-    """What it was read from."""
+    """The path of the scene."""
     out: Path
-    """Folder of the bundles."""
+    """The folder of the bundles."""
     entries: tuple[Entry, ...]
-    """Those that are meant, in the order of the sources."""
+    """The selected materials, in the order of the sources."""
     packs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Scene packs: the file's name, and patterns of the materials in it."""
+    """Scene packs: file names, and patterns of their materials."""
     all_entries: tuple[Entry, ...] = ()
-    """All materials, meant or not: packs and groups hold what the scene says."""
+    """All materials, also those that are not selected: packs and groups refer to the whole
+    scene."""
 
 
 def read_scene(
     path: Path, options: SceneOptions | None = None, documents: DocumentCache | None = None
 ) -> Scene:
-    """Every material of a scene. Documents that are broken are entries that say so."""
+    """Reads a scene. A broken document becomes an entry with a problem."""
     options, documents = options or SceneOptions(), documents or DocumentCache()
     values = (
         read_json_file(path, SceneError, LARGEST_SCENE) if path.suffix.lower() == ".json" else None
@@ -111,7 +112,7 @@ def _parse(path: Path, values: Any, options: SceneOptions, documents: DocumentCa
 
 
 def _mapped(values: Any, to_here: Callable[[str], str]) -> Any:
-    """A rule whose files are this machine's."""
+    """A rule with its files mapped to this machine."""
     if not isinstance(values, dict):
         return values
     files = {
@@ -132,7 +133,7 @@ def _finished(
 ) -> Scene:
     if not entries:
         raise SceneError(
-            f"{path}: holds no material: name documents (.mtlx) that have some, or a folder of such"
+            f"{path}: has no material: name documents (.mtlx) with materials, or a folder of these"
         )
     all_entries = []
     for entry in entries:
@@ -146,7 +147,7 @@ def _finished(
     ]
     if not meant:
         there = ", ".join(entry.name for entry in entries)
-        raise SceneError(f"{path}: no material is left to bake; it has: {there}")
+        raise SceneError(f"{path}: no material is selected: its materials are {there}")
     for number, rule in enumerate(rules):
         _require_fitting(entries, rule.match, f"{path}: rules[{number}]: match")
     for name, patterns in packs.items():
@@ -158,19 +159,21 @@ def _finished(
 
 
 def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: str) -> None:
-    """Refuses patterns that fit no name, unless they may be for a document that is broken."""
+    """Refuses patterns that match no name, unless a broken document may have the name."""
     is_read = all(entry.material for entry in entries)
     if is_read and not any(fits_any(entry.name, patterns) for entry in entries):
         there = ", ".join(entry.name for entry in entries)
-        raise SceneError(f"{where}: no bundle is called {', '.join(patterns)}; there: {there}")
+        raise SceneError(
+            f"{where}: no bundle matches {', '.join(patterns)}: its bundles are {there}"
+        )
 
 
 def require_pack_names(packs: Iterable[str], bundles: Iterable[str], where: str) -> None:
-    """Refuses names of scene packs that are none, or that bundles of the same folder have."""
+    """Refuses invalid names of scene packs, and names of bundles in the same folder."""
     taken = {f"{name}{SUFFIX}".lower(): name for name in bundles}
     for pack in packs:
         if why_invalid_name(pack) or PurePath(pack).suffix != SUFFIX:
-            raise SceneError(f"{where}: {pack!r} is no file: use NAME{SUFFIX}")
+            raise SceneError(f"{where}: {pack!r} is not a valid file name: use NAME{SUFFIX}")
         if pack.lower() in taken:
             raise SceneError(
                 f"{where}: {pack!r} is the bundle of the material {taken[pack.lower()]}: choose "

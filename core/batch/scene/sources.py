@@ -1,4 +1,4 @@
-"""Finds the materials of folders, documents, stages and of what an application handed over."""
+"""Finds the materials of folders, documents, stages, and summaries of plug-ins."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
 LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
-_NO_FILE = "is no plain file: name a document that is one, or take it away"
+_NO_FILE = "not a plain file: name another document, or remove it"
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How the files of a source are read."""
+    """Options for reading sources."""
 
     search: tuple[Path, ...] = ()
     """Further folders that files may lie in."""
     allow_outside: bool = False
     """Whether files may lie anywhere."""
     documents: DocumentCache = field(default_factory=DocumentCache)
-    """Keeps what was loaded."""
+    """Keeps loaded documents."""
     to_here: Callable[[str], str] = str
-    """Turns a path of the machine that wrote the source into one of this machine."""
+    """Maps a path of the machine that wrote the source to this machine."""
 
 
 def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
-    """The materials of one file or folder. A document that is broken is an entry that says so:
-    it keeps nothing else from being baked."""
+    """The materials of a file or folder. A broken document becomes an entry with a problem, and
+    does not stop the others."""
     try:
         is_there = path.exists()
     except OSError as failure:
@@ -59,11 +59,11 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
     if suffix == ".json":
         return list(_of_hand_over(path, read_json_file(path, SceneError, LARGEST_SCENE), reading))
     known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
-    raise SceneError(f"{path}: is no scene: use a folder, or a file of {known}")
+    raise SceneError(f"{path}: not a scene: use a folder, or a file with the suffix {known}")
 
 
 def is_hand_over(values: object) -> bool:
-    """Whether a JSON is the summary that an application's batch program writes."""
+    """Whether a JSON value is the summary of a plug-in's batch program."""
     materials = values.get("materials") if isinstance(values, dict) else None
     return isinstance(materials, list) and any(
         isinstance(each, dict) and "status" in each for each in materials
@@ -71,15 +71,15 @@ def is_hand_over(values: object) -> bool:
 
 
 def _documents_below(folder: Path) -> Iterator[Path]:
-    """All documents in a folder and below; not those of folders whose names begin with a dot."""
+    """All documents in a folder and below, without folders whose names begin with a dot."""
     for path in sorted(folder.rglob(f"*{DOCUMENT_SUFFIX}")):
         if not any(part.startswith(".") for part in path.relative_to(folder).parts):
             yield path
 
 
 def _is_no_file(path: Path) -> bool:
-    """Whether it is a pipe, a socket or a device; what is missing or a folder is told of where it
-    is read."""
+    """Whether a path is a pipe, a socket or a device. Missing files are reported by their
+    reader."""
     try:
         return path.exists() and not (path.is_file() or path.is_dir())
     except OSError:
@@ -90,7 +90,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
     source = Source(str(path), None, reading.search, reading.allow_outside)
     plain = plain_name(path.stem)
     if _is_no_file(path):
-        # nothing may ever come out of a pipe
+        # reading a pipe could block forever
         yield Entry(plain, source, problem=f"{path}: {_NO_FILE}")
         return
     try:
@@ -101,7 +101,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
         yield Entry(plain, source, problem=str(failure))
         return
     problem = why_not_unicode(str(path))
-    # a document without materials is there for others to include it
+    # documents without materials are there to be included
     for material in document.materials:
         yield Entry(material.file_name, source, material.name, problem=problem)
 
@@ -111,8 +111,7 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         from pxr import Usd
     except ImportError:
         raise SceneError(
-            f"{path}: this Python has no pxr, which stages are read with: "
-            "pip install 'verdigris[usd]'"
+            f"{path}: stages need pxr, which is not installed: pip install 'verdigris[usd]'"
         ) from None
     from verdigris.core.material.usd.usdshade import convert, list_materials
 
@@ -128,7 +127,7 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
     there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
-    # pxr takes relative names from where a link is, and not from where it leads
+    # pxr resolves relative names from the folder of a link, not of its target
     own = resolved(path.parent), resolved(path).parent
     search = tuple(dict.fromkeys((*own, *reading.search)))
     for prim in there:
@@ -144,21 +143,21 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
 
 
 def _plain_words(text: str) -> str:
-    """What pxr says, without where in its own sources it says so."""
+    """The message of a pxr error, without the positions in pxr's sources."""
     said = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
     return said[0] if said else text
 
 
 def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[Entry]:
-    """What a plug-in's batch program has handed over: its summary, beside the documents."""
+    """Reads the summary that a plug-in's batch program wrote beside its documents."""
     if not is_hand_over(values):
         raise SceneError(
-            f"{path}: is no scene and no summary of a batch program: see docs/SCENES.md"
+            f"{path}: neither a scene file nor a summary of a batch program: see docs/SCENES.md"
         )
     assert isinstance(values, dict)
     for number, material in enumerate(values["materials"]):
         where = f"{path}: materials[{number}]"
-        # fields that are not read here may be there
+        # other fields are ignored
         found = fields_of(material, str(path), f"materials[{number}]", SceneError)
         name = plain_name(found.typed("name", str, f"material_{number}"))
         status = found.typed("status", str, "")
@@ -167,7 +166,7 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
             yield Entry(name, Source(where), name, problem=why)
             continue
         file = found.typed("document", str, "")
-        found.require(file != "", "document", "name the file that was handed over")
+        found.require(file != "", "document", "name the document's file")
         document = path.parent / reading.to_here(file)
         folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
@@ -178,9 +177,8 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
 
 
 def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
-    """Names that are all different, also where file systems take upper and lower case for one:
-    of materials that are called alike, the document's name is put before each, then a number
-    behind."""
+    """Makes names unique, also on file systems that ignore case. Equal names get the document's
+    name in front, then a number behind."""
     lowered = [entry.name.lower() for entry in entries]
     named = []
     for entry, low in zip(entries, lowered, strict=True):
@@ -199,7 +197,7 @@ def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
 
 
 def plain_name(name: str) -> str:
-    """A name that every file system takes."""
+    """A name for every file system."""
     return with_plain_letters(name).strip(".") or "_"
 
 
@@ -207,21 +205,21 @@ DOCUMENT_SUFFIX = ".mtlx"
 
 
 def identity(path: Path) -> Hashable:
-    """The same of all names of one document: where links lead, and of hard links in one folder
-    what they have in common. In another folder a hard link's textures are others."""
+    """A key that is equal for all names of one document: the target of links, or the file of hard
+    links in one folder. A hard link in another folder has other textures."""
     whole = resolved(path)
     try:
         found = whole.stat()
     except (OSError, ValueError):
-        # leads nowhere, or has a name that no file can have
+        # a broken link, or an invalid name
         return whole
-    # numbers of files are not to be relied on everywhere, where they say nothing of links
+    # file numbers are not reliable on all systems: they are used only for hard links
     return (whole.parent, found.st_dev, found.st_ino) if found.st_nlink > 1 else whole
 
 
 def distinct(paths: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
-    """Each document once, with the other names that it has; of several names that which is no
-    link, or the first. What is no document stays: a stage's files lie where its link does."""
+    """Each document once, with its other names. The name that is not a link comes first. Stages
+    stay separate: their files lie beside the link."""
     names: dict[Hashable, list[Path]] = {}
     for path in paths:
         is_document = path.suffix.lower() == DOCUMENT_SUFFIX

@@ -121,13 +121,13 @@ def test_a_material_whose_worker_is_killed_is_baked_again_elsewhere(cluster, tmp
 
 def test_where_no_scheduler_answers_the_address_is_named(monkeypatch):
     monkeypatch.setattr("verdigris.core.batch.farm.dask_engine._CONNECT_SECONDS", 0.5)
-    with pytest.raises(SceneError, match=r"tcp://127\.0\.0\.1:9: no dask scheduler answers there"):
+    with pytest.raises(SceneError, match=r"tcp://127\.0\.0\.1:9: no answer from a dask scheduler"):
         DaskEngine("tcp://127.0.0.1:9")
 
 
 @pytest.mark.parametrize("address", ["", "farm", "http://farm:80", "tcp://farm:abc", "farm:99999"])
 def test_what_is_no_address_is_refused_at_once(address):
     began = time.monotonic()
-    with pytest.raises(SceneError, match=r"is no address of a dask scheduler .*tcp://HOST:PORT"):
+    with pytest.raises(SceneError, match=r"is not the address of a dask scheduler .*tcp://HOST:PORT"):
         DaskEngine(address)
     assert time.monotonic() - began < 10

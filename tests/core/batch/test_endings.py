@@ -29,7 +29,7 @@ pytestmark = [
 PROGRAM = Path(__file__).with_name("fake_verdigris.py")
 HANG_UP = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 TOLD = [signal.SIGINT, signal.SIGTERM, *HANG_UP]
-ENDS = "ends the running bakes; their checkpoints stay"
+ENDS = "ending the running bakes; their checkpoints remain"
 
 
 def run_of(tmp_path, *names):
@@ -72,7 +72,7 @@ def test_a_run_whose_output_nobody_takes_any_more_ends_in_a_report(tmp_path):
     told = process.stderr.read()
     assert process.wait(60) == 130
     assert told == (
-        f"verdigris: nobody takes the output (Broken pipe): {ENDS}\nverdigris: interrupted\n"
+        f"verdigris: the output was closed (Broken pipe): {ENDS}\nverdigris: interrupted\n"
     )
     assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
     assert "not reached" in (tmp_path / "out" / "scene_report.html").read_text()

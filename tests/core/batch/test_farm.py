@@ -100,7 +100,7 @@ def test_a_task_that_the_scene_does_not_have_is_refused(farm):
     done = verdigris("farm", "task", farm / "scene.json", "--out", farm / "out", "--task", "oak")
     assert done.returncode == 1
     assert "openjd_fail: " in done.stdout
-    assert "has no bake 'oak'; it has: clay, slate" in done.stderr
+    assert "has no bake 'oak': use one of clay, slate" in done.stderr
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def wood(tmp_path):
 def test_one_of_a_group_is_no_task_of_its_own(wood, tmp_path):
     refused = verdigris("farm", "task", *wood, "--task", "oak")
     assert refused.returncode == 1
-    assert "has no bake 'oak'; it has: elm, wood.group" in refused.stderr
+    assert "has no bake 'oak': use one of elm, wood.group" in refused.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -146,7 +146,7 @@ def test_a_material_whose_name_jobs_take_for_an_expression_is_refused(tmp_path):
     scene = write_scene(tmp_path / "scene.json", sources)
     refused = verdigris("farm", "template", scene, "-o", tmp_path / "job.json")
     assert refused.returncode == 1
-    assert "'a {{b}}' has two braces in it, where jobs expect an expression" in refused.stderr
+    assert "'a {{b}}' has two braces, which begin an expression in jobs" in refused.stderr
     assert not (tmp_path / "job.json").exists()
 
 

@@ -107,7 +107,7 @@ def test_a_pack_of_the_scene_holds_what_was_not_meant_too(tmp_path):
     assert [material.name for material in found["set"].materials] == ["a", "b"]
     assert [material.name for material in found["mine"].materials] == ["a"]
     (tmp_path / "out" / "b.vdg" / "weights.bin").unlink()
-    assert packs() == {"set.vdg": "is not written: not meant, and not baked: b"}
+    assert packs() == {"set.vdg": "not written: not selected, and not baked: b"}
 
 
 @pytest.mark.parametrize("file", ["manifest.json", "weights.bin"])

@@ -122,8 +122,8 @@ def test_a_bundle_of_any_kind_is_up_to_date_with_the_settings_of_its_kind(kind, 
         ({"verdigris": "0.0.1"}, "was made with verdigris 0.0.1, this is"),
         ({"materialx": "1.38"}, "was made with materialx 1.38, this is 1.39.5"),
         ({"stopped_by": "request"}, "its bake was ended early"),
-        ({"settings": "none"}, "does not say with which settings it was baked"),
-        ({"settings": []}, "does not say with which settings it was baked"),
+        ({"settings": "none"}, "its manifest has no valid settings"),
+        ({"settings": []}, "its manifest has no valid settings"),
     ],
 )
 def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
@@ -155,7 +155,7 @@ def test_what_either_trainer_made_is_up_to_date_unless_one_is_wanted(props):
     assert set(states(plan_of(props)).values()) == {CURRENT}
     for state, reasons in states(plan_of(props, Choices(trainer="numpy"))).values():
         assert state == "stale"
-        assert "was made by the trainer tensor, wanted is numpy" in reasons
+        assert "was made by the trainer tensor, requested is numpy" in reasons
 
 
 def test_what_verdigris_bake_gave_a_shared_decoder_is_stale(props):

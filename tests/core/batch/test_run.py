@@ -213,7 +213,7 @@ def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path):
     began = time.monotonic()
     outcome = bake_in_process(work.task, lambda _: None, threading.Event(), silence=0.5)
     assert (outcome.status, outcome.can_retry) == ("failed", True)
-    assert outcome.text.startswith("was silent for")
+    assert outcome.text.startswith("ended after")
     assert time.monotonic() - began < 20
     pid = int((work.task.folder / "a.starts").read_text())
     with pytest.raises(ProcessLookupError):
@@ -276,7 +276,7 @@ def test_nothing_to_do_starts_nothing_and_says_so(tmp_path):
 
     summary = run_plan(plan, Choices(), RunOptions(FailurePolicy()), no_engine, Watcher)
     assert statuses(summary) == {"a": "up to date", "b": "up to date"}
-    assert (summary.exit_code, summary.place) == (0, "nothing was to do")
+    assert (summary.exit_code, summary.place) == (0, "nothing to do")
 
 
 def test_the_report_keeps_what_earlier_runs_have_told(tmp_path):
