@@ -1,9 +1,9 @@
-"""Draws the pictures of the documentation, so that they show what the program does.
+"""Draws the pictures of the documentation.
 
 python docs/make_pictures.py [--size N] [--bundles FOLDER]
 
-With a folder of bundles, made by `verdigris bake examples/NAME.mtlx --preset standard`, it draws
-those of BAKED beside their materials instead.
+With a folder of bundles from `verdigris bake examples/NAME.mtlx --preset standard`, it draws those
+of BAKED beside their materials instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def sphere(name: str, size: int) -> np.ndarray:
 
 
 def strip(bundles: Path, name: str, size: int) -> np.ndarray:
-    """The material, what was baked of it, and how they differ."""
+    """The material, its neural material, and their difference."""
     teacher = open_teacher(name)
     student = Student(open_bundle(bundles / f"{name}.vdg").parameters(), teacher.device)
     lighting = Lighting(samples=64, emission=0.0)

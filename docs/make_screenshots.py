@@ -1,4 +1,4 @@
-"""Takes the pictures of the panel, during a real bake, so that they show what the program does.
+"""Makes the screenshots of the panel during a real bake.
 
 python docs/make_screenshots.py [--out FOLDER] [--dark]
 """
@@ -25,7 +25,7 @@ from verdigris.ui.panel import Panel
 from verdigris.ui.qt.colours import dark_palette
 
 REPOSITORY = Path(__file__).parents[1]
-# name, size, page, layout of the viewport
+# Name, size, page and layout of the viewport.
 SHOTS = (
     ("panel", (1280, 800), "Material", "wipe"),
     ("panel_compare", (1280, 800), "Paint", "side by side"),
@@ -45,7 +45,7 @@ def wait(application: QApplication, holds: Callable[[], bool], seconds: float = 
 
 
 def is_drawn(model: PanelModel) -> bool:
-    """Whether the pictures are of the view that is wanted, and the reference in full size."""
+    """Whether the pictures show the present view, with the reference in full size."""
     reference, neural = (model.pictures.parts[part] for part in ("reference", "neural"))
     is_new = reference.view == neural.view == model.view.number
     return is_new and reference.sharp == 1

@@ -18,11 +18,10 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
-from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.base.worker_environment import environment_for, require_worker_python
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
-from verdigris.core.base.worker_environment import environment_for
 
 EXIT_DONE, EXIT_FAILED = 0, 1
 BAKED, FAILED, LISTED, HANDED_OVER = "baked", "failed", "listed", "handed over"
