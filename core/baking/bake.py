@@ -280,7 +280,8 @@ def _train(run: Run) -> Iterator[Event]:
 def _train_until_good(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step; skips to it as soon as the result is good enough."""
     trainer = run.learner.trainer
-    for step in check_steps(run.learner.stage.settings.iterations, end):
+    steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
+    for step in check_steps(steps, end, has_target):
         if step <= trainer.step:
             continue
         yield from _train_to(run, step)

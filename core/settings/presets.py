@@ -9,7 +9,7 @@ from verdigris.core.settings.bake_settings import TRAINERS, BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.recipe import Kind, Recipe
 
-# A constant material needs few texels, and learns them in a third of the steps.
+# A constant material needs few texels, and learns them in a third of the steps of a long bake.
 _CONSTANT_RESOLUTION, _CONSTANT_SHARE = 16, 1 / 3
 # Places of a texel that a sample averages: enough for smooth materials.
 _SMOOTH_PLACES = 2
@@ -32,14 +32,18 @@ _ON_PROCESSOR = BakeSettings(
 )
 
 
-def _recipe(detailed: BakeSettings, dense_width: float | None = None) -> Recipe:
+def _recipe(
+    detailed: BakeSettings,
+    dense_width: float | None = None,
+    constant_share: float = _CONSTANT_SHARE,
+) -> Recipe:
     """A recipe from the settings for detailed materials."""
     draw = detailed.draw
     smooth = replace(detailed, draw=replace(draw, finest_places=_SMOOTH_PLACES))
     constant = replace(
         detailed,
         resolution=_CONSTANT_RESOLUTION,
-        iterations=round(_CONSTANT_SHARE * detailed.iterations),
+        iterations=round(constant_share * detailed.iterations),
         starts=1,
         draw=replace(draw, finest_places=1),
     )
@@ -53,7 +57,10 @@ PRESETS: dict[str, dict[str, Recipe]] = {
     "tensor": {
         # To look at: half of the places, and no small texture first.
         "draft": _recipe(
-            replace(_ON_GPU, iterations=11_000, draw=DrawSettings(coarse_places=8, finest_places=4))
+            replace(
+                _ON_GPU, iterations=11_000, draw=DrawSettings(coarse_places=8, finest_places=4)
+            ),
+            constant_share=1,
         ),
         "standard": _recipe(
             replace(
@@ -87,7 +94,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         ),
     },
     "numpy": {
-        "draft": _recipe(replace(_ON_PROCESSOR, iterations=2_500)),
+        "draft": _recipe(replace(_ON_PROCESSOR, iterations=2_500), constant_share=1),
         "standard": _recipe(
             replace(
                 _ON_PROCESSOR,

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
     from verdigris.core.pictures.metrics import SampleMetrics
 
-# Checks are so far apart, as a part of the steps of the last stage.
-_INTERVAL = 1 / 20
+# Distance of checks, as a part of the steps of the last stage.
+_INTERVAL = 1 / 16
+# Rates are too high before this part of the steps for a result to be indistinguishable.
+_FIRST_CHECK = 0.4
 _GOOD_CHECKS = 2
 
 
-def check_steps(steps: int, end: int) -> Iterator[int]:
-    """The steps of a stage after which quality is checked, below `end`."""
+def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
+    """The steps of a stage after which quality is checked, below `end`. A target error may be
+    reached at any time."""
     interval = max(1, round(_INTERVAL * steps))
-    yield from range(interval, end, interval)
+    first = 0 if has_target else _FIRST_CHECK * steps
+    yield from (step for step in range(interval, end, interval) if step >= first)
 
 
 def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:

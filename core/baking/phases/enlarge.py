@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,7 @@ def enlarge(run: Run) -> Iterator[Event]:
     """Encodes the large texture and opens its trainer in the place of the small one's."""
     learner = run.learner
     small, stage = learner.trainer.parameters(), stages_of(run.settings)[-1]
+    state = learner.trainer.state()
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
         # the large texture is for the result only: a resumed bake continues with the small one, or
@@ -52,6 +53,7 @@ def enlarge(run: Run) -> Iterator[Event]:
     trainer, source = open_with_parameters(
         run.teachers, stage.settings, run.options, run.trainer_kind, large
     )
+    trainer.restore(large, carried_moments(small, state, large.layout))
     run.begin_stage(stage, trainer, source)
     # less time than may be lost anyway needs no checkpoint
     may_be_lost = run.saved.step is None and run.clock.seconds < run.options.checkpoint_seconds
@@ -67,6 +69,21 @@ def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters
     for level in range(small.layout.levels):
         large.level(finer + level)[:] = small.level(level)
     return large
+
+
+def carried_moments(
+    small: Parameters, state: dict[str, NDArray[Any]], layout: LatentLayout
+) -> dict[str, NDArray[Any]]:
+    """Optimiser state for the large texture's trainer, from the small one's. Without it the first
+    steps would be far too long, and undo what was learnt. A texel has the moments of the texel that
+    it lies in."""
+    squares = with_coarse_levels_of(replace(small, latents=state["latents_v"]), layout)
+    finer = layout.levels - small.layout.levels
+    for level in range(finer):
+        times = 2 ** (finer - level)
+        squares.level(level)[:] = squares.level(finer).repeat(times, 1).repeat(times, 2)
+    decoder = {name: state[name] for name in ("decoder_m", "decoder_v", "decoder_bases")}
+    return {"step": np.array(0), **decoder, "latents_v": squares.latents}
 
 
 def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
