@@ -43,7 +43,7 @@ from verdigris.core.baking.phases.stepping import FIRST_RUN, open_start, step_in
 from verdigris.core.baking.state.checkpoint import clear_leftovers, state_path
 from verdigris.core.baking.state.clock import start_clock
 from verdigris.core.baking.state.learner import Learner
-from verdigris.core.baking.state.options import BakeControl, BakeOptions, made_for_result
+from verdigris.core.baking.state.options import BakeControl, BakeOptions, result_folder
 from verdigris.core.baking.state.resume import (
     SavedState,
     claim_name,
@@ -106,7 +106,7 @@ def bake(
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
     with ExitStack() as locks:
-        locks.enter_context(made_for_result(options.folder))
+        locks.enter_context(result_folder(options.folder))
         for name in sorted({options.name, *(path.stem for path in paths)}):
             locks.enter_context(locked(options.folder, name))
         check_paths(paths, state_path(options.folder, options.name))

@@ -1,4 +1,4 @@
-"""What a bake tells while it runs."""
+"""Events of a bake."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ TRAINING, ROUNDING, MEASURING = "training", "rounding", "measuring"
 FLATTENING = "flattening"
 
 
-# Without an equality of its own, which knows no fields, and which those would inherit that have
-# arrays.
+# eq=False: events that have arrays would inherit an equality that compares no fields.
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Something that happened. `as_json` leaves out pixels, which are not for reading."""
+    """Something that happened. `as_json` leaves out pixels."""
 
     def as_json(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -36,7 +35,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Started(Event):
-    """The materials are compiled and the first step is near."""
+    """The materials are compiled, and training is about to begin."""
 
     materials: tuple[str, ...]
     device: str
@@ -45,7 +44,7 @@ class Started(Event):
     resolution: int
     steps: int
     step: int
-    """Steps that an earlier run has done."""
+    """Steps of the run that this one resumes."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +58,18 @@ class Phase(Event):
 
 @dataclass(frozen=True)
 class Step(Event):
-    """Some steps were done."""
+    """Progress of training."""
 
     step: int
     steps: int
-    """In all; while starts are tried, those of all of them, which `step` then counts, too."""
+    """Steps in all; while starts are compared, those of all starts, and `step` counts these."""
     loss: float
     samples_per_second: float
-    """While a texture is encoded, its texels."""
+    """While a texture is encoded: texels per second."""
     seconds: float
     """Since the bake began."""
     seconds_left: float
-    """About; while a texture is encoded, of that alone."""
+    """Estimate; while a texture is encoded, of the encoding alone."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,7 @@ class Metrics(Event):
 
 @dataclass(frozen=True, eq=False)
 class Preview(Event):
-    """A picture of the student in linear light. It equals itself alone: numpy compares arrays
-    texel by texel, which is neither true nor false."""
+    """A picture of the student in linear light. Two are equal only if they are the same object."""
 
     step: int
     material: str
@@ -94,14 +92,14 @@ class Preview(Event):
 
 @dataclass(frozen=True)
 class Warning(Event):
-    """Something that the artist should know and that does not stop the bake."""
+    """A message for the artist; the bake continues."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Checkpointed(Event):
-    """The state was written: a bake that is cut off goes on from here."""
+    """A checkpoint was written: a bake that is interrupted resumes from here."""
 
     step: int
     path: str
@@ -114,20 +112,20 @@ class Finished(Event):
     results: tuple[str, ...]
     """Their folders, one for each material."""
     step: int
-    """Steps in all; of whole bakes that were tried, those of all of them."""
+    """Steps that were trained; early stopping leaves out the others."""
     seconds: float
     stopped_by: str
-    """`steps`, `time limit`, `target error` or `request`."""
+    """`steps`, `time limit`, `target error`, `quality` (indistinguishable) or `request`."""
     samples: tuple[SampleMetrics, ...]
     pictures: tuple[PictureMetrics, ...]
     textures: tuple[Mapping[str, str], ...] = ()
-    """Files of flattened textures by what they hold, for each material; none by default."""
+    """Files of viewport textures by their content, for each material; none by default."""
     hints: tuple[str, ...] = ()
-    """What would make each material better, or an empty text."""
+    """A hint for each material, or an empty text."""
 
     @property
     def result(self) -> str:
-        """The first, which is the only one of most bakes."""
+        """The first bundle, which is the only one of most bakes."""
         return self.results[0]
 
 

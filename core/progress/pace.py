@@ -1,4 +1,4 @@
-"""When something that a bake does now and then is due again."""
+"""Schedules what a bake repeats: checkpoints, measurements, pictures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# The part of all time that it may take: a large texture takes seconds to copy and to write.
+# Largest part of the time that it may take: copying and writing a large texture takes seconds.
 _SHARE = 0.05
 
 
 class Pace:
-    """Not sooner than wanted, and not so often that it takes more than its share of the time."""
+    """An interval in seconds, which grows if the action takes more than its share of the time."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """`seconds` from one to the next; 0 is as often as can be, whatever it takes."""
+        """`seconds` is the interval; 0 repeats the action as often as possible."""
         self._seconds, self._clock = seconds, clock
         self._since, self._took = clock(), 0.0
         self._is_first = True
@@ -26,10 +26,10 @@ class Pace:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Around what is done; the wait for the next one begins behind it."""
+        """Encloses the action; the next interval begins at its end."""
         begun = self._clock()
         yield
         self._since = self._clock()
-        # the first one may have compiled something
+        # the first action may include compilation
         self._took = 0.0 if self._is_first else self._since - begun
         self._is_first = False

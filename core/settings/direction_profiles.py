@@ -1,4 +1,4 @@
-"""Which directions matter: named profiles and tables over the cosines of light and viewer."""
+"""Direction profiles: weights by the cosines of viewer and light, by name or as a table."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LARGEST_TABLE = 64
 
 _Profile = Callable[["Floats", "Floats"], "Floats"]
 
-# Weights by the cosines of viewer and light; 1 is normal. Each profile keeps some weight
-# everywhere: a camera that strays from its path should not meet what was never learnt.
+# Weights by the cosines of viewer and light; 1 is normal. Each profile has weight everywhere, for a
+# camera that leaves its usual path.
 _PROFILES: dict[str, tuple[str, _Profile]] = {
     "uniform": ("all alike", lambda viewer, light: np.ones_like(viewer * light)),
     "grazing": (
@@ -60,7 +60,7 @@ def profile_table(name: str) -> Table:
 
 
 def checked_table(values: Any, name: str = "direction_table") -> Table:
-    """A table of weights as tuples; what is no table is an error that says why."""
+    """A table of weights as tuples; raises an error for anything else."""
     try:
         # before an array is read from its file
         _check_shape(np.shape(values), name)

@@ -15,56 +15,56 @@ MOST_REPEATS = 16
 
 @dataclass(frozen=True)
 class DrawSettings:
-    """How places and directions are drawn."""
+    """How places and directions are sampled."""
 
     mirror_share: float = 0.05
-    """Share of pairs around the mirror direction at random roughness. More starves the rest."""
+    """Share of pairs around the mirror direction, at random roughness."""
 
     half_difference_share: float = 0.0
-    """Share of pairs with even angles of half and difference vector; the rest are uniform."""
+    """Share of pairs with uniform angles of half and difference vector; the rest are uniform on the
+    hemisphere."""
 
     least_cosine: float = 0.001
-    """Directions are not closer to the horizon than this."""
+    """Least cosine of a direction with the normal."""
 
     coarse_share: float = 0.3
-    """Share of samples on coarser mip levels, half as many on each as on the one before."""
+    """Share of samples on coarser mip levels, half as many on each level as on the one before."""
 
     coarse_places: int = 16
-    """Places of what its texel stands for that a sample of the first coarser level averages. Twice
-    as many on the next and four times as many on those beyond, which hold more that differs."""
+    """Places of its footprint that a sample of the first coarser level averages; twice as many on
+    the next level, four times as many beyond."""
 
     most_coarse_places: int = 0
-    """So many at most beyond the first coarser level, but no fewer than on it; 0 sets no bound."""
+    """Upper bound of the places on levels beyond that; 0 for none."""
 
     finest_places: int = 4
     """Places that a sample of the finest level averages. More than 1 keeps detail below a texel,
     which the student cannot hold, from becoming noise."""
 
     finest_width: float = 0.85
-    """The width, in texels, of the patch that a sample of the finest level is the mean over.
-    Filtering between texels blurs once more, so that narrower is sharper, and noisier."""
+    """Width of a sample's footprint on the finest level, in texels. Filtering between texels blurs
+    once more, so that less is sharper, and noisier."""
 
     slope_step: float = DEFAULT_SLOPE_STEP
-    """The width in uv over which a material takes slopes of its own patterns."""
+    """Distance in uv of finite differences, for slopes of procedural patterns."""
 
     pairs: int = 1
-    """Samples in a row that share their place."""
+    """Consecutive samples that share their place."""
 
     repeats: int = 1
-    """How often the numpy trainer trains a drawn sample, some steps apart and each time beside
-    others. Where drawing is what takes the time, steps take up to half as long, and teach a few
-    percent less."""
+    """How often the numpy trainer uses a drawn sample, some steps apart. Steps are up to twice as
+    fast where drawing is slow, and reach a few percent less."""
 
     importance_in_loss: float = 0.0
-    """The loss is weighed by the density of painted importance to this power, beside being drawn
-    by it: 0 leaves the loss alone, 1 counts paint twice."""
+    """Weight of the loss: the importance of the place to this power. 0 uses importance for sampling
+    only, 1 counts it twice."""
 
     directions: str = "uniform"
-    """Which directions matter: a profile of core/settings/direction_profiles.py."""
+    """Direction profile, a name of core/settings/direction_profiles.py."""
 
     direction_table: Table = ()
-    """The same as weights of one's own, instead of a profile: rows by the cosine of the viewer,
-    columns by that of the light, both evenly from the horizon to the normal."""
+    """Weights of directions in the place of a profile: rows by the cosine of the viewer, columns by
+    that of the light, both uniform from the horizon to the normal."""
 
     def __post_init__(self) -> None:
         convert_numbers(self)
@@ -74,9 +74,8 @@ class DrawSettings:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
         if not 0 <= self.finest_width <= 1:
             raise SettingsError(f"finest_width is {self.finest_width}: use 0 to 1")
-        for name in ("most_coarse_places",):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if self.most_coarse_places < 0:
+            raise SettingsError(f"most_coarse_places is {self.most_coarse_places}: use 0 or more")
         for name in ("coarse_places", "finest_places", "pairs"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: use at least 1")
@@ -85,13 +84,13 @@ class DrawSettings:
         if not 0 <= self.importance_in_loss <= 4:
             raise SettingsError(f"importance_in_loss is {self.importance_in_loss}: use 0 to 4")
         profile_table(self.directions)
-        # JSON has lists, and frozen settings hold none
+        # JSON has lists; frozen settings have tuples
         table = checked_table(self.direction_table) if len(self.direction_table) else ()
         object.__setattr__(self, "direction_table", table)
 
     @property
     def places_at_most(self) -> int:
-        """That a sample of any coarser level averages."""
+        """Most places that a sample of any coarser level averages."""
         farthest = 4 * self.coarse_places
         return max(self.coarse_places, min(farthest, self.most_coarse_places or farthest))
 

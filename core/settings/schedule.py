@@ -1,4 +1,4 @@
-"""Learning rates over a run, and the settings that trainers share."""
+"""Learning rates, rounding of latents, and the settings of a trainer."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.quantise import codes_of
 from verdigris.core.network.spec import require_loss
 
-# Sharp enough that rounding is hard, for all that fp32 tells.
+# So sharp that soft rounding equals hard rounding in fp32.
 _HARD = 1e3
 
 
 def require_rates(settings: object, *names: str) -> None:
-    """Refuses fields that are no learning rates."""
+    """Refuses fields that are not learning rates."""
     for name in names:
         rate = getattr(settings, name)
-        # no number is not between any either
+        # also refuses NaN
         if not 0 <= rate <= 1:
             raise SettingsError(f"{name} is {rate}: use 0 to 1")
 
@@ -36,7 +36,7 @@ class Schedule:
     """Peak learning rate of the latents."""
 
     final_fraction: float = 0.01
-    """What is left of the peak rates at the end."""
+    """Rates at the end, as a part of the peak rates."""
 
     warm_up: int = 0
     """Steps over which the rates rise linearly at the start."""
@@ -51,7 +51,7 @@ class Schedule:
             raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
 
     def factor(self, step: int) -> float:
-        """What the peak rates are multiplied with in a step (the first is 0)."""
+        """Factor of the peak rates in a step; the first step is 0."""
         rise = min(1.0, (step + 1) / (self.warm_up + 1))
         done = min(1.0, step / max(1, self.steps - 1))
         cosine = 0.5 + 0.5 * math.cos(math.pi * done)
@@ -66,7 +66,7 @@ class Rounding:
     """Of soft rounding: near 0 it leaves latents as they are, towards infinity it is hard."""
 
     is_straight: bool = False
-    """Gradients pass as if nothing were rounded."""
+    """Gradients ignore the rounding (straight-through estimator)."""
 
 
 HARD = Rounding(_HARD)
@@ -74,30 +74,28 @@ HARD = Rounding(_HARD)
 
 @dataclass(frozen=True)
 class Quantisation:
-    """The last part of a run, in which the network sees latents that are rounded softly at first
-    and ever harder."""
+    """The last phase: rounding-aware training, softly at first, then ever harder."""
 
     first_step: int
-    """The step before which the latents' ranges are fixed; latents are rounded from it on."""
+    """The first step with rounded latents; their ranges are fixed before it."""
 
     steps: int
-    """Of the phase; the rounding stays at its hardest beyond."""
+    """Steps of the phase; beyond it rounding stays at its hardest."""
 
     bits: int = 8
-    """Of a channel."""
+    """Bits of a channel."""
 
     softest: float = 1.0
     """Sharpness of the first step."""
 
     hardest: float = 16.0
-    """Sharpness of the last step; it grows evenly in between, as a factor a step."""
+    """Sharpness of the last step; it grows by a constant factor per step."""
 
     is_straight: bool = False
-    """Hard rounding from the first step on, with straight-through gradients; for comparison."""
+    """Hard rounding with straight-through gradients, for comparison."""
 
     outliers: float = 0.0
-    """The part of a channel's values, at either end, that its range leaves out: they are brought to
-    its border, and train on from there."""
+    """Part of a channel's values at either end that the range clips."""
 
     def __post_init__(self) -> None:
         codes_of(self.bits)
@@ -131,7 +129,7 @@ class Quantisation:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What a trainer needs to know beside the network and the samples."""
+    """Settings of a trainer, beside the network and the samples."""
 
     batch: int = 4096
     """Samples a step."""
@@ -143,7 +141,7 @@ class TrainingSettings:
     """Learning rates."""
 
     quantisation: Quantisation | None = None
-    """When and how latents are rounded; None trains them for half floats."""
+    """Rounding of latents; None trains them for half floats."""
 
     def __post_init__(self) -> None:
         if self.batch < 1:

@@ -1,4 +1,4 @@
-"""What the artist should know of a material before it is baked, and what to call it."""
+"""Warnings for the artist, before and after training."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_RISE, _LEAST_RISE = 1.15, 0.004
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """A warning for each part that is approximated or dropped, and if there is nothing to learn."""
+    """Warns of each part that is approximated or dropped, and of a material that is black."""
     for part in describe_teacher(teacher).parts:
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
@@ -46,95 +46,93 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
         found = probe(teacher)
         beside = " but for its emission" if max(found.emission) > 0 else f".{found.black_hint}"
         yield Warning(
-            f"{name}: reflects almost nothing ({100 * albedo:.2g}% of the light): there is nothing "
-            f"to learn, and the result is black{beside}"
+            f"{name}: reflects only {100 * albedo:.2g}% of the light: the result is black{beside}"
         )
     elif excess := describe_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
 
 
 def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
-    """A warning if a map leaves out most of the surface, as a black and white mask does."""
+    """Warns if a map leaves out most of the surface, as a black and white mask does."""
     masked = find_masked(importance)
     if masked is not None and masked.mean() > _MOST_LEFT_OUT:
-        # of a map something is left, however little
+        # a map with weights of 0 everywhere was refused
         percent = min(100 * masked.mean(), 99.9)
         yield Warning(
-            f"nothing is learnt on {percent:.3g}% of the surface, where the importance map is 0 "
-            "(black): weigh those places above 0, unless nobody sees them"
+            f"the importance map is 0 (black) on {percent:.3g}% of the surface, which is not "
+            "trained: paint weights above 0 there, unless nobody sees those places"
         )
 
 
 def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:
-    """A warning if next to nothing of what the material reflects was learnt."""
+    """Warns if the result reflects next to nothing of what the material reflects."""
     wanted, found = max(mean_albedo(teacher)), max(mean_albedo(student))
     if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
         yield Warning(
-            f"{name}: reflects {100 * found:.2g}% of the light, and the material "
-            f"{100 * wanted:.2g}%: train longer or with another --seed, and make it rougher if it "
-            "is nearly a mirror, whose highlight takes longest to learn"
+            f"{name}: the result reflects {100 * found:.2g}% of the light, and the material "
+            f"{100 * wanted:.2g}%: train longer or with another --seed; if the material is nearly "
+            "a mirror, make it rougher"
         )
 
 
 def skipped_steps(before: int, now: int) -> Iterator[Warning]:
-    """A warning of the first steps that were not taken, and whenever there are twice as many."""
+    """Warns of the first steps that were skipped, and each time their number has doubled."""
     if now.bit_length() > before.bit_length():
-        yield Warning(f"steps skipped, since their gradients were not finite: {now}")
+        yield Warning(f"{now} steps were skipped because their gradients were not finite")
 
 
 def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
-    """A warning at the end if so many steps were not taken that the result is worse for it."""
+    """Warns at the end if so many steps were skipped that the result may be worse."""
     if skipped > _MOST_SKIPPED * steps:
         yield Warning(
-            f"{skipped} of {steps} steps taught nothing, since their gradients were not finite: "
-            "the result can be worse for it: bake again with another --seed"
+            f"{skipped} of {steps} steps were skipped because their gradients were not finite: "
+            "the result may be worse; bake again with another --seed"
         )
 
 
 def risen_loss(watch: LossWatch) -> Iterator[Warning]:
-    """A warning at the end if training went astray, then or on the way: its loss falls otherwise,
-    but for one that is next to nothing."""
+    """Warns at the end if the loss rose much at any time."""
     seen = [rise.factor for rise in watch.rises if rise.last - rise.lowest > _LEAST_RISE]
     largest = max(seen, default=1.0)
     if largest > _MOST_RISE:
         yield Warning(
-            f"the loss rose to {largest:.3g} times what it had been before: training went astray, "
-            "and the result is worse for it: bake again with another --seed"
+            f"the loss rose to {largest:.3g} times its lowest value: training diverged for a "
+            "while, and the result is worse; bake again with another --seed"
         )
 
 
 def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """A warning if glow or coverage vary with the view more than their maps can hold."""
+    """Warns if emission or opacity vary with the view, which their maps cannot hold."""
     varies = view_dependence(teacher)
     if varies > _LEAST_VARIATION:
         yield Warning(
             f"{name}: emission or opacity vary by {100 * varies:.0f}% with the view: their maps "
-            "hold what is seen from straight ahead"
+            "hold the values seen along the normal"
         )
 
 
 def cut_glow(emission: NDArray[Any] | None, name: str) -> Iterator[Warning]:
-    """A warning if a material glows more than its teacher tells."""
+    """Warns if emission was clipped."""
     if emission is not None and emission.max() >= RESPONSE_LIMIT:
         yield Warning(
-            f"{name}: emission is cut off at {RESPONSE_LIMIT:,.0f}: make it darker, and the map "
-            "brighter where it is used"
+            f"{name}: emission was clipped at {RESPONSE_LIMIT:,.0f}: reduce it in the material, "
+            "and scale the map up where it is used"
         )
 
 
 def coarse_halves(arithmetic: Arithmetic, bounds: Bounds, name: str) -> Iterator[Warning]:
-    """A warning if half floats are too coarse for what was learnt."""
+    """Warns if half floats are too coarse for the decoder."""
     if arithmetic.advised == PORTABLE:
         error = 100 * arithmetic.errors["cooperative"]
         yield Warning(
-            f"{name}: is decoded in plain code, which takes longer than cooperative vectors on "
-            f"cards that have them: their half floats would be off by {error:.2g}%, and "
-            f"{100 * advised_error_limit(bounds):.2g}% is let pass"
+            f"{name}: engines decode it in single precision, which is slower than cooperative "
+            f"vectors: half floats would cause an error of {error:.2g}%, and at most "
+            f"{100 * advised_error_limit(bounds):.2g}% is accepted"
         )
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names with a number behind each that is there already: clay, clay-2."""
+    """The names, with a number after each repeated one: clay, clay-2."""
     found: list[str] = []
     for name in names:
         unique, number = name, 2

@@ -1,37 +1,37 @@
-"""Watches the loss of a bake, to tell one that has gone astray."""
+"""Finds a loss that rises, which means that training diverges."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-# A window is so large a part of the steps, but no fewer than these: so its mean holds still.
+# Length of a window, as a part of the steps and at least: shorter ones have noisy means.
 _WINDOW_SHARE, _LEAST_STEPS = 0.02, 100
 
 
 class Rise(NamedTuple):
-    """From the lowest mean to the last."""
+    """The lowest and the last mean of the loss."""
 
     lowest: float
     last: float
 
     @property
     def factor(self) -> float:
-        """How many times the lowest the last one is; 1 where too little was seen."""
+        """The last mean by the lowest; 1 while there are too few windows."""
         return self.last / self.lowest if 0 < self.lowest < math.inf else 1.0
 
 
 class LossWatch:
-    """Means of the loss over windows of many steps: the lowest so far, and the last."""
+    """Means of the loss over windows of many steps."""
 
     def __init__(self, steps: int) -> None:
-        """`steps` of the stage that is watched."""
+        """`steps` is the number of steps of the stage."""
         self._before: list[Rise] = []
         self.lowest = self.last = math.inf
         self._begin(steps)
 
     def begin_again(self, steps: int) -> None:
-        """From now on the loss is of other samples, or of another stage with so many steps."""
+        """Starts again for another distribution of samples, or another stage of so many steps."""
         self._before = self.rises
         self._begin(steps)
 
@@ -41,7 +41,7 @@ class LossWatch:
         self.lowest = self.last = math.inf
 
     def add(self, loss: float, steps: int) -> None:
-        """`loss` is the mean over so many steps; not a number where all of them were skipped."""
+        """Adds the mean loss over so many steps; NaN if all of them were skipped."""
         if not math.isfinite(loss):
             return
         self._sum += loss * steps
@@ -53,5 +53,5 @@ class LossWatch:
 
     @property
     def rises(self) -> list[Rise]:
-        """Of each part in which losses can be compared, the present one last."""
+        """One for each part in which losses are comparable, the present one last."""
         return [*self._before, Rise(self.lowest, self.last)]

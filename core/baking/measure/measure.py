@@ -1,4 +1,4 @@
-"""Holds a student against its teacher: on held-out samples and on a sphere."""
+"""Measures a student against its teacher: on held-out samples and on a rendered sphere."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 SAMPLES = 1 << 20
 HELD_OUT_SEED = 1_000_003
 LEAST_COSINE = 0.05
-# Fewer leave noise in the reference that is a quarter of a good student's error.
+# With fewer places, noise of the reference is a quarter of a good student's error.
 PLACES = 64
 _DETAIL_SAMPLES = 1 << 14
-# One light that a white surface facing it returns as 1, and nothing else.
+# A single light; a white surface that faces it has radiance 1.
 PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Random places and directions that no training has seen, with the teacher's response."""
+    """Random places and directions that are not trained on, with the teacher's response."""
 
     uv: Floats
     wi: Floats
@@ -48,8 +48,7 @@ class HeldOut:
 
 
 def texel_footprint(size: int, level: int = 0) -> Footprint:
-    """The patch that a texel of a level stands for: what a student can be right about. The level is
-    `size` texels wide."""
+    """The footprint of a texel on a level that is `size` texels wide."""
     return Footprint(footprint_width(size, level), PLACES)
 
 
@@ -72,14 +71,14 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
 
 
 def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
-    """What is seen in a picture of `size` pixels a side that students are compared on."""
+    """The view of a sphere that students are compared on, `size` pixels per side."""
     return make_view("sphere", size * PICTURE_SUBPIXELS)
 
 
 def draw_sphere(
     material: DeviceMaterial, view: View, lighting: Lighting = PICTURE_LIGHTING
 ) -> Floats:
-    """That picture: a sphere under one light, at single points."""
+    """A picture of the sphere under one light; the material is evaluated at points."""
     picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True)
     return np.ascontiguousarray(picture[..., :3])
 

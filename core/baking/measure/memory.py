@@ -1,4 +1,4 @@
-"""Whether a bake fits, said before it starts."""
+"""Checks before a bake that it fits into memory."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# On a card fp32 value, mean square, gradient, and a copy that is drawn. On the processor value,
-# mean square, and the copies of them that checkpoints, measures and bundles are made of: the growth
-# of a process from 1024 to 2048 was 262 bytes a texel.
+# On a GPU: value, mean square, gradient, and a copy for pictures, in fp32. On the processor: value,
+# mean square, and copies for checkpoints, measurements and bundles; a process grew by 262 bytes per
+# texel from 1024 to 2048.
 _BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 9}
 _USABLE = 0.8
 _SMALLEST = 4
-# A kernel sees this much of a buffer: Vulkan counts the range of a storage buffer in 32 bits, and
-# Mesa's lavapipe reads zeros beyond 31.
+# Largest buffer of a kernel: Vulkan counts the range of a storage buffer in 32 bits, and Mesa's
+# lavapipe reads zeros beyond 31.
 _REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 
-# Below it every bake that was tried on two cores has crashed or run out of memory; those of 16
-# texels a side map 2.5 to 2.9 GB where nothing limits them, most of it Mesa's and LLVM's.
+# With less, bakes on two cores crashed or ran out of memory. A bake of 16 x 16 texels maps 2.5 to
+# 2.9 GB, most of it for Mesa and LLVM.
 _LEAST_ADDRESS_SPACE = 5 << 29
 
 
 def check_limits(choice: str | None) -> None:
-    """Refuses a bake on the processor that may map or write too little, before its device is
-    opened: Mesa and LLVM do not look whether they were given memory, which Mesa keeps in a file,
-    and the process would just vanish."""
+    """Refuses a bake on the processor if the limits of the process are too low, before its device
+    is opened. Mesa and LLVM do not check their allocations, and the process would just end."""
     mapped, written = address_space(), file_size()
     if mapped is not None and mapped < _LEAST_ADDRESS_SPACE:
-        fault = f"a process may map {mapped / 1e9:.1f} GB here"
+        fault = f"this process may map only {mapped / 1e9:.1f} GB of memory"
         remedy = f"{_LEAST_ADDRESS_SPACE / 1e9:.1f} GB at least: lift the limit (ulimit -v"
     elif written is not None and written < LEAST_FILE_SIZE:
-        fault = f"a file may have {written / 1e6:.3g} MB here"
+        fault = f"this process may write files of only {written / 1e6:.3g} MB"
         remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
     else:
         return
@@ -54,13 +53,13 @@ def check_limits(choice: str | None) -> None:
     if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
         return
     raise SettingsError(
-        f"{fault}, and a bake on the processor needs {remedy} unlimited, or that of the batch "
+        f"{fault}; a bake on the processor needs {remedy} unlimited, or the limit of the batch "
         "system)"
     )
 
 
 def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
-    """What training holds in memory, batches aside."""
+    """Memory of training, without batches."""
     texels = settings.layout(materials).texel_count
     return texels * settings.spec.latent_channels * _BYTES_A_CHANNEL[trainer]
 
@@ -68,8 +67,8 @@ def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
 def device_buffers(
     settings: BakeSettings, materials: int, trainer: str, gpu: slangpy.Device
 ) -> list[int]:
-    """Sizes of the buffers that a bake holds on its device: the trainer's, and a student's beside
-    them, which is measured and drawn."""
+    """Sizes of a bake's buffers on its device: the trainer's, and those of a student for
+    measurements and pictures."""
     spec, layout = settings.spec, settings.layout(materials)
     student = [4 * spec.parameter_count, 4 * spec.latent_channels * layout.texel_count]
     if trainer != "tensor":
@@ -91,10 +90,10 @@ def check_memory(
     trainer: str,
     available: int | None = None,
 ) -> None:
-    """Refuses what does not fit, naming the largest that does.
+    """Refuses settings that do not fit, and names the largest that do.
 
-    On the processor that is counted. slangpy 0.43 tells how much of a graphics card is taken, not
-    how much it has, so there all buffers of the bake are allocated for a moment.
+    On the processor, memory is counted. slangpy 0.43 does not report the memory of a GPU, so all
+    buffers of the bake are allocated there for a moment.
     """
     available = available_bytes(device) if available is None else available
 
@@ -127,7 +126,7 @@ def _shortage(
     buffers = device_buffers(settings, materials, trainer, device.gpu)
     if max(buffers) > largest_buffer(device):
         return (
-            f"needs a buffer of {max(buffers) / 1e9:.1f} GB, of which a kernel reaches "
+            f"needs a buffer of {max(buffers) / 1e9:.1f} GB, and kernels reach only "
             f"{largest_buffer(device) / 1e9:.1f} GB"
         )
     if available is None:
@@ -154,12 +153,12 @@ def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool])
 
 
 def largest_buffer(device: Device) -> int:
-    """How much of a buffer kernels reach."""
+    """Largest buffer that kernels can address."""
     return _SOFTWARE_REACH if device.is_software else _REACH
 
 
 def can_allocate(device: Device, sizes: list[int]) -> bool:
-    """Whether a device holds buffers of all these sizes at once, beside what is on it."""
+    """Whether a device can hold buffers of all these sizes at once."""
     import slangpy
 
     gpu = device.gpu
@@ -171,15 +170,15 @@ def can_allocate(device: Device, sizes: list[int]) -> bool:
         for size in sizes:
             held.append(gpu.create_buffer(size=size, usage=usage, label="trial"))
     except RuntimeError:
-        # a failed allocation leaves the device as it was
+        # a failed allocation leaves the device usable
         return False
     finally:
         held.clear()
-        # buffers are let go of once the device is done with all that came before
+        # buffers are freed when the device is idle
         gpu.wait_for_idle()
     return True
 
 
 def available_bytes(device: Device) -> int | None:
-    """Memory of the processor, or None for a graphics card, of which nothing tells."""
+    """Memory of the processor; None for a GPU, which does not report it."""
     return usable_memory() if device.is_software else None

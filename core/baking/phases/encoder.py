@@ -1,8 +1,7 @@
-"""Makes the latents of a large texture of what the material answers at each of its texels.
+"""The encoder of two-stage training: from responses at a texel to its latents.
 
-The encoder is fitted to a small texture that is trained already, by ridge regression on random
-features. What it sees of a texel is what the material answers there from a few pairs of directions,
-so it knows no graph, and serves every material.
+It is fitted to the trained small texture by ridge regression on random features. Its inputs are the
+material's responses for a few pairs of directions, so it works for any material.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# More of either gain a few percent: see docs/BENCHMARKS.md.
+# More of either gain a few percent.
 PAIRS, FEATURES = 16, 128
 _PAIRS_SEED, _FEATURES_SEED = 5, 6
 _LEAST_COSINE = 0.3
 _RIDGE = 1e-3
-# Of the small texture's texels, for the fit.
+# Most texels of the small texture that are fitted.
 _MOST_FITTED = 1 << 16
 _TEXELS_AT_ONCE = 1 << 17
 
 
 class Encoder:
-    """From what is seen of texels to their latents."""
+    """Predicts latents from responses."""
 
     def __init__(self, seen: Floats, latents: Floats) -> None:
-        """Fits it to trained texels: (texels, values) and (texels, channels)."""
+        """Fits to trained texels: (texels, responses) and (texels, channels)."""
         random = np.random.default_rng(_FEATURES_SEED)
         if len(seen) > _MOST_FITTED:
             some = random.choice(len(seen), _MOST_FITTED, replace=False)
@@ -54,7 +53,7 @@ class Encoder:
         self._fit = np.split(fit, [1, 1 + even.shape[1]])
 
     def encode(self, seen: Floats) -> Floats:
-        """Latents, within the range of those that were trained: eight bits have to hold them."""
+        """Latents, clipped to the range of the trained ones: eight bits must hold them."""
         even, bent = self._features(seen)
         of_one, of_even, of_bent = self._fit
         latents = even @ of_even
@@ -71,7 +70,7 @@ class Encoder:
 
 
 def probe_pairs() -> Floats:
-    """(pairs, 2, 3): directions to light and viewer; of every second pair one mirrors the other."""
+    """(pairs, 2, 3): directions to light and viewer; every second pair is a mirror pair."""
     random = np.random.default_rng(_PAIRS_SEED)
     cosine = random.uniform(_LEAST_COSINE, 1, (PAIRS, 2))
     turn = 2 * np.pi * random.random((PAIRS, 2))
@@ -84,9 +83,8 @@ def probe_pairs() -> Floats:
 def probe(
     teacher: DeviceMaterial, size: int, places: int, level: int = 0
 ) -> Iterator[tuple[slice, Floats]]:
-    """What the material answers at each texel of a level that is `size` wide, a part at a time:
-    which texels, row by row, and (texels, 3 x pairs) cube roots, which tell dark from darker.
-    `places` of a texel are averaged."""
+    """Responses at the texels of a level that is `size` wide, in parts: the texels, row by row, and
+    (texels, 3 x pairs) cube roots, which resolve dark values. `places` of a texel are averaged."""
     most = min(_TEXELS_AT_ONCE, size * size)
     pairs = [
         tuple(teacher.buffer(3 * most, np.tile(each, (most, 1))) for each in pair)
@@ -96,7 +94,7 @@ def probe(
         texels = np.arange(first, min(first + most, size * size))
         count, uv = len(texels), teacher.buffer(2 * len(texels), texel_centres(texels, size))
         footprint = Footprint(footprint_width(size, level), places)
-        # all at once: the device goes on while the first ones are read
+        # submitted together: the device continues while the first results are read
         answers = [
             teacher.response_on_device(count, uv, wi, wo, footprint=footprint) for wi, wo in pairs
         ]

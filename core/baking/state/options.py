@@ -1,4 +1,4 @@
-"""What a bake is asked for beside its settings, and how it is ended."""
+"""Options of a bake that do not shape its result, and controls while it runs."""
 
 from __future__ import annotations
 
@@ -28,44 +28,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BakeOptions:
-    """What does not shape the result: where it goes, when to stop, what to show meanwhile."""
+    """Where the result goes, when to stop, what to report meanwhile."""
 
     name: str
-    """Of the result's file."""
+    """Name of the bundle, without its suffix."""
     folder: Path
-    """Where it goes."""
+    """Folder of the bundle."""
     trainer: str | None = None
-    """`tensor` or `numpy`; by default what suits the device."""
+    """`tensor` or `numpy`; by default the one for the device."""
     resume: bool = False
-    """Go on from the checkpoint in the folder, if there is one."""
+    """Continue from the checkpoint in the folder, if there is one."""
     time_limit: float | None = None
-    """Seconds of training that the schedule is fitted into."""
+    """Seconds of training; the number of steps is fitted to it."""
     target_error: float | None = None
-    """Stop at this log-space error on held-out samples."""
+    """Stop early at this log MAE on held-out samples."""
     importance: NDArray[Any] | None = None
-    """How much each place matters, row 0 at v = 0: relative weights, 0 leaves a place out; uniform
-    without."""
+    """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
     checkpoint_seconds: float = 5.0
-    """How often the state is written; less often where that would take a twentieth of the time."""
+    """Interval of checkpoints; longer where they would take more than a twentieth of the time."""
     metrics_seconds: float = 2.0
-    """How often errors are measured, under the same limit."""
+    """Interval of measurements, with the same limit."""
     run_seconds: float = 0.2
-    """How long steps are done between two events."""
+    """Duration of training between two events."""
     preview_seconds: float | None = None
-    """How often a picture is drawn; never by default."""
+    """Interval of pictures; None for no pictures."""
     preview_size: int = 128
-    """Pixels a side of that picture."""
+    """Pixels per side of a picture."""
     viewport_textures: bool = False
-    """Also write flattened textures beside each bundle, for viewports."""
+    """Also write plain textures beside each bundle, for viewports."""
     names: tuple[str, ...] = ()
-    """Of the bundles, one for each material; by default they are made of `name`."""
+    """Names of the bundles, one for each material; by default derived from `name`."""
     provenance: tuple[Mapping[str, Any], ...] = ()
-    """What each bundle is to say of how it was asked for; one for each material, or none."""
+    """Facts on the request for each bundle's manifest; one for each material, or none."""
 
     def __post_init__(self) -> None:
         convert_numbers(self)
         weights = self.importance
-        # one that is in single floats stays the array that it is, by which callers know it
+        # a float32 array stays the same object, by which callers recognise it
         if weights is not None and getattr(weights, "dtype", None) != np.float32:
             weights = as_float32(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
@@ -82,19 +81,19 @@ class BakeOptions:
                 )
         for name in ("checkpoint_seconds", "metrics_seconds", "run_seconds"):
             value = getattr(self, name)
-            # no number is not above 0 either
+            # also refuses NaN
             if not value >= 0:
                 raise SettingsError(f"{name} is {value}: use 0 or more")
 
 
 @dataclass
 class BakeControl:
-    """Lets another thread, or a signal handler, end a bake so that it keeps what it has, and paint
-    while it runs."""
+    """Stops a bake so that it writes what it has, or changes its importance map, from another
+    thread or a signal handler."""
 
     stop_requested: bool = False
     watch: Callable[[Run], None] | None = None
-    """Is given what the bake holds when it begins, for pictures of one's own between events."""
+    """Called with the run when it begins, for a caller that draws its own pictures."""
 
     _wanted: tuple[NDArray[np.float32] | None] | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -103,8 +102,8 @@ class BakeControl:
         self.stop_requested = True
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
-        """Trains by another map, row 0 at v = 0, from the next run of steps on: within half a
-        second, whatever was drawn ahead. None is uniform. Of several at once the last counts."""
+        """Trains with another importance map, row 0 at v = 0, from the next run of steps on: within
+        half a second. None is uniform. The last of several calls counts."""
         weights = None
         if importance is not None:
             weights = as_float32(importance, "the importance map")
@@ -113,34 +112,33 @@ class BakeControl:
             self._wanted = (weights,)
 
     def take_importance(self) -> tuple[NDArray[np.float32] | None] | None:
-        """The map that was set since the last call, alone in a tuple; None if none was."""
+        """The map that was set since the last call, in a tuple; None if none was set."""
         with self._lock:
             wanted, self._wanted = self._wanted, None
         return wanted
 
 
 @contextlib.contextmanager
-def made_for_result(folder: Path) -> Iterator[None]:
-    """Makes the folder of the result; it and those above that were not there go again where they
-    get nothing."""
+def result_folder(folder: Path) -> Iterator[None]:
+    """Makes the folder of the result. Folders that it made and that stay empty are removed."""
     new = _missing_folders(folder)
     make_folder(folder)
     try:
         yield
     finally:
-        # what is not empty cannot be removed
+        # rmdir refuses folders that are not empty
         with contextlib.suppress(OSError):
             for each in new:
                 each.rmdir()
 
 
 def _missing_folders(folder: Path) -> list[Path]:
-    """The folder and those above it, as far as they are not there."""
+    """The folder and its parents, as far as they do not exist."""
     return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder of the result, or says why it cannot be."""
+    """Makes the folder of the result, or raises an error that says why not."""
     try:
         check_no_bundle(folder)
         try:
@@ -149,7 +147,7 @@ def make_folder(folder: Path) -> None:
             if not folder.is_dir():
                 raise
     except FileExistsError:
-        what = "is a link that leads nowhere" if folder.is_symlink() else "is a file"
+        what = "is a broken link" if folder.is_symlink() else "is a file"
         raise SettingsError(f"{folder}: {what}: choose a folder for the result") from None
     except OSError as failure:
         raise SettingsError(
