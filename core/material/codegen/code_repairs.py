@@ -13,9 +13,6 @@ from typing import NamedTuple
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.codegen.unused_functions import drop_unused_functions
 
-# The entry point that the generator writes.
-_ENTRY = "fragmentMain"
-
 _PRIVATE_BLOCK = re.compile(
     r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?"
 )
@@ -232,7 +229,7 @@ REPAIRS = (
     Repair(
         "Whole library files are written, of which a material calls a part.",
         None,
-        lambda code: drop_unused_functions(code, _ENTRY),
+        drop_unused_functions,
     ),
 )
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+# The entry point that the generator writes.
+ENTRY = "fragmentMain"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEAD = re.compile(r"^[A-Za-z_][\w<>, ]* (?P<name>\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
 _BRACE = re.compile(r"[{}]")
@@ -21,7 +23,7 @@ class _Function(NamedTuple):
     name: str
 
 
-def drop_unused_functions(code: str, entry: str) -> str:
+def drop_unused_functions(code: str, entry: str = ENTRY) -> str:
     """The code without functions that are neither named outside of functions nor called, directly
     or not, by `entry`. Code that cannot be split into functions is returned unchanged."""
     bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), code)

@@ -234,5 +234,5 @@ def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST
         what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
         raise TextureError(
             f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels; the device "
-            f"supports {largest_side} a side: scale it down"
+            f"supports at most {largest_side} a side: scale it down"
         )

@@ -136,8 +136,8 @@ class Document:
             return found
         if len(self.materials) > 1:
             raise DocumentError(
-                f"{self.name}: has {len(self.materials)} materials: name one with --material, of "
-                f"{listed}"
+                f"{self.name}: has {len(self.materials)} materials, {listed}: name one with "
+                "--material"
             )
         return self.materials[0]
 

@@ -199,7 +199,7 @@ def _closest_difference(node: mx.Node, definitions: list[mx.NodeDef]) -> str:
                 )
             elif expected.getType() != port.getType():
                 found.append(
-                    f"its input {port.getName()!r} has the type {expected.getType()}, not "
+                    f"its input {port.getName()!r} must have the type {expected.getType()}, not "
                     f"{port.getType()}"
                 )
         return found

@@ -46,7 +46,7 @@ class Probe:
         if any(self.albedo):
             return ""
         if max(self.opacity) == 0:
-            return " Its opacity is 0 in the whole unit square, so it is invisible."
+            return " Its opacity is 0 everywhere in the unit square, so it is invisible."
         return " A result that is not a number, as after a division by 0, counts as black."
 
     @property

@@ -94,8 +94,8 @@ def test_a_material_whose_surface_is_not_there_is_reported_beside_others():
     )
     problems = {each.name: each.problem for each in describe(parse_document(text), probe=False)}
     assert problems["good"] == ""
-    assert "'nothing', which is not there" in problems["lost"]
-    assert "'nowhere', which is not there" in problems["led"]
+    assert "'nothing', which does not exist" in problems["lost"]
+    assert "'nowhere', which does not exist" in problems["led"]
 
 
 def test_what_thin_walls_let_through_is_dropped():

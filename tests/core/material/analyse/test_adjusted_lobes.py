@@ -39,7 +39,7 @@ def clear(*inputs):
 def test_what_lets_all_light_through_is_said_to_reflect_almost_nothing():
     found = clear(("specular_weight", 0))
     assert found.probe.reflects_nearly_nothing
-    assert "nothing to learn" in found.verdict
+    assert "a bake would be black" in found.verdict
 
 
 def test_the_probed_albedo_of_smooth_glass_is_fresnels():
@@ -101,7 +101,7 @@ def test_a_colour_that_is_no_number_is_told_to_count_as_black():
     found = report(with_surface(inputs, nothing), probe=True)
     assert found.probe.albedo == (0, 0, 0)
     assert found.verdict.endswith(
-        "What comes out as no number, as of a division by 0, counts as black."
+        "A result that is not a number, as after a division by 0, counts as black."
     )
 
 

@@ -30,7 +30,7 @@ def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_told():
     np.testing.assert_allclose(glow(Teacher(made), [[0.5, 0.5]])[0], [0.8, 0.7, 0.6], atol=1e-6)
     (part,) = dropped(made, probe=False)
     assert part.name == "attribute 'disable' of 'shown'"
-    assert part.how.endswith("so give it that, or take it out")
+    assert part.how.endswith("by such an input, or remove it")
     enabled = probe(inverted.format(' disable="false"'), "shown")
     assert all(each.fate == "kept" for each in describe(enabled, probe=False)[0].parts)
 
@@ -54,8 +54,8 @@ def test_a_node_in_a_graph_that_inherits_a_connection_is_told_so_and_gets_the_va
     (part,), colour = heir_in_a_graph("base")
     assert part.name == "input 'in1' of 'g/heir'"
     assert part.how == (
-        "it is connected in 'base', from which a node in a graph inherits values alone: give the "
-        "node this input, connected in its graph"
+        "it is connected in 'base', and a node in a graph inherits values only: write "
+        "the input into the node, connected in its graph"
     )
     np.testing.assert_allclose(colour, [0.25, 0.5, 0.75], rtol=1e-6)
     own = '<input name="in1" type="color3" nodename="near"/>'
@@ -67,7 +67,7 @@ def test_a_node_in_a_graph_that_inherits_a_connection_is_told_so_and_gets_the_va
 def test_a_node_that_inherits_from_one_in_its_graph_is_told_to_inherit_nothing():
     (part,), colour = heir_in_a_graph("inner")
     assert part.name == "inheritance of 'g/heir'"
-    assert part.how.startswith("there is no 'inner' outside graphs, where nodes may inherit from")
+    assert part.how.startswith("no node outside of graphs is named 'inner'")
     np.testing.assert_allclose(colour, 0)
 
 
@@ -101,7 +101,7 @@ def test_an_input_that_the_named_definition_does_not_have_is_told():
     reads = '<input name="base_color" type="color3" nodename="inverted"/>'
     (part,) = told(with_surface(reads, text))
     assert part.name == "input 'amonut' of 'inverted'"
-    assert "'ND_invert_color3' has none of that name" in part.how
+    assert "'ND_invert_color3' has no such input" in part.how
 
 
 def old_material(inside="", look=""):
@@ -123,7 +123,7 @@ def test_overrides_of_old_documents_are_told_with_their_line(places, line, holde
     found = describe(load_document(path))[0]
     (part,) = [each for each in found.parts if each.fate == "dropped"]
     assert part.name == "override of 'tint'"
-    assert part.how.startswith(f"line {line} of old.mtlx: {holder} gives it '0, 1, 0', which")
+    assert part.how.startswith(f"line {line} of old.mtlx: {holder} sets it to '0, 1, 0', which")
     red, green, _ = found.probe.albedo
     assert red > 5 * green
 
@@ -189,8 +189,8 @@ def test_a_graph_of_several_outputs_of_which_none_is_named_is_told():
     told_of = [part for part in describe(made, probe=False)[0].parts if part.fate == "approximated"]
     assert [part.name for part in told_of] == ["input 'emission_color' of 'shader'"]
     assert told_of[0].how == (
-        "it is connected to 'g' and names none of its outputs, first, second: the first of them is "
-        "baked, so name the one that is meant"
+        "it is connected to 'g' and names none of its outputs, first, second: the first is "
+        "baked, so name the intended one"
     )
     np.testing.assert_allclose(glow(Teacher(made), [[0.5, 0.5]])[0], [0.2, 0.4, 0.6], rtol=1e-6)
     named = several_outputs(' output="second"')

@@ -131,7 +131,7 @@ ROUGH = '<input name="specular_roughness" type="float" nodename="part"/>'
 SRGB = 'colorspace="srgb_texture"'
 
 
-def number_image(kind, space=SRGB, category="number_image"):
+def number_image(kind, space=SRGB, category="image"):
     return (
         f'<{category} name="i" type="{kind}"><input name="file" type="filename" value="i.png" '
         f"{space}/></{category}>"
@@ -176,7 +176,7 @@ def numbers_told(number_folder, text):
 )
 def test_a_roughness_that_is_decoded_like_a_colour_is_told(number_folder, text):
     [how] = numbers_told(number_folder, text)
-    assert "'specular_roughness' of 'shader' takes numbers" in how
+    assert "'specular_roughness' of 'shader' expects numbers" in how
 
 
 @pytest.mark.parametrize(

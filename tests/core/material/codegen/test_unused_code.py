@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from verdigris.core.material.codegen import generate_teacher as generate
+from verdigris.core.material.codegen import code_repairs
 from verdigris.core.material.codegen.unused_functions import drop_unused_functions
 from verdigris.core.material.teacher.teacher import Teacher
 
@@ -57,12 +57,19 @@ float alsoUnused(
 """
 
 
+def leave_out(repair, monkeypatch):
+    """Generates code without one of the repairs."""
+    kept = tuple(each for each in code_repairs.REPAIRS if each.apply is not repair)
+    assert len(kept) == len(code_repairs.REPAIRS) - 1
+    monkeypatch.setattr(code_repairs, "REPAIRS", kept)
+
+
 def without_blank_lines(code):
     return [line for line in code.splitlines() if line.strip()]
 
 
 def test_what_nothing_calls_goes_and_all_else_stays_as_it_was():
-    found = drop_unused_functions(CODE, "fragmentMain")
+    found = drop_unused_functions(CODE)
     assert without_blank_lines(found) == without_blank_lines(CODE.replace(UNUSED, ""))
 
 
@@ -76,7 +83,7 @@ def test_what_nothing_calls_goes_and_all_else_stays_as_it_was():
 @pytest.mark.parametrize("is_first", [True, False])
 def test_code_whose_braces_do_not_pair_up_stays_as_it_is(odd, is_first):
     code = odd + CODE if is_first else CODE + odd
-    assert drop_unused_functions(code, "fragmentMain") == code
+    assert drop_unused_functions(code) == code
 
 
 SURFACES = {
@@ -99,7 +106,7 @@ def test_a_material_returns_the_same_without_them(name, monkeypatch):
     random = np.random.default_rng(3)
     seen = random.random((4000, 2)), hemisphere(random, 4000), hemisphere(random, 4000)
     teacher = Teacher(SURFACES[name])
-    monkeypatch.setattr(generate, "drop_unused_functions", lambda code, _: code)
+    leave_out(drop_unused_functions, monkeypatch)
     whole = Teacher(SURFACES[name])
     assert len(teacher.generated.source) < 0.8 * len(whole.generated.source)
     np.testing.assert_array_equal(respond(teacher, *seen), respond(whole, *seen))
@@ -166,7 +173,7 @@ def test_the_passes_that_are_left_out_added_nothing(name, monkeypatch):
     pairs[..., 2] = np.abs(pairs[..., 2]) + 0.01
     wi, wo = (pairs / np.linalg.norm(pairs, axis=2, keepdims=True)).astype(np.float32)
     teacher = Teacher(DOCUMENTS[name])
-    monkeypatch.setattr(generate, "drop_unused_passes", lambda code: code)
+    leave_out(code_repairs.drop_unused_passes, monkeypatch)
     whole = Teacher(DOCUMENTS[name])
     assert SURROUNDED.search(whole.generated.source)
     assert not SURROUNDED.search(teacher.generated.source)

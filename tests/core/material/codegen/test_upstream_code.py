@@ -19,23 +19,23 @@ def lambert():
 
 
 def test_the_view_position_is_a_uniform_that_no_sample_can_set(lambert):
-    """fixes.lift_private_uniforms"""
+    """code_repairs.lift_private_uniforms"""
     assert "uniform float3 u_viewPosition;" in lambert
 
 
 def test_the_lights_are_a_uniform_block_of_their_own(lambert):
-    """fixes.lift_private_uniforms"""
+    """code_repairs.lift_private_uniforms"""
     assert "uniform LightData u_lightData[MAX_LIGHT_SOURCES];" in lambert
 
 
 def test_closures_are_there_again_for_surroundings_that_are_left_out(lambert):
-    """fixes.drop_unused_passes"""
+    """code_repairs.drop_unused_passes"""
     assert lambert.count("mx_oren_nayar_diffuse_bsdf(closureData") == 2
     assert "float3 mx_environment_irradiance(float3 N)\n{\n    return float3(0.0);" in lambert
 
 
 def test_the_opacity_of_a_surface_is_taken_as_it_is():
-    """fixes.limit_opacity, and overrides/nodes/mx_surface_unlit.slang"""
+    """code_repairs.limit_opacity, and overrides/nodes/mx_surface_unlit.slang"""
     code = raw(shader("standard_surface", {"opacity": ("color3", "2,2,2")}))
     assert re.search(r"float surfaceOpacity = \w+;", code)
     assert "color *= surfaceOpacity;" in code
@@ -44,7 +44,7 @@ def test_the_opacity_of_a_surface_is_taken_as_it_is():
 
 
 def test_the_mean_of_a_transparency_is_not_all_of_it(lambert):
-    """fixes.make_zero_opacity_a_hole"""
+    """code_repairs.make_zero_opacity_a_hole"""
     assert re.search(
         r"outAlpha = clamp\(1\.0 - dot\(\w+\.transparency, float3\(0\.3333\)\)", lambert
     )
@@ -103,14 +103,14 @@ def test_a_flakes_matrix_is_multiplied_as_glsl_does():
 
 
 def test_the_inverse_of_a_matrix_is_divided_by_what_is_not_its_determinant():
-    """fixes.correct_matrix_inverse"""
+    """code_repairs.correct_matrix_inverse"""
     code = source("stdlib/genslang/lib/mx_math.slang").split("float4x4 mx_inverse")[1]
     column = "inverse[0][0], inverse[1][0], inverse[2][0], inverse[3][0]"
     assert f"col0 = float4({column});" in code.split("one_over_det")[0]
 
 
 def test_hair_is_divided_by_pi_and_its_longest_ways_are_not_spread_over_a_turn():
-    """fixes.normalise_hair"""
+    """code_repairs.normalise_hair"""
     code = raw(closure("chiang_hair_bsdf", {}))
     assert code.count("bsdf.response = F * closureData.occlusion * M_PI_INV;") == 1
     assert code.count("(i == 3) ?  (1.0 / 2.0 * M_PI) : mx_hair_azimuthal_scattering(") == 1
@@ -131,7 +131,7 @@ def test_hair_is_divided_by_pi_and_its_longest_ways_are_not_spread_over_a_turn()
 def test_what_an_unlit_surface_names_is_declared_for_lit_ones_alone(
     category, kind, named, declared
 ):
-    """fixes.declare_for_unlit_surfaces"""
+    """code_repairs.declare_for_unlit_surfaces"""
     output = ' output="rand"' if kind == "multioutput" else ""
     body = node(category, "made", kind, {})
     kind = "float" if output else kind
@@ -154,7 +154,7 @@ def test_a_colour_is_divided_by_an_alpha_of_nothing():
 
 
 def test_an_input_called_mix_becomes_a_variable_called_lerp():
-    """fixes.rename_mix_variables"""
+    """code_repairs.rename_mix_variables"""
     inputs = {"fg": ("float", "@u"), "bg": ("float", "@v"), "mix": ("float", "@u")}
     body = node("overlay", "a", "float", inputs)
     body += node("convert", "shown", "color3", {"in": ("float", "@a")})
@@ -210,7 +210,7 @@ def test_a_file_of_a_node_is_decoded_behind_all_that_its_graph_does():
 
 
 def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
-    """interfaces"""
+    """graph_inputs"""
     body = node("dot", "read", "color3", {"in": ("color3", "@")}).replace(
         'nodename=""', 'interfacename="it"'
     )
@@ -225,7 +225,7 @@ def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
 
 
 def test_an_output_that_hands_an_input_on_is_passed_over():
-    """compounds"""
+    """nested_graphs"""
     port = '<input name="it" type="color3" value="0.5, 0.25, 0.1"/>'
     body = '<output name="out" type="color3"/>'
     graph = f'<nodegraph name="graph">{port}{body}</nodegraph>'
@@ -295,7 +295,7 @@ def test_every_implementation_that_is_replaced_is_the_one_that_is_used():
 
 
 def test_the_default_of_an_image_is_decoded_as_its_file_is():
-    """fixes.keep_image_defaults"""
+    """code_repairs.keep_image_defaults"""
     made = probe(
         node("image", "colour", "color3", {"default": ("color3", "0.5, 0.25, 0.1")}), "colour"
     )

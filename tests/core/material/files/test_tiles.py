@@ -65,7 +65,7 @@ def test_a_tile_of_another_depth_keeps_its_values(tmp_path, kind, texels):
 @pytest.mark.parametrize("name", ["<UDIM>/t.png", "<UDIM>\\t.png", "<UDIM>/t.<UDIM>.<UDIM>.png"])
 def test_a_token_that_is_not_in_the_files_name_once_is_refused(tmp_path, name):
     escaped = name.replace("<", "&lt;").replace(">", "&gt;")
-    with pytest.raises(TextureError, match=r"texels.*<UDIM> must stand in the file's name, once"):
+    with pytest.raises(TextureError, match=r"texels.*<UDIM> must occur once, in the file name"):
         look(tmp_path, [[0.5, 0.5]], escaped)
 
 

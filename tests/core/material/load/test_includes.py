@@ -109,7 +109,7 @@ def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
     inner.mkdir()
     main = inner / "main.mtlx"
     main.write_text(document('<xi:include href="../shader.mtlx"/>', material()))
-    with pytest.raises(DocumentError, match=r"outside the folders .*--allow-outside"):
+    with pytest.raises(DocumentError, match=r"outside of the allowed folders .*--allow-outside"):
         load_document(main)
     assert load_document(main, allow_outside=True).require_material()
     assert load_document(main, search_paths=[tmp_path]).require_material()

@@ -21,7 +21,7 @@ def test_a_single_material_needs_no_name():
 
 def test_several_materials_without_a_name_are_an_error_that_lists_them():
     text = document(standard_surface(), material(name="gold"), material(name="lead"))
-    with pytest.raises(DocumentError, match=r"2 materials; name one with --material: gold, lead"):
+    with pytest.raises(DocumentError, match=r"2 materials, gold, lead: name one with --material"):
         parse_document(text).require_material()
     assert parse_document(text).require_material("lead").name == "lead"
 
@@ -47,9 +47,9 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_rea
     assert [each.name for each in loaded.materials] == ["material"]
     assert loaded.unbakeable == {
         "bare": "nothing is connected to its surfaceshader",
-        "fog": "it is a volume, and surfaces are baked",
+        "fog": "it is a volume, and only surfaces are baked",
         "none": "nothing is connected to its surfaceshader",
-        "gone": "look 'hero' assigns it, and it is not there",
+        "gone": "look 'hero' assigns it, and it does not exist",
     }
     for name, reason in (("bare", "nothing is connected"), ("gone", "look 'hero' assigns it")):
         for ask in (loaded.require_material, lambda name: select_materials([loaded], [name])):

@@ -50,7 +50,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<input name="base" type="float" nodename="a"/>',
             '<add name="a" type="float"><input name="in1" type="float" nodename="b"/></add>'
             '<add name="b" type="float"><input name="in1" type="float" nodename="a"/></add>',
-            "the graph goes round: a -> b -> a",
+            "the graph has a cycle: a -> b -> a",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
@@ -60,10 +60,15 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         (
             '<input name="base" type="float" nodename="a"/>',
             '<add name="a" type="float"><input name="in1" type="string" value="1"/></add>',
-            "node 'a' of the kind 'add' and type 'float' fits no definition: its input 'in1' takes",
+            "node 'a' of the kind 'add' and type 'float' fits no definition: its input 'in1' must "
+            "have the type",
         ),
         ('<input name="base_colour" type="color3"/>', "", "did you mean 'base_color'"),
-        ('<input name="base" type="color3"/>', "", "its input 'base' takes float, not color3"),
+        (
+            '<input name="base" type="color3"/>',
+            "",
+            "its input 'base' must have the type float, not color3",
+        ),
         ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
         ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
         (
@@ -74,43 +79,44 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         (
             '<input name="base_color" type="color3" value="#ff8800"/>',
             "",
-            "'#ff8800' is not of the type color3: write 3 numbers with commas between",
+            "'#ff8800' is not of the type color3: write 3 numbers separated by commas",
         ),
         (
             '<input name="base_color" type="color3" value="0.5"/>',
             "",
-            "'0.5' is not of the type color3: write 3 numbers with commas between",
+            "'0.5' is not of the type color3: write 3 numbers separated by commas",
         ),
-        ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which is not there"),
+        ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which does not exist"),
         (
             '<input name="base" type="float" nodename="a"/>',
             '<constant name="a" type="color3"/>',
-            "takes float and is connected to color3",
+            "has the type float and is connected to color3",
         ),
         ('<input name="base" type="float" value="0,5"/>', "", "'0,5' is not one number"),
-        ('<input name="base" type="float" value="50%"/>', "", "type float: '50%' is no number"),
+        ('<input name="base" type="float" value="50%"/>', "", "type float: '50%' is not a number"),
         (
             '<input name="base_color" type="color3" value="1, 0.5 0x8"/>',
             "",
-            "value '1, 0.5 0x8' is not of the type color3: '0x8' is no number",
+            "value '1, 0.5 0x8' is not of the type color3: '0x8' is not a number",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
             '<worleynoise2d name="a" type="float"><input name="style" type="integer" value="0.7"/>'
             "</worleynoise2d>",
-            "'0.7' is no whole number",
+            "'0.7' is not a whole number",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
             '<geompropvalue name="a" type="float"><input name="geomprop" type="string" '
             'value="wear"/><input name="default" type="float" value="0.25 + 0.5"/></geompropvalue>',
-            "node 'a', input 'default': the value '0.25 . 0.5' .* '.' is no number",
+            "node 'a', input 'default': the value '0.25 . 0.5' .* '.' is not a number",
         ),
         (
             '<input name="thin_film_thickness" type="float" value="1" unittype="distance" '
             'unit="micrometer"/>',
             "",
-            "node 'shader', input 'thin_film_thickness': the unit 'micrometer' is no distance: use "
+            "node 'shader', input 'thin_film_thickness': the unit 'micrometer' is not a unit of "
+            "distance: use "
             "one of nanometer, micron, ",
         ),
         (
@@ -122,24 +128,25 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<input name="base" type="float" nodename="a"/>',
             '<image name="a" type="float"><input name="uaddressmode" type="string" value="wrap"/>'
             "</image>",
-            "node 'a', input 'uaddressmode': 'wrap' is not known: use one of constant, clamp, ",
+            "node 'a', input 'uaddressmode': 'wrap' is not a choice: use one of constant, clamp, ",
         ),
         (
             '<input name="base_color" type="color3" nodename="a" output="colour"/>',
             '<UsdUVTexture name="a" type="multioutput"/>',
-            "without naming one of its outputs: r, g, b, a, rgb",
+            "and names none of its outputs: r, g, b, a, rgb",
         ),
         (
             '<input name="base_color" type="color3" nodename="a" output="rgb"/>',
             '<UsdUVTexture name="a" type="multioutput">'
             '<input name="scale" type="vector4" value="2, 2, 2, 1"/></UsdUVTexture>',
-            "node 'a' .* fits no definition: its input 'scale' takes color4, not vector4",
+            "node 'a' .* fits no definition: its input 'scale' must have the type color4, not "
+            "vector4",
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
             DEFINITION.format(inputs="", nodes='<wear name="inner" type="color3"/>')
             + '<wear name="a" type="color3"/>',
-            "the graph goes round: NG_wear/inner -> NG_wear/inner",
+            "the graph has a cycle: NG_wear/inner -> NG_wear/inner",
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
@@ -151,13 +158,13 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<input name="base_color" type="color3" nodename="a"/>',
             DEFINITION.format(inputs="", nodes=IMAGE.format(said='interfacename="gone"'))
             + '<wear name="a" type="color3"/>',
-            "reads the interface input 'gone', which is not there",
+            "reads the interface input 'gone', which does not exist",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
             '<extract name="a" type="float"><input name="in" type="color3" value="1, 1, 1"/>'
             '<input name="index" type="integer" value="3"/></extract>',
-            "node 'a', input 'index': there is no 3: use 0 to 2",
+            "node 'a', input 'index': the index 3 does not exist: use 0 to 2",
         ),
         (
             '<input name="base" type="float" nodegraph="g" output="out"/>',
@@ -167,12 +174,12 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         (
             '<input name="base" type="float" nodegraph="g" output="out"/>',
             GIVEN.format('type="float" nodename="gone"'),
-            "node 'g/a', input 'in': reads the input 'g/w': is connected to 'gone', which is not",
+            "node 'g/a', input 'in': reads the input 'g/w': is connected to 'gone', which does",
         ),
         (
             '<input name="base" type="float" nodegraph="g" output="out"/>',
             GIVEN.format('type="color3" value="1, 1, 1"'),
-            "node 'g/a', input 'in': takes float and reads the input 'w', which is color3",
+            "node 'g/a', input 'in': has the type float and reads the input 'w' of the type color3",
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
@@ -188,7 +195,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<input name="base_color" type="color3" nodename="a"/>',
             '<nodedef name="ND_wear" node="wear"><output name="out" type="color3"/></nodedef>'
             '<wear name="a" type="color3"/>',
-            "node 'a': the document defines 'wear' without a graph: give it one",
+            "node 'a': the document defines 'wear' without a graph: add one",
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
@@ -201,13 +208,13 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<input name="base" type="float" nodename="a"/>',
             '<image name="a" type="float"><input name="uaddressmode" type="string" nodename="b"/>'
             '</image><constant name="b" type="string"/>',
-            "node 'a', input 'uaddressmode': is connected, and is a choice .*: write it as a value",
+            "node 'a', input 'uaddressmode': is connected, and must be a value",
         ),
         (
             '<input name="tangent" type="vector3" nodename="a"/>',
             '<tangent name="a" type="vector3"><input name="index" type="integer" value="-1"/>'
             "</tangent>",
-            "node 'a', input 'index': there is no -1: use 0 or more",
+            "node 'a', input 'index': the index -1 does not exist: use 0 or more",
         ),
     ],
 )
@@ -261,7 +268,7 @@ def test_a_definition_that_is_named_and_is_not_there_is_refused_with_those_there
     text = document(
         '<surface name="shader" type="surfaceshader" nodedef="ND_nothing"/>', material()
     )
-    require_refusal(text, "nodedef 'ND_nothing' is none of these: use ND_surfac")
+    require_refusal(text, "nodedef 'ND_nothing' does not exist for it: use ND_surfac")
 
 
 COLOUR = node("constant", "colour", "color3", {"value": ("color3", "0.2, 0.4, 0.6")})
@@ -285,8 +292,8 @@ BASE = '<input name="base" type="float" nodegraph="g" output="out"/>'
 
 def test_an_output_of_another_type_is_refused_with_the_node_to_put_between():
     assert refusal(with_surface(BASE, graph('type="float"'))) == (
-        "document: node 'shader', input 'base': is connected to the output 'g/out', which takes "
-        "float and is connected to color3: put a convert node between"
+        "document: node 'shader', input 'base': is connected to the output 'g/out', which has "
+        "the type float and is connected to color3: insert a convert node"
     )
 
 
@@ -298,7 +305,7 @@ def test_the_output_of_a_definition_is_refused_in_the_same_way():
     )
     reads = '<input name="base" type="float" nodename="a"/>'
     told = refusal(with_surface(reads, defined + '<own name="a" type="float"/>'))
-    assert "node 'a' is defined by the output 'NG_own/out', which takes float and is" in told
+    assert "node 'a' is defined by the output 'NG_own/out', which has the type float and is" in told
 
 
 @pytest.mark.parametrize(
@@ -311,8 +318,8 @@ def test_the_output_of_a_definition_is_refused_in_the_same_way():
 def test_channels_are_named_where_they_would_have_made_the_type_fit(reads, before):
     told = refusal(with_surface(reads, before))
     assert told.endswith(
-        "takes float and is connected to color3: channels 'g' count in documents up to version "
-        "1.38, so put an extract or combine node between"
+        "has the type float and is connected to color3: channels 'g' are supported up to version "
+        "1.38, so insert an extract or combine node"
     )
     older = document(before, standard_surface(reads), material()).replace("1.39", "1.38")
     made = parse_document(older)
@@ -330,9 +337,9 @@ def test_a_colour_may_come_out_as_a_vector():
     ("given", "told"),
     [
         (("light", "lightshader"), "connect a node of the type surfaceshader"),
-        (("oren_nayar_diffuse_bsdf", "BSDF"), "put a surface node between"),
-        (("uniform_edf", "EDF"), "put a surface node between"),
-        (("constant", "color3"), "put a convert node between"),
+        (("oren_nayar_diffuse_bsdf", "BSDF"), "insert a surface node"),
+        (("uniform_edf", "EDF"), "insert a surface node"),
+        (("constant", "color3"), "insert a convert node"),
     ],
 )
 def test_what_is_no_surface_is_refused_with_what_makes_one_of_it(given, told):

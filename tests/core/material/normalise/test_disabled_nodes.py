@@ -98,11 +98,11 @@ def test_what_another_node_may_disable_is_refused_by_name(definition):
     if definition:
         inverted = inverted.replace(">", f' nodedef="{definition}">', 1)
     made = probe(body + inverted, "shown")
-    with pytest.raises(DocumentError, match=r"'shown'.*it cannot be disabled.*take the input"):
+    with pytest.raises(DocumentError, match=r"'shown'.*the input 'disable' must be .*: remove it"):
         made.check(made.require_material())
 
 
 def test_what_names_nothing_to_hand_on_is_refused_by_name():
     made = shader("standard_surface", DISABLED)
-    with pytest.raises(DocumentError, match=r"'surf'.*it cannot be disabled.*take the input"):
+    with pytest.raises(DocumentError, match=r"'surf'.*the input 'disable' must be .*: remove it"):
         made.check(made.require_material())

@@ -55,7 +55,7 @@ def test_an_input_of_a_graph_may_come_from_one_of_several_outputs():
         OUT.format('nodename="grey"'),
     )
     np.testing.assert_allclose(seen(several + outer), WRITTEN[1], atol=1e-6)
-    with pytest.raises(DocumentError, match="without naming one of its outputs: outr, outg, outb"):
+    with pytest.raises(DocumentError, match="and names none of its outputs: outr, outg, outb"):
         seen(several + outer.replace(' output="outg"', ""))
 
 
@@ -128,7 +128,7 @@ def test_a_file_keeps_its_colour_space_on_the_way_into_a_graph(tmp_path):
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ('nodename="gone"', "connected to the node 'gone', which is not there"),
+        ('nodename="gone"', "connected to the node 'gone', which does not exist"),
         ('interfacename="gone"', "connected to no node of its graph"),
         ('interfacename="given"', "connected to no node of its graph"),
         ("", "connected to no node of its graph"),
@@ -142,7 +142,7 @@ def test_an_output_that_leads_nowhere_is_refused(output, said):
 
 @pytest.mark.parametrize(
     ("wanted", "said"),
-    [("gone", "which is not there"), ("read", "which is no output")],
+    [("gone", "which does not exist"), ("read", "which is no output")],
 )
 def test_an_output_that_a_graph_has_not_is_told_from_a_graph_that_is_not_there(wanted, said):
     """A second element of a name is left out, so an output is lost that is called like a node."""
@@ -168,6 +168,6 @@ def test_the_graph_of_a_definition_may_hand_an_input_on():
 
 def test_a_definition_whose_output_leads_nowhere_is_refused():
     text = DEFINED.format(OUT.format('nodename="gone"'))
-    said = r"node 'colour' is defined by the output 'NG_own/out', .*'gone', which is not there"
+    said = r"node 'colour' is defined by the output 'NG_own/out', .*'gone', which does not exist"
     with pytest.raises(DocumentError, match=said):
         Teacher(probe(text, "colour"))

@@ -297,7 +297,7 @@ def test_definitions_that_use_each_other_without_bound_are_refused():
     np.testing.assert_allclose(glow(Teacher(few), [[0.5, 0.75]]), [[0.5, 0.75, 0.25]])
     many = probe(doubled(40), "colour")
     count = 2 ** (40 + 2) - 2
-    with pytest.raises(DocumentError, match=f"'material' comes to {count // 10**9:,},.* nodes"):
+    with pytest.raises(DocumentError, match=f"'material' has {count // 10**9:,},.* nodes"):
         many.check(many.require_material())
 
 
@@ -374,5 +374,7 @@ def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
         '<own name="painted" type="color3"/>'
     )
     text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
-    with pytest.raises(DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', which"):
+    with pytest.raises(
+        DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', and code"
+    ):
         Teacher(parse_document(text, search_paths=[tmp_path]))

@@ -259,8 +259,8 @@ def test_a_length_out_of_a_definition_is_refused_in_front_of_a_film():
         '<own name="inner" type="float"/>'
     )
     message = (
-        "node 'shader', input 'thin_film_thickness': takes nanometers, .* through 'inner', "
-        ".*: give those in nanometers, without a unit"
+        "node 'shader', input 'thin_film_thickness': needs nanometers, .* through 'inner', "
+        ".*: write those values in nanometers, without a unit"
     )
     with pytest.raises(DocumentError, match=message):
         parse_document(document(own, METAL.format('nodename="inner"'), material()))
