@@ -127,9 +127,9 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
             raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
         written = file.open(str(temporary), spec) and file.write_image(texels) and file.close()
         if not written:
-            said = " ".join(file.geterror().split()).replace(str(temporary), str(path))
+            message = " ".join(file.geterror().split()).replace(str(temporary), str(path))
             raise VerdigrisError(
-                f"{path}: cannot be written ({said}): free space or choose another folder"
+                f"{path}: cannot be written ({message}): free space or choose another folder"
             )
         if not _is_whole(temporary):
             size = temporary.stat().st_size

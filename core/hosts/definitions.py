@@ -1,8 +1,8 @@
-"""Node definitions that an application has beside MaterialX's own, for the documents that use them.
+"""Node definitions of an application, for documents that use them.
 
-An application tells its USD where definitions lie by environment variables; maya-usd's module puts
-its folder of `MayaND_…` there. A definition is of use where a graph implements it: programs that
-stand for nodes are written for one renderer.
+Environment variables name their folders to the application's USD, such as that of maya-usd's
+`MayaND_…`. Only definitions that a graph implements are of use: others need the renderer for which
+they are written.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What an application offers Verdigris: materials, meshes, a brush, and a place for the result.
+"""The interface of hosts: materials, meshes, a brush, and results.
 
-Maya, Houdini and plain files each have an adapter of this form; the panel and the batch programs
-know no other way into a scene. What goes through it is text and arrays, never objects of a scene.
-A host is used from the application's main thread. What cannot be done is a VerdigrisError that says
-what to do, and leaves the scene as it was.
+Maya, Houdini and plain files have an adapter each. The panel and the batch programs access scenes
+only through it, by text and arrays, never by objects of a scene. Calls come from the application's
+main thread. A call that fails raises a VerdigrisError with the remedy, and does not change the
+scene.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Bakes in a process of its own, so that what goes wrong there stays there."""
+"""Bakes for the panel in a separate process, so that its failures stay there."""

@@ -1,4 +1,4 @@
-"""python -m verdigris.core.worker: bakes as it is told on standard input. See docs/PROTOCOL.md."""
+"""python -m verdigris.core.worker: bakes by commands on standard input. See docs/PROTOCOL.md."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from verdigris.core.progress.events import Event
 
-# What a worker whose parent is gone has yet for what it was told last.
+# Seconds for the last commands after the parent is gone, and for the last events.
 _GRACE = 1.0
 _FLUSH = 1.0
 
 
 def main() -> None:
-    """Serves until told to quit, until nobody is there to tell it, or until a signal ends it."""
+    """Handles commands until a quit, the end of the input, or a signal."""
     incoming, outgoing = take_standard_streams()
     outbox = Outbox(outgoing)
 
@@ -68,8 +68,7 @@ def _listen(inbox: Inbox, stream: BinaryIO, ending: Termination) -> None:
     try:
         inbox.read(stream)
     finally:
-        # The parent is gone. The session is told to quit; where it is in the middle of something
-        # long, there is nobody left to wait for it.
+        # The parent is gone: the session gets a quit, and nobody waits for long work.
         ending.request_end(_GRACE)
 
 

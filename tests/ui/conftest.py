@@ -42,7 +42,7 @@ def make_panel(qtbot, tmp_path, monkeypatch):
     from verdigris.ui.model.panel_model import PanelModel
     from verdigris.ui.panel import Panel
 
-    from ..core.worker.talk import BRISK_WORKER
+    from ..core.worker.running_worker import BRISK_WORKER
 
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     clients, panels = [], []

@@ -141,9 +141,9 @@ def test_a_killed_worker_is_reported_and_its_bake_resumed(qtbot, make_panel, doc
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("import time; time.sleep(60)", "The worker has not said anything for 2 s."),
+        ("import time; time.sleep(60)", "The worker has not started for 2 s."),
         ("import sys; sys.exit('no such library')", "code 1): no such library"),
-        ("print('hello', flush=True); import time; time.sleep(60)", "not of the protocol"),
+        ("print('hello', flush=True); import time; time.sleep(60)", "invalid output of the worker"),
     ],
 )
 def test_a_worker_that_never_answers_does_not_block_the_panel(

@@ -110,13 +110,13 @@ class LocalEngine:
         while (task := self._tasks.get()) is not None:
             name = task.name
 
-            def tell(event: dict[str, Any], name: str = name) -> None:
+            def report(event: dict[str, Any], name: str = name) -> None:
                 self._messages.put(Message(name, event))
 
             log = self._logs / f"{name}.log" if self._logs else None
             try:
                 placed = task if task.device else task.on(device)
-                outcome = bake_in_process(placed, tell, self._stop, log)
+                outcome = bake_in_process(placed, report, self._stop, log)
             except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:

@@ -35,21 +35,21 @@ class LineView:
 
     def started(self, work: Work, attempt: int) -> None:
         how = f", attempt {attempt}" if attempt > 1 else ""
-        self.say(f"{_named(work)}: started{how}")
+        self.show_line(f"{_named(work)}: started{how}")
 
     def happened(self, task: str, event: dict[str, Any]) -> None:
         if event.get("event") == "started" and event.get("step"):
-            self.say(f"{task}: continues from step {event['step']}")
+            self.show_line(f"{task}: continues from step {event['step']}")
 
     def ended(self, work: Work, results: Sequence[Result]) -> None:
         for result in results:
             self._done += 1
-            self.say(f"[{self._done}/{self._total}] {describe_result(result)}")
+            self.show_line(f"[{self._done}/{self._total}] {describe_result(result)}")
 
     def retried(self, work: Work, outcome: Outcome) -> None:
-        self.say(f"{_named(work)}: retried: {outcome.text}")
+        self.show_line(f"{_named(work)}: retried: {outcome.text}")
 
-    def say(self, text: str) -> None:
+    def show_line(self, text: str) -> None:
         print(text, flush=True)
 
 
@@ -112,7 +112,7 @@ class TableView(LineView):
         self._remove(work.task.name)
         super().retried(work, outcome)
 
-    def say(self, text: str) -> None:
+    def show_line(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
 
     def _remove(self, name: str) -> None:

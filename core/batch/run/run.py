@@ -116,9 +116,9 @@ def _summary(
     if packs and not interrupted:
         out = plan.scene.out
         others = {entry.name: bundle_of(entry, out) for entry in plan.scene.all_entries}
-        meant = {each.entry.name: each.bundle for each in plan.materials}
+        selected = {each.entry.name: each.bundle for each in plan.materials}
         make_folder(state_folder(out))
-        pack_reports = write_packs(packs, meant, out, state_folder(out), others)
+        pack_reports = write_packs(packs, selected, out, state_folder(out), others)
     is_done = all(row.status in (BAKED, CURRENT) for row in rows)
     is_done = is_done and not failed(results) and not any("error" in pack for pack in pack_reports)
     code = EXIT_DONE if is_done else EXIT_SOME_FAILED

@@ -52,13 +52,15 @@ def read_item(
     outside = found.typed("allow_outside", bool, False) or reading.allow_outside
     own = replace(reading, search=search, allow_outside=outside)
     entries = _of_pattern(found.typed("source", str, ""), where, here, base, own)
-    wanted = found.texts("materials")
-    if wanted:
+    patterns = found.texts("materials")
+    if patterns:
         there = ", ".join(entry.material or entry.name for entry in entries)
-        entries = [entry for entry in entries if entry.problem or fits_any(entry.material, wanted)]
+        entries = [
+            entry for entry in entries if entry.problem or fits_any(entry.material, patterns)
+        ]
         if not entries:
             raise SceneError(
-                f"{where}: no material is called {', '.join(wanted)}: use one of {there}"
+                f"{where}: no material is called {', '.join(patterns)}: use one of {there}"
             )
     name = found.typed("name", str, "")
     if name:
@@ -79,17 +81,18 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
     """All materials with unique names, and the rules of the items. A material of several items is
     one entry, unless the items rename it; later items override earlier ones."""
     entries: dict[Hashable, Entry] = {}
-    said: list[tuple[Rule, list[Hashable]]] = []
+    item_rules: list[tuple[Rule, list[Hashable]]] = []
     for item in items:
         keys = [_key(entry, item.has_name) for entry in item.entries]
         for key, entry in zip(keys, item.entries, strict=True):
             before = entries.get(key)
             entries[key] = entry.with_links((*before.links, before.source.name) if before else ())
         if item.rule:
-            said.append((item.rule, keys))
+            item_rules.append((item.rule, keys))
     named = dict(zip(entries, unique([*entries.values()]), strict=True))
     rules = [
-        replace(rule, match=tuple(quoted(named[key].name) for key in keys)) for rule, keys in said
+        replace(rule, match=tuple(quoted(named[key].name) for key in keys))
+        for rule, keys in item_rules
     ]
     return [*named.values()], rules
 

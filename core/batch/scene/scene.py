@@ -142,10 +142,10 @@ def _finished(
             all_entries.append(
                 replace(entry, request=request).with_problem(why_invalid_name(entry.name))
             )
-    meant = [
+    selected = [
         entry for entry in all_entries if not options.only or fits_any(entry.name, options.only)
     ]
-    if not meant:
+    if not selected:
         there = ", ".join(entry.name for entry in entries)
         raise SceneError(f"{path}: no material is selected: its materials are {there}")
     for number, rule in enumerate(rules):
@@ -155,7 +155,7 @@ def _finished(
             _require_fitting(all_entries, [pattern], f"{path}: packs.{name}")
     beside = [entry.name for entry in all_entries if not entry.request.folder]
     require_pack_names(packs, beside, f"{path}: packs")
-    return Scene(path, out, tuple(meant), packs, tuple(all_entries))
+    return Scene(path, out, tuple(selected), packs, tuple(all_entries))
 
 
 def _require_fitting(entries: Sequence[Entry], patterns: Sequence[str], where: str) -> None:

@@ -144,8 +144,8 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
 
 def _plain_words(text: str) -> str:
     """The message of a pxr error, without the positions in pxr's sources."""
-    said = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
-    return said[0] if said else text
+    messages = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
+    return messages[0] if messages else text
 
 
 def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[Entry]:

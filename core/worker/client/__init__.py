@@ -1,1 +1,1 @@
-"""The side of the panel: starts a worker, talks to it, watches it."""
+"""The panel's side: starts a worker, exchanges messages with it, and watches it."""

@@ -1,8 +1,6 @@
-"""The other end of a worker: starts it, talks to it, and notices when it does not answer.
-
-Nothing here waits: reading and writing have threads of their own, and `poll` hands over what came.
-It needs no more than Python and numpy, so that it runs in any host.
-"""
+"""The client of a worker: starts it, exchanges messages, and detects when it does not respond. No
+call blocks: reading and writing have their own threads, and `poll` returns what arrived. It needs
+only Python and numpy, so that it runs in any host."""
 
 from __future__ import annotations
 
@@ -50,12 +48,12 @@ def worker_command() -> list[str]:
 
 @dataclass(frozen=True)
 class Health:
-    """How the worker is."""
+    """The condition of the worker."""
 
     state: str
-    """`starting`, `well`, `silent` (alive, and not answering or not getting on), or `gone`."""
+    """`starting`, `well`, `silent` (running without a response or progress), or `gone`."""
     reason: str = ""
-    """In words, where it is not well."""
+    """The reason for people, if it is not well."""
 
 
 class WorkerClient:
@@ -79,7 +77,7 @@ class WorkerClient:
         self._leaving: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._log_tail: deque[str] = deque(maxlen=_LOG_LINES)
-        self._heard = time.monotonic()
+        self._last_heard = time.monotonic()
         self._patience = PATIENCE
         self._stalled = 0.0
         self._vitals = Vitals(self._process.pid)
@@ -95,43 +93,43 @@ class WorkerClient:
         return self._process.pid
 
     def send(self, command: Command) -> None:
-        """Says something; returns at once."""
+        """Sends a command; returns at once."""
         header, payload = command_line(command)
         with self._changed:
             self._leaving.append(encode(header, payload))
             self._changed.notify_all()
 
     def poll(self) -> list[Message]:
-        """What has come since the last time. A fault comes as an `error` of the worker would."""
+        """The messages since the last call. Invalid input comes as an `error` event."""
         found: list[Message] = []
         while self._arrived:
             item = self._arrived.popleft()
             if isinstance(item, Fault):
-                text = f"the worker sent what is not of the protocol: {item.text}"
+                text = f"invalid output of the worker: {item.text}"
                 item = Message({"event": "error", "text": text, "kind": "ProtocolError"})
             found.append(item)
         return found
 
     def health(self) -> Health:
-        """How it is now. Does not wait."""
+        """The present condition; returns at once."""
         code = self._process.poll()
         if code is not None:
             return Health(GONE, self._describe_exit(code))
-        silence = time.monotonic() - self._heard
+        silence = time.monotonic() - self._last_heard
         if silence > self._patience:
-            what = "has not answered" if self._greeted else "has not said anything"
+            what = "has not responded" if self._greeted else "has not started"
             return Health(SILENT, f"The worker {what} for {silence:.0f} s.")
         if self._stalled > self._patience:
-            return Health(SILENT, f"The worker has not got on for {self._stalled:.0f} s.")
+            return Health(SILENT, f"The worker has made no progress for {self._stalled:.0f} s.")
         if max(silence, self._stalled) < PATIENCE:
             self._vitals.reset()
         elif (idle := self._vitals.idle_seconds()) > IDLE_PATIENCE:
-            # it has asked for patience, and does nothing with it
-            return Health(SILENT, f"The worker stands still: it has done nothing for {idle:.0f} s.")
+            # it requested patience and uses no processor time
+            return Health(SILENT, f"The worker has used no processor time for {idle:.0f} s.")
         return Health(WELL if self._greeted else STARTING)
 
     def close(self) -> None:
-        """Asks the worker to end, and sees to it on a thread, so that nobody waits for it."""
+        """Ends the worker in the background."""
         with self._changed:
             if self._is_closing:
                 return
@@ -141,14 +139,14 @@ class WorkerClient:
         threading.Thread(target=self._end, name="worker end", daemon=True).start()
 
     def kill(self) -> None:
-        """Ends the worker at once. What is on disk stays whole."""
+        """Kills the worker. Files on disk stay complete."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
         self._process.kill()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the worker has ended within this time."""
+        """Whether the worker ends within this time."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -165,7 +163,7 @@ class WorkerClient:
         decoder = Decoder()
         stream = _stream(self._process.stdout)
         while data := _read_chunk(stream):
-            self._heard = time.monotonic()
+            self._last_heard = time.monotonic()
             for found in decoder.feed(data):
                 if isinstance(found, Message) and not self._note(found.header):
                     continue
@@ -176,7 +174,7 @@ class WorkerClient:
         self._output_ended = True
 
     def _note(self, header: dict[str, Any]) -> bool:
-        """Keeps what tells of its health; whether it is of use to anybody else."""
+        """Records signs of life; whether others need the message."""
         event = header.get("event")
         if event == "alive":
             self._stalled = _number(header.get("stalled"), 0.0)
@@ -203,7 +201,7 @@ class WorkerClient:
         except (OSError, ValueError):
             return
         finally:
-            # what tells a worker that nobody is there any more
+            # the end of its input ends the worker
             with contextlib.suppress(OSError):
                 stream.close()
 
@@ -212,8 +210,8 @@ class WorkerClient:
             self._log_tail.append(line.decode(errors="replace").rstrip())
 
     def _describe_exit(self, code: int) -> str:
-        said = [line for line in self._log_tail if line.strip()]
-        last = f": {said[-1][:300]}" if said else "."
+        lines = [line for line in self._log_tail if line.strip()]
+        last = f": {lines[-1][:300]}" if lines else "."
         if self._is_closing and code == 0:
             return "The worker has ended."
         if code < 0:
@@ -221,11 +219,11 @@ class WorkerClient:
 
             names = {each.value: each.name for each in signal.Signals}
             return f"The worker was killed ({names.get(-code, -code)}){last}"
-        return f"The worker has ended by itself (code {code}){last}"
+        return f"The worker has ended (code {code}){last}"
 
 
 def pixels_of(message: Message) -> NDArray[Any]:
-    """The array behind a message; an empty one if its line does not fit its bytes."""
+    """The array of a message; empty if its header does not fit its bytes."""
     kind, shape = message.header.get("type"), message.header.get("shape")
     if kind not in _PIXEL_TYPES or not isinstance(shape, list):
         return np.zeros((0, 0), np.uint8)

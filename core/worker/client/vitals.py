@@ -1,4 +1,4 @@
-"""Whether a process that says nothing works or stands still: by the processor time that it uses."""
+"""Processor time of a process, which tells work from a standstill."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# A compiler that has the machine to itself, or a hundredth of it, uses more than this; a process
-# that waits for something that never comes, and its signs of life, use less.
+# Processor time of a compiler, even with a hundredth of the machine, is above this; that of a
+# process that waits is below.
 _LEAST_WORK = 0.05
-# Files under /proc count in hundredths on every Linux that Python runs on.
+# /proc counts in hundredths of a second on every Linux that Python supports.
 _TICKS = 100.0
 _UTIME = 11
 
 
 def processor_seconds(process: int) -> float | None:
-    """What a process has used so far; None where the system does not tell."""
+    """Processor time of a process so far; None where the system does not report it."""
     if sys.platform.startswith("linux"):
         try:
-            # the program's name stands in brackets and may hold anything
+            # the program's name is in brackets and may contain anything
             fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
         except (OSError, IndexError):
             return None
@@ -49,7 +49,7 @@ def _windows_seconds(process: int) -> float | None:
 
 
 class Vitals:
-    """For how long a process has done nothing worth the name."""
+    """Measures for how long a process has used no processor time."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Vitals:
         self._since, self._spent = clock(), read(process)
 
     def reset(self) -> None:
-        """It has just told that it gets on."""
+        """Records progress."""
         self._since, self._spent = self._clock(), None
 
     def idle_seconds(self) -> float:
-        """0 where the system does not tell."""
+        """Seconds without work; 0 where the system does not report it."""
         spent = self._read(self._process)
         if spent is None:
             return 0.0

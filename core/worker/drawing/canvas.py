@@ -1,4 +1,4 @@
-"""Pictures that are drawn a few pixels at a time."""
+"""Pictures that are drawn in parts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Pixels = NDArray[np.int64]
 
-# The brightest colour of a heat map stands for one of these, so that its scale rarely jumps.
+# Values of the brightest colour of heat maps: few, so that the scale rarely changes.
 _TOPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _PERCENTILE = 99.0
 
 
 class Canvas:
-    """Light by pixel, and what the screen shows of it."""
+    """Light by pixel, and its display values."""
 
     def __init__(self, size: int, exposure: float) -> None:
         self.size = size
@@ -37,7 +37,7 @@ class Canvas:
         self._show(pixels)
 
     def fill_from(self, coarse: Floats) -> None:
-        """A guess of everything, from a smaller picture."""
+        """Fills the canvas from a smaller picture."""
         index = np.arange(self.size) * len(coarse) // self.size
         self._light[:] = coarse[index][:, index].reshape(-1, 4)
         self._show(np.arange(self.size**2))
@@ -53,7 +53,7 @@ class Canvas:
 
     @property
     def covered(self) -> Floats:
-        """The coverage of each pixel."""
+        """Coverage of the pixels."""
         return np.asarray(self._light[:, 3])
 
     def pixels(self) -> Bytes:
@@ -65,7 +65,7 @@ def as_bytes(shown: Floats, size: int) -> Bytes:
 
 
 def heat_of(reference: Canvas, neural: Canvas) -> tuple[Bytes, float]:
-    """The mean difference of what two canvases show, in colours, and what the brightest means."""
+    """A heat map of the mean difference of two canvases, and the value of its brightest colour."""
     seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
     error = np.abs(reference.shown[seen] - neural.shown[seen]).mean(1)
     largest = float(np.percentile(error, _PERCENTILE)) if len(error) else 0.0

@@ -1,8 +1,6 @@
-"""Evaluates the network that trains in this process where it is looked at, without copying it.
-
-On a processor this costs a sixth of what the device's kernel does: nothing is uploaded, texels that
-no pixel shows are not touched, and where pixels lie and how they are lit is worked out once a view.
-"""
+"""Evaluates the training network in place, without a copy. On a processor this takes a sixth of the
+time of the device's kernel: nothing is uploaded, texels out of view are not touched, and geometry
+and lighting are prepared once per view."""
 
 from __future__ import annotations
 
@@ -25,24 +23,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Light = tuple[Floats, Floats]
-    """Towards a light, unit, and its colour."""
+    """Unit direction to a light, and its colour."""
 
-# Points that are evaluated together: what they need stays in the cache.
+# Points of one evaluation: their data fits into the cache.
 _POINTS = 512
-# A smooth normal can look away from the eye; shade_view.slang holds the same number.
+# Least cosine to the eye, as in shade_view.slang: a smooth normal can face away.
 _LEAST_COSINE = 1e-3
-# The kernel prepares for training, too; what it would be trained by does not matter here.
+# The kernel needs a loss, which is not used here.
 _ANY_LOSS = "cbrt_log"
 
 
 class PreparedPlaces:
-    """PreparedPlaces and directions that a network is evaluated at again and again."""
+    """Places and directions that a network evaluates repeatedly."""
 
     def __init__(
         self, network: LiveNetwork, uv: Floats, wi: Floats, wo: Floats, level: int = 0
     ) -> None:
-        """For networks of this form. `uv` (N, 2); `wi` (N, directions, 3), as many for each place;
-        `wo` (N, 3)."""
+        """For networks of this layout. `uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3)."""
         spec, layout = network.decoder.spec, network.layout
         self.count, self.directions = len(wi), wi.shape[1]
         self.parts: int = max(1, -(-self.count // _POINTS))
@@ -72,7 +69,7 @@ class PreparedPlaces:
         return slice(start, min(self.count, start + self._points))
 
     def evaluate(self, network: LiveNetwork, number: int) -> tuple[slice, Floats]:
-        """Which places a part is of, and the response there, (n, directions, 3)."""
+        """The places of a part and their responses, (n, directions, 3)."""
         part = self._slice(number)
         if not self._prepared:
             return part, np.zeros((0, self.directions, 3), np.float32)
@@ -99,7 +96,7 @@ class LitView:
         is_lit = wi[..., 2] > 0
         colours = np.stack([colour for _, colour in lights])
         self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
-        # where no light falls any direction will do: nothing of it is seen
+        # any valid direction: no light comes from there
         wi[~is_lit] = (0.0, 0.0, 1.0)
         self._places = PreparedPlaces(network, view.uv, wi, wo, level)
 
@@ -108,7 +105,7 @@ class LitView:
         return self._places.parts
 
     def draw(self, network: LiveNetwork, number: int) -> tuple[NDArray[np.int64], Floats]:
-        """Pixels of a part, and their light with coverage, (n, 4)."""
+        """The pixels of a part, and their light with coverage, (n, 4)."""
         part, response = self._places.evaluate(network, number)
         light = np.ones((len(response), 4), np.float32)
         np.einsum("nlc,nlc->nc", response, self._gain[part], out=light[:, :3])

@@ -1,8 +1,8 @@
-"""Draws what the panel shows: the reference, the student, and how far they are apart.
+"""Draws the panel's pictures: the reference, the student, and their difference.
 
-While a bake trains, the student is drawn anew as a whole, as small as it takes to be in time. When
-nothing trains, its picture is drawn in full size, a few pixels at a time, as the reference is. The
-student is a material on the device, or the network that trains in this process.
+During training, the whole student is drawn again and again, in a size that fits into the time. When
+nothing trains, student and reference are drawn in full size, a few pixels at a time. The student is
+a material on the device, or the network that trains in this process.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ if TYPE_CHECKING:
 
     Drawn = Teacher | Student | LiveNetwork
 
-# Pixels that are drawn together when nothing trains: commands wait for no longer than that.
+# Pixels of one part in full size: commands wait for at most one part.
 _GROUP = {True: 2048, False: 65_536}
 _COARSE = 3
-# Pixels that a texel must have, on average, to be drawn as a square.
+# Pixels per texel from which a texel is drawn as a square.
 _PIXELS_A_TEXEL = 36
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
 # Sides of live pictures.
 LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
 _FIRST_LIVE_SIZE = 64
-# A larger picture must promise to be this much quicker than it has to be, or sizes would flicker.
+# Safety factor before a larger picture is chosen, against flicker.
 _RESERVE = 0.75
 
 
 class Painter:
-    """Pictures of one teacher, and of the student that learns from it."""
+    """Pictures of a teacher and its student."""
 
-    wanted: ViewCommand
+    command: ViewCommand
 
     def __init__(
         self,
         teacher: Teacher,
-        wanted: ViewCommand,
+        command: ViewCommand,
         resolution: int,
         clock: Callable[[], float] = time.perf_counter,
         meshes: Mapping[str, Mesh] | None = None,
@@ -67,34 +67,34 @@ class Painter:
         self._clock = clock
         self._given = {} if meshes is None else meshes
         self._studio = Studio(teacher, resolution)
-        # by file and when it was written
+        # by file and modification time
         self._meshes: dict[tuple[str, int], Mesh] = {}
         self._seconds_a_pixel: float | None = None
         self._live_side = 0
         self._lit: dict[int, LitView] = {}
-        self._show(wanted)
+        self._show(command)
 
-    def look(self, wanted: ViewCommand, is_new: bool = False) -> None:
-        """Takes another view: everything is drawn again, but for a mere change of exposure, unless
-        what is looked at is another."""
-        is_same = _shape_of(self.wanted) == _shape_of(wanted) and self._is_current(wanted)
+    def look(self, command: ViewCommand, is_new: bool = False) -> None:
+        """Shows another view. It is drawn again, unless only the exposure differs or `is_new` is
+        false for an equal view."""
+        is_same = _shape_of(self.command) == _shape_of(command) and self._is_current(command)
         if is_same and not is_new:
             pairs = self._live.values()
             for canvas in (self.reference, self.neural, *(each for pair in pairs for each in pair)):
-                canvas.expose(wanted.exposure)
-            self.wanted = wanted
+                canvas.expose(command.exposure)
+            self.command = command
             self._changed = {"reference", "neural"} if self.has_neural else {"reference"}
         else:
-            self._show(wanted)
+            self._show(command)
 
-    def _show(self, wanted: ViewCommand) -> None:
-        # a mesh that cannot be read leaves everything as it was
-        mesh = self._mesh(wanted.mesh) if wanted.shape == "mesh" else None
-        self._frame(wanted, mesh)
-        # one that is shown stays, whatever becomes of its file
-        self.wanted, self._shown_mesh = wanted, mesh
-        self.reference = self._canvas(wanted.size)
-        self.neural = self._canvas(wanted.size)
+    def _show(self, command: ViewCommand) -> None:
+        # a mesh that cannot be read changes nothing
+        mesh = self._mesh(command.mesh) if command.shape == "mesh" else None
+        self._frame(command, mesh)
+        # the mesh stays, whatever happens to its file
+        self.command, self._shown_mesh = command, mesh
+        self.reference = self._canvas(command.size)
+        self.neural = self._canvas(command.size)
         self.has_neural = False
         self._live: dict[int, tuple[Canvas, Canvas]] = {}
         self._lit = {}
@@ -105,26 +105,26 @@ class Painter:
         self._neural_parts: Iterator[float] | None = None
         self._sharp = {"reference": 0.0, "neural": 0.0}
 
-    def _frame(self, wanted: ViewCommand, mesh: Mesh | None) -> None:
-        """Finds what each pixel shows: a place, or the whole texel around it."""
-        seen = _seen(wanted, wanted.size, mesh)
+    def _frame(self, command: ViewCommand, mesh: Mesh | None) -> None:
+        """Finds the uv of each pixel: a place, or the centre of its texel."""
+        seen = _seen(command, command.size, mesh)
         self.seen_uv = seen.uv
-        self.texels = self._count_texels(wanted, seen)
+        self.texels = self._count_texels(command, seen)
         self.view = _by_texel(seen, self.texels)
 
-    def _count_texels(self, wanted: ViewCommand, seen: View) -> int:
-        """How many there are a side, if each is to be drawn as a square; otherwise 0."""
-        texels = max(1, self._studio.resolution >> wanted.level)
-        if wanted.zoom < PIXELATED_FROM or not len(seen.uv):
+    def _count_texels(self, command: ViewCommand, seen: View) -> int:
+        """Texels per side if each is drawn as a square; otherwise 0."""
+        texels = max(1, self._studio.resolution >> command.level)
+        if command.zoom < PIXELATED_FROM or not len(seen.uv):
             return 0
         shown = np.unique(np.floor(seen.uv * texels), axis=0)
         return texels if len(seen.uv) >= _PIXELS_A_TEXEL * len(shown) else 0
 
     def rescale(self, resolution: int) -> None:
-        """Shows the reference as texels of another size see it."""
+        """Shows the reference at another texture resolution."""
         if resolution != self._studio.resolution:
             self._studio.resolution = resolution
-            self._frame(self.wanted, self._shown_mesh)
+            self._frame(self.command, self._shown_mesh)
             self._live = {}
             self._lit = {}
             self._views = {}
@@ -139,16 +139,16 @@ class Painter:
         return self.has_neural and self._neural_parts is None
 
     def draw_reference(self) -> None:
-        """A part of the reference."""
+        """Draws a part of the reference."""
         self._reference_parts = self._advance(self._reference_parts, "reference")
 
     def forget_network(self) -> None:
-        """The next one may be of another form."""
+        """Forgets a network: the next one may have another layout."""
         self._lit = {}
         self.forget_neural()
 
     def draw_neural(self, student: Student | LiveNetwork) -> None:
-        """A part of the student in full size; first a coarse guess of all of it."""
+        """Draws a part of the student in full size; first a coarse picture of all of it."""
         if not self.has_neural:
             self._fill(student, self.neural)
             self.has_neural = True
@@ -159,14 +159,14 @@ class Painter:
             self._neural_parts = self._parts(student, self.neural)
 
     def forget_neural(self) -> None:
-        """There is no student any more, or it has changed."""
+        """Forgets the student's picture."""
         self.has_neural = False
         self._neural_parts = None
         self._sharp["neural"] = 0.0
         self._changed.discard("neural")
 
     def draw_live(self, student: Student | LiveNetwork, step: int, seconds: float) -> list[Picture]:
-        """The student as it is, whole, and as large as it can be in this time."""
+        """The whole student, as large as this time allows."""
         self.forget_neural()
         size = self._live_side = self._live_size(seconds)
         is_new = size not in self._live
@@ -177,7 +177,7 @@ class Painter:
         reference, neural = self._live[size]
         begun = self._clock()
         self._fill(student, neural, size)
-        found = self._compared(reference, neural, step, size / self.wanted.size)
+        found = self._compared(reference, neural, step, size / self.command.size)
         self._note_cost((self._clock() - begun) / size**2, is_new)
         return found
 
@@ -186,28 +186,28 @@ class Painter:
         if before is None:
             self._seconds_a_pixel = seconds_a_pixel
         elif not is_first:
-            # what is compiled is compiled once; a machine that is busy for a moment must not decide
+            # the first picture compiles, and short delays must not count
             mixed = 0.7 * before + 0.3 * seconds_a_pixel
             self._seconds_a_pixel = min(mixed, seconds_a_pixel)
 
     def _live_size(self, seconds: float) -> int:
         if self._seconds_a_pixel is None:
-            wanted = float(_FIRST_LIVE_SIZE)
+            side = float(_FIRST_LIVE_SIZE)
         else:
-            wanted = (seconds / self._seconds_a_pixel) ** 0.5
-            if wanted > self._live_side:
-                wanted = max(self._live_side, (_RESERVE * wanted**2) ** 0.5)
-        most = min(wanted, self.wanted.size)
-        least = min(LIVE_SIZES[0], self.wanted.size)
+            side = (seconds / self._seconds_a_pixel) ** 0.5
+            if side > self._live_side:
+                side = max(self._live_side, (_RESERVE * side**2) ** 0.5)
+        most = min(side, self.command.size)
+        least = min(LIVE_SIZES[0], self.command.size)
         return max((size for size in LIVE_SIZES if size <= most), default=least)
 
     def news(self, step: int) -> list[Picture]:
-        """The pictures in full size that have changed since they were last asked for."""
+        """Pictures in full size that have changed since the last call."""
         found = []
         sharp = self._sharp
         if "reference" in self._changed:
             pixels = self.reference.pixels()
-            number = self.wanted.number
+            number = self.command.number
             found.append(Picture(pixels, "reference", number, step, sharp["reference"]))
         if "neural" in self._changed:
             found += self._compared(self.reference, self.neural, step, sharp["neural"])
@@ -218,35 +218,35 @@ class Painter:
         self, reference: Canvas, neural: Canvas, step: int, sharp: float
     ) -> list[Picture]:
         heat, top = heat_of(reference, neural)
-        number = self.wanted.number
+        number = self.command.number
         return [
             Picture(neural.pixels(), "neural", number, step, sharp),
             Picture(heat, "heat", number, step, sharp, top),
         ]
 
     def texture(self) -> Picture:
-        """The material on the unit square, to paint on; v grows upwards."""
+        """The material on the unit square, v upwards, to paint on."""
         canvas = Canvas(_TEXTURE_SIZE, 0.0)
         view = make_view("plane", _TEXTURE_SIZE)
         canvas.put(view.pixel, self._studio.shade(self.teacher, view, ViewCommand()))
-        return Picture(canvas.pixels(), TEXTURE, self.wanted.number, 0, 1.0)
+        return Picture(canvas.pixels(), TEXTURE, self.command.number, 0, 1.0)
 
     def places(self) -> Places:
         """The uv of every pixel."""
-        size = self.wanted.size
+        size = self.command.size
         uv = np.full((size * size, 2), np.nan, np.float32)
         uv[self.view.pixel] = self.seen_uv
-        return Places(uv.reshape(size, size, 2), self.wanted.number, self.texels)
+        return Places(uv.reshape(size, size, 2), self.command.number, self.texels)
 
     def _canvas(self, size: int) -> Canvas:
-        return Canvas(size, self.wanted.exposure)
+        return Canvas(size, self.command.exposure)
 
     def _view_of(self, size: int) -> View:
-        """What is looked at, with so many pixels a side; kept, since live pictures ask often."""
-        if size == self.wanted.size:
+        """The view with another number of pixels per side, cached for live pictures."""
+        if size == self.command.size:
             return self.view
         if size not in self._views:
-            seen = _seen(self.wanted, size, self._shown_mesh)
+            seen = _seen(self.command, size, self._shown_mesh)
             self._views[size] = _by_texel(seen, self.texels)
         return self._views[size]
 
@@ -259,11 +259,11 @@ class Painter:
             self._meshes = {key: load_mesh(Path(name))}
         return self._meshes[key]
 
-    def _is_current(self, wanted: ViewCommand) -> bool:
-        """No file of a mesh was written since it was read."""
-        if wanted.shape != "mesh" or wanted.mesh in self._given:
+    def _is_current(self, command: ViewCommand) -> bool:
+        """Whether the file of the mesh is unchanged."""
+        if command.shape != "mesh" or command.mesh in self._given:
             return True
-        return _file_key(wanted.mesh) in self._meshes
+        return _file_key(command.mesh) in self._meshes
 
     def _prepare(self, student: Student | LiveNetwork, size: int) -> None:
         if not isinstance(student, DeviceMaterial):
@@ -271,12 +271,12 @@ class Painter:
 
     def _lit_view(self, network: LiveNetwork, size: int) -> LitView:
         if size not in self._lit:
-            lights = plain_lights(self.wanted)
-            self._lit[size] = LitView(network, self._view_of(size), lights, self.wanted.level)
+            lights = plain_lights(self.command)
+            self._lit[size] = LitView(network, self._view_of(size), lights, self.command.level)
         return self._lit[size]
 
     def _fill(self, material: Drawn, canvas: Canvas, size: int | None = None) -> None:
-        """All of a canvas at once, from a picture of this size: by default from a coarse one."""
+        """Fills a canvas at once, from a picture of this size; a coarse one by default."""
         size = size or max(1, canvas.size // _COARSE)
         if not isinstance(material, DeviceMaterial):
             lit = self._lit_view(material, size)
@@ -285,7 +285,7 @@ class Painter:
             found = np.concatenate([piece[1] for piece in pieces])
         else:
             view = self._view_of(size)
-            pixel, found = view.pixel, self._studio.shade(material, view, self.wanted)
+            pixel, found = view.pixel, self._studio.shade(material, view, self.command)
         if size == canvas.size:
             canvas.put(pixel, found)
             return
@@ -294,7 +294,7 @@ class Painter:
         canvas.fill_from(light.reshape(size, size, 4))
 
     def _parts(self, material: Drawn, canvas: Canvas) -> Iterator[float]:
-        """Draws a canvas part by part; tells which share is drawn."""
+        """Draws a canvas in parts; yields the share that is drawn."""
         beside = np.setdiff1d(np.arange(canvas.size**2), self.view.pixel)
         canvas.put(beside, np.zeros((len(beside), 4), np.float32))
         if not isinstance(material, DeviceMaterial):
@@ -308,11 +308,11 @@ class Painter:
         parts = np.array_split(order, -(-len(order) // size) or 1)
         for number, part in enumerate(parts, 1):
             group = self.view.take(part)
-            canvas.put(group.pixel, self._studio.shade(material, group, self.wanted))
+            canvas.put(group.pixel, self._studio.shade(material, group, self.command))
             yield number / len(parts)
 
     def _advance(self, parts: Iterator[float] | None, name: str) -> Iterator[float] | None:
-        """Draws one part; None when that was the last."""
+        """Draws one part; None after the last."""
         share = next(parts, 1.0) if parts else 1.0
         self._sharp[name] = share
         self._changed.add(name)
@@ -321,14 +321,13 @@ class Painter:
         return parts if share < 1 else None
 
 
-def _seen(wanted: ViewCommand, size: int, mesh: Mesh | None) -> View:
-    camera = Camera(wanted.turn, wanted.pitch, wanted.zoom, wanted.x, wanted.y)
-    return make_view(wanted.shape, size, mesh, camera)
+def _seen(command: ViewCommand, size: int, mesh: Mesh | None) -> View:
+    camera = Camera(command.turn, command.pitch, command.zoom, command.x, command.y)
+    return make_view(command.shape, size, mesh, camera)
 
 
 def _file_key(name: str) -> tuple[str, int]:
-    """A file as it was written last; whoever reads it says what is wrong with one that is not
-    there."""
+    """The key of a file by its modification time. Missing files are reported by their reader."""
     try:
         return name, Path(name).stat().st_mtime_ns
     except OSError:
@@ -336,12 +335,12 @@ def _file_key(name: str) -> tuple[str, int]:
 
 
 def _by_texel(view: View, texels: int) -> View:
-    """Every pixel shows the middle of its texel, where nothing is mixed with a neighbour."""
+    """The view with every pixel at the centre of its texel, without filtering."""
     if not texels:
         return view
     return replace(view, uv=((np.floor(view.uv * texels) + 0.5) / texels).astype(np.float32))
 
 
-def _shape_of(wanted: ViewCommand) -> ViewCommand:
-    """A view without what needs no drawing to change."""
-    return replace(wanted, exposure=0.0, number=0, wants_places=False)
+def _shape_of(command: ViewCommand) -> ViewCommand:
+    """The view without fields that need no redraw."""
+    return replace(command, exposure=0.0, number=0, wants_places=False)

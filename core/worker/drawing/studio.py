@@ -1,4 +1,4 @@
-"""The light of the panel's pictures: quick where a processor draws them, rich where a GPU does."""
+"""Lighting of the panel's pictures: fast on a processor, rich on a GPU."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STUDIO_SAMPLES = 24
 _PLACES = 4
 _COARSE_LEVEL_PLACES = 16
 _KEY_COLOUR = (2.4, 2.3, 2.2)
-# On a processor two plain lights stand for the studio: without noise, at a third of the cost.
+# On a processor, two plain lights replace the studio: without noise, at a third of the cost.
 _FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05, 1.3)))
 
 
@@ -37,37 +37,37 @@ class Studio:
         self._teacher = teacher
         self.resolution = resolution
 
-    def shade(self, material: DeviceMaterial, view: View, wanted: ViewCommand) -> Floats:
+    def shade(self, material: DeviceMaterial, view: View, command: ViewCommand) -> Floats:
         """Light and coverage at the pixels of a view."""
         if not len(view.pixel):
             return np.zeros((0, 4), np.float32)
         if material is self._teacher:
-            return self._lit(material, view, wanted, self._footprint(wanted.level))
+            return self._lit(material, view, command, self._footprint(command.level))
         student: Student = material  # type: ignore[assignment]
-        student.level = float(wanted.level)
+        student.level = float(command.level)
         try:
-            return self._lit(student, view, wanted, Footprint())
+            return self._lit(student, view, command, Footprint())
         finally:
             # the bake measures with the same student, on its finest level
             student.level = 0.0
 
     def _lit(
-        self, material: DeviceMaterial, view: View, wanted: ViewCommand, footprint: Footprint
+        self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
     ) -> Floats:
         if material.device.is_software:
-            return self._lit_by_three(material, view, wanted, footprint)
-        lighting = Lighting(wanted.light, _KEY_COLOUR, wanted.environment, 0.0, _STUDIO_SAMPLES)
+            return self._lit_by_three(material, view, command, footprint)
+        lighting = Lighting(command.light, _KEY_COLOUR, command.environment, 0.0, _STUDIO_SAMPLES)
         return shade(material, view, lighting, is_flat=True, footprint=footprint)
 
     def _lit_by_three(
-        self, material: DeviceMaterial, view: View, wanted: ViewCommand, footprint: Footprint
+        self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
     ) -> Floats:
-        """One dispatch for all lights: a surface that is turned with its viewer, so that another
-        light falls on it as the key light did, reflects that light."""
-        lights = plain_lights(wanted)
+        """Shades all lights in one dispatch: a surface and its viewer are turned, so that another
+        light comes from the direction of the key light."""
+        lights = plain_lights(command)
         key = lights[0][0]
         turned = _joined([_turned(view, _rotation(light, key)) for light, _ in lights])
-        lighting = Lighting(wanted.light, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
+        lighting = Lighting(command.light, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
         found = shade(material, turned, lighting, is_flat=True, footprint=footprint)
         parts = found.reshape(len(lights), -1, 4)
         colours = np.stack([colour for _, colour in lights]).astype(np.float32)
@@ -76,16 +76,17 @@ class Studio:
         return result
 
     def _footprint(self, level: int) -> Footprint:
-        """The patch that a texel of this level stands for: what a student can be right about."""
+        """The footprint of a texel on this level: the detail that a student can have."""
         places = _COARSE_LEVEL_PLACES if level else _PLACES
         return Footprint(footprint_width(max(1, self.resolution >> level), level), places)
 
 
-def plain_lights(wanted: ViewCommand) -> list[tuple[Floats, Floats]]:
-    """What stands for the studio on a processor: unit directions and colours, the key first."""
-    found = [(wanted.light, _KEY_COLOUR, 1.0)]
-    if wanted.environment > 0:
-        found += [(direction, colour, wanted.environment) for direction, colour in _FILLS]
+def plain_lights(command: ViewCommand) -> list[tuple[Floats, Floats]]:
+    """The lights that replace the studio on a processor: unit directions and colours, the key light
+    first."""
+    found = [(command.light, _KEY_COLOUR, 1.0)]
+    if command.environment > 0:
+        found += [(direction, colour, command.environment) for direction, colour in _FILLS]
     return [
         (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
         for direction, colour, scale in found
@@ -93,10 +94,10 @@ def plain_lights(wanted: ViewCommand) -> list[tuple[Floats, Floats]]:
 
 
 def _rotation(start: Floats, end: Floats) -> Floats:
-    """The shortest turn of one unit vector to another."""
+    """The smallest rotation from one unit vector to another."""
     cosine = float(start @ end)
     if cosine < -0.9999:
-        # half a turn about whatever stands across
+        # half a turn about any perpendicular axis
         axis = normalized(np.cross(start, np.eye(3)[np.abs(start).argmin()]))
         return (2 * np.outer(axis, axis) - np.eye(3)).astype(np.float32)
     x, y, z = np.cross(start, end)

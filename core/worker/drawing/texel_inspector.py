@@ -1,4 +1,4 @@
-"""What lies where on the texture: the error of the student, and what a view shows."""
+"""Errors of the student by place, and weights of places by paint or view."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FOCUS_SIZE = 64
 
 
 class RollingErrors:
-    """The student's error on held-out samples, found a few samples at a time."""
+    """Errors of the student on held-out samples, updated in parts."""
 
     def __init__(self, held_out: HeldOut) -> None:
         self._held_out = held_out
@@ -41,11 +41,11 @@ class RollingErrors:
         self._next = 0
         self._places: PreparedPlaces | None = None
         self._is_whole = False
-        # Of each part, by where it begins: what it adds to the figures of all.
+        # Sums of errors, by the first sample of a part.
         self._of_parts: dict[int, NDArray[np.float64]] = {}
 
     def advance(self, student: Student | LiveNetwork) -> bool:
-        """Whether that was the last part: the map is of all samples then."""
+        """Updates a part; whether it was the last one."""
         until = min(self._next + _SAMPLES_AT_ONCE, len(self._prediction))
         while self._next < until:
             start, self._next = self._next, self._predict(student, self._next)
@@ -57,7 +57,7 @@ class RollingErrors:
         return True
 
     def _predict(self, student: Student | LiveNetwork, start: int) -> int:
-        """Brings some samples up to date; where the next ones begin."""
+        """Updates the prediction of some samples; returns the first of the next."""
         held_out = self._held_out
         if isinstance(student, DeviceMaterial):
             part = slice(start, start + _SAMPLES_AT_ONCE)
@@ -72,7 +72,7 @@ class RollingErrors:
         return part.stop
 
     def figures(self) -> SampleMetrics | None:
-        """Of all samples, some as the student was a moment ago; None before each was seen once."""
+        """Errors of all samples, some from a moment ago; None before the first pass."""
         if not self._is_whole:
             return None
         log_mae, wrong, smape, energy = np.sum(list(self._of_parts.values()), axis=0)
@@ -80,7 +80,7 @@ class RollingErrors:
         return SampleMetrics(log_mae / count, wrong / energy, smape / count)
 
     def _measure(self, start: int, end: int) -> None:
-        """Only of what has changed: of all samples it would cost as much as predicting some."""
+        """Measures a part: measuring all samples would cost as much as predicting some."""
         response = self._held_out.response[start:end]
         found = measure_samples(self._prediction[start:end], response)
         energy = max(float(response.sum(dtype=np.float64)), RELATIVE_EPSILON)
@@ -98,7 +98,7 @@ class RollingErrors:
 
 
 def weigh_places(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Floats | None:
-    """The weights that training draws places by; None where every place counts the same."""
+    """The weights of places for training; None if all are equal."""
     if focus.where == PAINTED:
         return _painted(importance)
     if focus.where == IN_VIEW:
@@ -107,11 +107,9 @@ def weigh_places(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Fl
 
 
 def _painted(importance: Floats | None) -> Floats:
-    """Only what was raised above the rest."""
+    """The weights above the lowest."""
     if importance is None or importance.min() == importance.max():
-        raise ProtocolError(
-            "nothing is painted to look at: raise the weight of a part, or train everywhere"
-        )
+        raise ProtocolError("nothing is painted: raise the weight of a part, or train everywhere")
     return np.asarray(importance - importance.min(), np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What the worker can be told: each command a class, checked field by field as it comes in."""
+"""Commands to the worker. Each is a class whose fields are checked when it arrives."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
 LARGEST_ZOOM = 4096.0
-# The coarsest of a texture of 8192 texels a side, which is the largest that is baked.
+# The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
-# From here on pixels, and texels that are large enough, are squares.
+# Zoom from which pixels, and large texels, are drawn as squares.
 PIXELATED_FROM = 8.0
-# Three corners of a place, a normal and a uv.
+# Three corners, each with a position, a normal and a uv.
 BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
-# Of a number, in an error.
+# Digits of a number in an error.
 _SHOWN_DIGITS = 20
 
 
 @dataclass(frozen=True)
 class Command:
-    """Something to do."""
+    """A command to the worker."""
 
     def as_json(self) -> dict[str, Any]:
-        """The header that says it; what equals its default is left out."""
-        said = {
+        """Its header, without fields that have their default."""
+        values = {
             item.name: value
             for item in fields(self)
             if item.name != "payload" and (value := getattr(self, item.name)) != item.default
         }
-        return {COMMAND: NAMES[type(self)], **said}
+        return {COMMAND: NAMES[type(self)], **values}
 
 
 @dataclass(frozen=True)
 class Hello(Command):
-    """The first command: which protocol the other side speaks."""
+    """The first command: the protocol version of the other side."""
 
     protocol: int
 
@@ -58,40 +58,40 @@ class Open(Command):
 
     path: str = ""
     name: str = "document"
-    """Of a document that comes as text."""
+    """The name of a document that comes as text."""
     search: tuple[str, ...] = ()
     allow_outside: bool = False
     material: str = ""
-    """By default the first that can be baked."""
+    """By default the first material that can be baked."""
     device: str = ""
     payload: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
         if bool(self.path) == bool(self.payload):
-            raise ProtocolError("open: give a path, or the text of a document behind the line")
+            raise ProtocolError("open: give a path, or the text of a document after the line")
 
 
 @dataclass(frozen=True)
 class Start(Command):
-    """Trains the material that is open."""
+    """Trains the open material."""
 
     folder: str
     name: str = ""
-    """Of the result; by default the material's."""
+    """The name of the result; by default the material's."""
     preset: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
-    """Fields of `BakeSettings` in place of the preset's."""
+    """Fields of `BakeSettings` that replace the preset's."""
     resume: bool = False
     time_limit: float = 0.0
-    """Seconds; 0 for none."""
+    """Seconds; 0 for no limit."""
     target_error: float = 0.0
     viewport_textures: bool = False
-    """Also write flattened textures beside the bundle."""
+    """Whether to write flattened textures beside the bundle."""
 
 
 @dataclass(frozen=True)
 class Forecast(Command):
-    """Measures what the material that is open would cost, baked and not: takes a few seconds."""
+    """Measures the cost of the open material, baked and not; takes a few seconds."""
 
     preset: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
@@ -99,22 +99,22 @@ class Forecast(Command):
 
 @dataclass(frozen=True)
 class Pause(Command):
-    """Stops after the steps that are being done; the view can still be turned."""
+    """Pauses after the current steps. The view can still be changed."""
 
 
 @dataclass(frozen=True)
 class Resume(Command):
-    """Goes on after a pause."""
+    """Continues after a pause."""
 
 
 @dataclass(frozen=True)
 class Finish(Command):
-    """Ends the training now and writes the result."""
+    """Ends the training and writes the result."""
 
 
 @dataclass(frozen=True)
 class Cancel(Command):
-    """Ends the training without a result. The last checkpoint stays."""
+    """Ends the training without a result. The last checkpoint remains."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Quit(Command):
 
 @dataclass(frozen=True)
 class SetImportance(Command):
-    """How much each place matters: floats, row 0 at v = 0. Without a size, every place the same."""
+    """Weights of places: floats, row 0 at v = 0. Without a size, all places are equal."""
 
     width: int = 0
     height: int = 0
@@ -139,12 +139,12 @@ class SetImportance(Command):
 
 @dataclass(frozen=True)
 class Focus(Command):
-    """Where the training looks."""
+    """Where training samples places."""
 
     where: str = EVERYWHERE
-    """`everywhere`, weighted by the map; `painted`: only there; `view`: most at what is in view."""
+    """`everywhere`: by the map; `painted`: only above its lowest value; `view`: mostly in view."""
     strength: float = 8.0
-    """How much more often what is in view is trained."""
+    """How much more often places in view are trained."""
 
     def __post_init__(self) -> None:
         _one_of("focus: where", self.where, FOCUSES)
@@ -153,34 +153,33 @@ class Focus(Command):
 
 @dataclass(frozen=True)
 class View(Command):
-    """What the pictures show."""
+    """The view of the pictures."""
 
     number: int = 0
-    """Comes back with the pictures."""
+    """Returned with the pictures."""
     shape: str = "sphere"
     mesh: str = ""
-    """For the shape `mesh`: one that was given by `mesh`, or else a file."""
+    """For the shape `mesh`: the name of a mesh from `SetMesh`, or a file."""
     turn: float = 0.0
-    """Degrees around the upright axis."""
+    """Degrees about the vertical axis."""
     pitch: float = 0.0
     """Degrees up or down."""
     zoom: float = 1.0
     x: float = 0.0
-    """What is in the middle: -1 is the left edge of the whole picture and 1 the right one."""
+    """The centre: -1 is the left edge of the whole picture, 1 the right one."""
     y: float = 0.0
-    """The same upwards."""
+    """The centre, upwards."""
     light: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Towards the light: x right, y up, z to the viewer."""
+    """Direction to the light: x right, y up, z to the viewer."""
     environment: float = 0.8
     exposure: float = 0.0
     """In stops."""
     level: int = 0
-    """The mip level, 0 the finest. The material is averaged over what a texel there stands for: of
-    level 1 four of the finest a side, and twice as many on each further one."""
+    """The mip level, 0 the finest. The reference is averaged over a texel of that level."""
     size: int = 192
-    """Pixels a side."""
+    """Pixels per side."""
     wants_places: bool = False
-    """Tell the uv of every pixel, to paint on."""
+    """Whether to send the uv of every pixel, for painting."""
 
     def __post_init__(self) -> None:
         _one_of("view: shape", self.shape, VIEWS)
@@ -192,15 +191,15 @@ class View(Command):
         for name in ("turn", "pitch", "x", "y"):
             _within(f"view: {name}", getattr(self, name), -1e6, 1e6)
         if not 1e-6 < math.hypot(*self.light) < 1e6:
-            raise ProtocolError(f"view: light is {self.light}: it has no direction")
+            raise ProtocolError(f"view: light is {self.light}: it must have a direction")
         if self.shape == "mesh" and not self.mesh:
-            raise ProtocolError("view: the shape 'mesh' needs the path of one")
+            raise ProtocolError("view: the shape 'mesh' needs a name or a path: set mesh")
 
 
 @dataclass(frozen=True)
 class SetMesh(Command):
-    """A mesh of the host's scene, to be named by a view: floats of its triangles' corners, all
-    positions (3 a corner), then all normals (3), then all uvs (2)."""
+    """A mesh of the host's scene: floats of its triangles' corners, all positions (3 a corner),
+    then all normals (3), then all uvs (2)."""
 
     name: str
     triangles: int
@@ -212,13 +211,13 @@ class SetMesh(Command):
             count = str(self.triangles)[:_SHOWN_DIGITS]
             raise ProtocolError(
                 f"mesh: {self.name[:80]!r} of {count} triangles needs {BYTES_A_TRIANGLE} bytes for "
-                f"each, and {len(self.payload)} came: give a name, and at least one triangle"
+                f"each, and got {len(self.payload)}: give a name, and at least one triangle"
             )
 
     def mesh(self) -> Mesh:
         floats = np.frombuffer(self.payload, "<f4").astype(np.float32)
         if not np.isfinite(floats).all():
-            raise ProtocolError(f"mesh: {self.name!r} holds what is no number")
+            raise ProtocolError(f"mesh: {self.name!r} has values that are not numbers: remove them")
         corners = 3 * self.triangles
         position, normal, uv = np.split(floats, [3 * corners, 6 * corners])
         return Mesh(position.reshape(-1, 3, 3), normal.reshape(-1, 3, 3), uv.reshape(-1, 3, 2))
@@ -226,7 +225,7 @@ class SetMesh(Command):
 
 @dataclass(frozen=True)
 class ReadMap(Command):
-    """Reads an importance map from an image, for the other side."""
+    """Reads an importance map from an image."""
 
     path: str
 
@@ -243,9 +242,9 @@ class WriteMap(Command):
     def __post_init__(self) -> None:
         _check_map("write_map", self.width, self.height, self.payload)
         if not self.payload:
-            raise ProtocolError("write_map: the map is empty")
+            raise ProtocolError("write_map: the map is empty: send its floats")
         if Path(self.path).suffix.lower() != ".exr":
-            raise ProtocolError(f"write_map: {self.path}: maps are written as .exr")
+            raise ProtocolError(f"write_map: {self.path}: use the suffix .exr")
 
     def weights(self) -> NDArray[np.float32] | None:
         return _map(self.width, self.height, self.payload)
@@ -272,7 +271,7 @@ _KINDS = {name: kind for kind, name in NAMES.items()}
 
 
 def parse(message: Message) -> Command:
-    """The command of a message; a wrong field is refused by its name."""
+    """The command of a message. Invalid fields are refused by name."""
     header = dict(message.header)
     name = header.pop(COMMAND, None)
     kind = _KINDS.get(name) if isinstance(name, str) else None
@@ -291,7 +290,7 @@ def parse(message: Message) -> Command:
     if takes_bytes:
         values["payload"] = message.payload
     elif message.payload:
-        raise ProtocolError(f"{name}: takes no bytes")
+        raise ProtocolError(f"{name}: takes no bytes: send none")
     return kind(**values)
 
 
@@ -315,7 +314,7 @@ def _check_map(what: str, width: int, height: int, payload: bytes) -> None:
     if 4 * width * height != len(payload):
         raise ProtocolError(
             f"{what}: {width} x {height} floats are {4 * width * height} bytes, "
-            f"and {len(payload)} came"
+            f"and {len(payload)} were sent"
         )
 
 
@@ -326,6 +325,6 @@ def _map(width: int, height: int, payload: bytes) -> NDArray[np.float32] | None:
 
 
 def command_line(command: Command) -> tuple[dict[str, Any], bytes]:
-    """A command as header and payload."""
+    """The header and payload of a command."""
     values = asdict(command)
     return command.as_json(), values.get("payload", b"")

@@ -1,4 +1,4 @@
-"""Tells the other side that the worker lives, and how long its work has stood still."""
+"""Heartbeats of the worker, with the time since its last progress."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable
 from verdigris.core.worker.protocol.worker_events import Alive
 
 INTERVAL = 0.4
-# What the other side lets pass in silence before it calls the worker hung.
+# Seconds of silence after which the other side reports the worker as silent.
 PATIENCE = 2.0
-# Compilers, and a device that measures a whole result, hold Python's interpreter for as long.
+# The same while compilers, or the measurement of a result, hold the interpreter.
 LONG_PATIENCE = 120.0
-# But not if the process uses no processor time meanwhile: then it waits for what never comes.
+# But a process without processor time for this long is reported earlier.
 IDLE_PATIENCE = 8.0
 
 
 class Heartbeat:
-    """Beats on a thread of its own. The worker's loop touches it whenever it gets on."""
+    """Posts heartbeats from its own thread. The worker's loop records progress."""
 
     def __init__(self, post: Callable[[Alive], None]) -> None:
         self._post = post

@@ -1,8 +1,6 @@
-"""The language of worker and panel: a line of JSON, and where it announces bytes, that many.
-
-docs/PROTOCOL.md says what the lines mean. Nothing here trusts the other side: what cannot be read
-becomes a `Fault`, and reading goes on at the next line where that is possible.
-"""
+"""Messages between worker and panel: a line of JSON, and the raw bytes that it announces. See
+docs/PROTOCOL.md. Invalid input becomes a `Fault`, and reading continues at the next line where
+possible."""
 
 from __future__ import annotations
 
@@ -22,12 +20,12 @@ _SHOWN = 80
 
 
 class ProtocolError(VerdigrisError):
-    """A message that is not of the protocol, or of another version of it."""
+    """An invalid message, or one of another protocol version."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message: what it says, and its pixels or text."""
+    """A header, and the pixels or text behind it."""
 
     header: dict[str, Any]
     payload: bytes = b""
@@ -35,17 +33,17 @@ class Message:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that could not be read."""
+    """Input that could not be read."""
 
     text: str
     is_fatal: bool = False
-    """Nothing after it can be read either."""
+    """Whether reading cannot continue."""
     command: str = ""
-    """That the message names."""
+    """The name of the command, if it is known."""
 
 
 def command_named(header: dict[str, Any]) -> str:
-    """Which command a message says it is, whether there is such a command or not."""
+    """The command name in a header; empty without one. The command may be unknown."""
     name = header.get(COMMAND)
     return name if isinstance(name, str) else ""
 
@@ -58,7 +56,7 @@ def encode(header: dict[str, Any], payload: bytes = b"") -> bytes:
 
 
 class Decoder:
-    """Cuts a stream of bytes into messages, however it arrives."""
+    """Splits a stream of bytes into messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -81,7 +79,7 @@ class Decoder:
                 yield found
 
     def end(self) -> Fault | None:
-        """What is left when the stream closes: a message that was cut off, or nothing."""
+        """A fault if the stream ends inside a message."""
         if self.is_broken or not (self._buffer or self._header is not None):
             return None
         what = "a line has no end"
@@ -116,7 +114,7 @@ class Decoder:
             return _Nothing()
         if not line.strip():
             return _Nothing()
-        # whether the end of a line comes along with it is chance
+        # how a line is split into reads must not matter
         return _too_long() if len(line) > LONGEST_LINE else self._read_line(line)
 
     def _forget(self, count: int) -> None:
@@ -129,7 +127,7 @@ class Decoder:
         except ProtocolError as failure:
             return Fault(str(failure))
         if not isinstance(header, dict):
-            return Fault(f"{_shown(line)}: is no object of JSON")
+            return Fault(f"{_shown(line)}: must be a JSON object")
         count, command = header.pop(BYTES, 0), command_named(header)
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             text = f"{BYTES} is {str(count)[:_SHOWN]!r}: use a whole number from 0 up"
@@ -144,11 +142,11 @@ class Decoder:
 
 
 class _Nothing:
-    """Something was read that makes no message by itself."""
+    """A line without a message."""
 
 
 def _too_long() -> Fault:
-    return Fault(f"a line is longer than {LONGEST_LINE} bytes: it is left out")
+    return Fault(f"a line is longer than {LONGEST_LINE} bytes and is ignored: send a shorter line")
 
 
 def _shown(line: bytes) -> str:

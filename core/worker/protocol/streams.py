@@ -1,8 +1,5 @@
-"""The worker's own ends of its standard streams, which nothing else in the process can reach.
-
-A library that prints to standard output, from Python or from C, would cut a message in two. So the
-streams are moved aside: prints go to standard error from then on, and reads find nothing.
-"""
+"""Exclusive standard streams of a worker. Libraries that print, from Python or C, would corrupt
+messages. So the streams are moved: prints go to standard error, and reads return nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """What comes in and goes out, as files of their own."""
+    """Moves standard input and output; returns them as files."""
     sys.stdout.flush()
     incoming, outgoing = os.dup(_STDIN), os.dup(_STDOUT)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -43,10 +40,8 @@ def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Outbox:
-    """Writes messages on a thread of its own, so that a slow reader does not slow the training.
-
-    Of messages with the same `replaces` only the newest waits: old pixels are of no use.
-    """
+    """Writes messages in its own thread, so that a slow reader does not slow the training. Of
+    waiting messages with the same `replaces`, only the newest is kept."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -67,7 +62,7 @@ class Outbox:
             self._changed.notify_all()
 
     def close(self, seconds: float) -> None:
-        """Writes what waits, for as long as that, and no more."""
+        """Writes waiting messages for at most this many seconds."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -86,7 +81,7 @@ class Outbox:
                 while view:
                     view = view[self._stream.write(view) or 0 :]
             except OSError:
-                # nobody reads any more; that the parent is gone is told by the other stream
+                # the output is closed; the end of the input reports that the parent is gone
                 with self._changed:
                     self._is_closed = True
                     self._waiting.clear()
@@ -94,20 +89,19 @@ class Outbox:
 
 
 _CHUNK = 1 << 16
-# Of these only the newest of those that follow each other is worth doing.
+# Of successive commands of these types, only the last is kept.
 _REPLACEABLE = (View, SetImportance)
 
 
 class Inbox:
-    """What came in, in its order: commands, and faults instead of what could not be read."""
+    """Received commands and faults, in order."""
 
     def __init__(self) -> None:
         self._items: deque[Command | Fault] = deque()
         self._changed = threading.Condition()
 
     def read(self, stream: BinaryIO) -> None:
-        """Reads until the other side closes its end, which ends the worker, as does a fault of the
-        reader itself."""
+        """Reads until the input ends or reading fails. Either ends the worker."""
         try:
             self._read(stream)
         finally:
@@ -137,7 +131,7 @@ class Inbox:
             self._changed.notify_all()
 
     def take(self, waits: bool) -> Command | Fault | None:
-        """The next one; without waiting, None if there is none."""
+        """The next item; None if there is none and `waits` is false."""
         with self._changed:
             while waits and not self._items:
                 self._changed.wait()

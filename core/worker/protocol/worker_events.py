@@ -1,4 +1,4 @@
-"""What the worker tells beside the events of a bake. All are written by one encoder, `as_json`."""
+"""Events of the worker besides those of a bake."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATES = (IDLE, PREPARING, TRAINING, PAUSED, FINISHING, DONE, FAILED)
 
 @dataclass(frozen=True)
 class Hello(Event):
-    """The worker is there."""
+    """The worker has started."""
 
     protocol: int
     verdigris: str
@@ -36,102 +36,102 @@ class Hello(Event):
 
 @dataclass(frozen=True)
 class Alive(Event):
-    """A sign of life, several times a second."""
+    """A heartbeat, several times a second."""
 
     stalled: float
-    """Seconds for which the work has not got on."""
+    """Seconds without progress."""
 
 
 @dataclass(frozen=True)
 class State(Event):
-    """What the worker is doing now."""
+    """The state of the worker."""
 
     state: str
     doing: str
-    """In words, or nothing."""
+    """A description for people, or empty."""
     patience: float
-    """Seconds of silence, or without progress, that are no reason to worry until the next state."""
+    """Seconds of silence, or without progress, that are normal until the next state."""
 
 
 @dataclass(frozen=True)
 class Error(Event):
-    """A command could not be obeyed, or what was going on has failed."""
+    """A command was refused, or the current work failed."""
 
     text: str
     command: str = ""
-    """That was refused, if it was one."""
+    """The refused command, if there was one."""
     kind: str = ""
     """The class of the error."""
     is_fatal: bool = False
-    """The worker ends."""
+    """Whether the worker ends."""
 
     def __post_init__(self) -> None:
-        # a name that is refused may be as long as a line may be, and the answer is a line, too
+        # a refused name can be as long as a line, and the event is a line, too
         for name, most in (("text", _LONGEST_TEXT), ("command", _LONGEST_NAME)):
-            said = getattr(self, name)
-            if len(said) > most:
+            text = getattr(self, name)
+            if len(text) > most:
                 half = most // 2
-                object.__setattr__(self, name, f"{said[:half]} … {said[-half:]}")
+                object.__setattr__(self, name, f"{text[:half]} … {text[-half:]}")
 
 
 @dataclass(frozen=True)
 class Showing(Event):
-    """A view was refused, since its mesh cannot be read: what the pictures show instead."""
+    """A view was refused because its mesh cannot be read: the view that is shown instead."""
 
     view: int
-    """The number of the one that was refused."""
+    """The number of the refused view."""
     shape: str
     mesh: str
 
 
 @dataclass(frozen=True)
 class Opened(Event):
-    """A document is read, and of one material the teacher is compiled."""
+    """A document was read, and the teacher of one material compiled."""
 
     name: str
     chosen: str
     materials: tuple[Mapping[str, Any], ...]
-    """A report for each, as `verdigris inspect --json` prints it."""
+    """Reports as of `verdigris inspect --json`."""
     device: str
     trainer: str
 
 
 @dataclass(frozen=True)
 class Forecast(Event):
-    """What the result will be, before it is there."""
+    """Size and cost of the result."""
 
     texture_bytes: int
     decoder_bytes: int
     source_texture_bytes: int | None = None
-    """Of the images that the graph reads, with mips; nothing where it was not asked for."""
+    """Images of the graph with mips; None unless requested."""
     nanoseconds: float | None = None
-    """An evaluation on this device; nothing where it was not measured."""
+    """Time of an evaluation on this device; None unless measured."""
     source_nanoseconds: float | None = None
-    """An evaluation of the material's own graph there."""
+    """Time of an evaluation of the material's graph."""
     verdict: str = ""
-    """Whether it is worth baking, in words."""
+    """Whether a bake is worthwhile, for people."""
 
 
 @dataclass(frozen=True)
 class Plan(Event):
-    """In which parts a bake falls, in their order."""
+    """The phases of a bake, in order."""
 
     parts: tuple[Mapping[str, Any], ...]
-    """The `name` of the phase, and `first` and `last`: what steps are counted from and to in it."""
+    """Each has the `name` of the phase, and `first` and `last`: the range of its steps."""
 
 
 @dataclass(frozen=True)
 class Weighted(Event):
-    """Training draws places by the weights that it was last given."""
+    """Training uses the last weights."""
 
     step: int
-    """The first run of steps with them ended here."""
+    """The end of the first run of steps with them."""
 
 
 @dataclass(frozen=True)
 class Errors(Event):
-    """Errors on held-out samples, several times a second: of the first material, and some of the
-    samples as they were a moment ago. `metrics` are measured at once, and seldom."""
+    """Errors of the first material on held-out samples, several times a second, some of them from a
+    moment ago. `metrics` are rarer and evaluate all samples at once."""
 
     step: int
     log_mae: float
@@ -141,8 +141,7 @@ class Errors(Event):
 
 @dataclass(frozen=True, eq=False)
 class Pixels(Event):
-    """Anything with an array behind its line: `array` is written as it lies in memory.
-    Each equals itself alone, as previews do."""
+    """An event with an array behind its line. Events are equal only to themselves."""
 
     array: NDArray[Any]
 
@@ -156,7 +155,7 @@ class Pixels(Event):
 
     @property
     def replaces(self) -> str:
-        """Of messages with the same text only the newest is of use."""
+        """Of waiting messages with the same text, only the newest is kept."""
         return type(self).__name__
 
 
@@ -168,12 +167,12 @@ class Picture(Pixels):
     part: str
     """`reference`, `neural`, `heat`, or `texture`: the material on the unit square."""
     view: int
-    """The number of the view that it shows."""
+    """The number of its view."""
     step: int
     sharp: float
-    """1 when it has the size that was asked for, and all of it is drawn."""
+    """1 for a complete picture in full size."""
     top: float = 0.0
-    """Of heat: the difference of display values, 0 to 1, that has the brightest colour."""
+    """Of heat maps: the difference of display values, 0 to 1, of the brightest colour."""
 
     @property
     def replaces(self) -> str:
@@ -190,12 +189,12 @@ class ErrorMap(Pixels):
 
 @dataclass(frozen=True, eq=False)
 class Places(Pixels):
-    """The uv that each pixel of a view shows: (height, width, 2) floats; NaN on the backdrop."""
+    """The uv of each pixel of a view: (height, width, 2) floats; NaN on the backdrop."""
 
     array: NDArray[np.float32]
     view: int
     texels: int = 0
-    """Where each texel is drawn as a square: how many there are a side on the level shown."""
+    """Texels per side if each is drawn as a square; otherwise 0."""
 
 
 @dataclass(frozen=True, eq=False)

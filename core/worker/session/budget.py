@@ -1,4 +1,4 @@
-"""How much of the time pictures may take from the training."""
+"""The share of time that pictures may take from training."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import os
 import time
 from collections.abc import Callable
 
-# A little under the tenth that the panel promises: what is sent costs something, too, and so do
-# runs of steps that are as short as they are for the panel.
+# Below a tenth, which the panel promises: sending pictures and short runs of steps also cost time.
 SHARE = 0.075
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 
 
 class ProcessClock:
-    """A clock of what this process does, as seconds of an otherwise idle machine: on a busy one a
-    second on the wall says little. For work on processors only: a graphics card does not count."""
+    """A clock of this process' work, in seconds of an otherwise idle machine: on a busy one,
+    elapsed time says little. For work on processors only."""
 
     def __init__(self) -> None:
         self._cores = os.cpu_count() or 1
@@ -24,14 +23,14 @@ class ProcessClock:
 
     def __call__(self) -> float:
         thread, process = time.thread_time(), time.process_time()
-        # alone it takes as long as this thread, and with all the others as the cores can share
+        # alone it takes this thread's time; with other threads, their time divided by the cores
         self._total += max(thread - self._thread, (process - self._process) / self._cores)
         self._thread, self._process = thread, process
         return self._total
 
 
 class Budget:
-    """Time is saved up while training goes on, and spent on pictures."""
+    """Saves time during training, and spends it on pictures."""
 
     def __init__(
         self, share: float = SHARE, clock: Callable[[], float] = time.perf_counter
@@ -41,31 +40,31 @@ class Budget:
         self._credit = 0.0
         self._seen = clock()
         self.spent = 0.0
-        """All that was booked since the start."""
+        """Seconds charged since the start."""
 
     def start(self) -> None:
-        """From now on time is saved: what was before does not count."""
+        """Starts saving from zero."""
         self._credit = 0.0
         self._seen = self._clock()
 
     @property
     def is_left(self) -> bool:
-        """Whether something may be spent now."""
+        """Whether there is time to spend."""
         return self.allows(0.0)
 
     def allows(self, debt: float) -> bool:
-        """Whether something may be spent now that can be saved for afterwards."""
+        """Whether time may be spent that is saved afterwards."""
         self._save(0.0)
         return self._credit > -debt
 
     def charge(self, seconds: float) -> None:
-        """Books what was just spent; more than there is has to be saved afterwards."""
+        """Charges time. More than was saved must be saved afterwards."""
         self._save(seconds)
         self._credit = max(-_MOST_DEBT, self._credit - seconds)
         self.spent += seconds
 
     def _save(self, spent: float) -> None:
-        """A share of the time since the last call, but for what was spent of it."""
+        """Saves a share of the time since the last call, without the time spent."""
         now = self._clock()
         saved = self._share * max(0.0, now - self._seen - spent)
         self._credit = min(_MOST_CREDIT, self._credit + saved)

@@ -1,4 +1,4 @@
-"""What a result will weigh and cost, before it is there."""
+"""Forecasts of size and cost of a result."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Of a latent channel that is not rounded.
+# Bits of a latent channel as a half float.
 _HALF_FLOAT_BITS = 16
 
 
 def estimate(settings: BakeSettings) -> Forecast:
-    """What can be counted without a device: bytes."""
+    """The bytes of a result, which need no device."""
     from verdigris.core.bundle.files.weights import pack_weights
     from verdigris.core.network.parameters import initialise
     from verdigris.core.network.spec import LatentLayout
@@ -30,8 +30,8 @@ def estimate(settings: BakeSettings) -> Forecast:
 
 
 def measure(teacher: Teacher, settings: BakeSettings) -> Forecast:
-    """The same with times: untrained numbers of the size that these settings make, on this
-    device, against the material's own graph."""
+    """Bytes and times: untrained networks of these settings against the material's graph, on this
+    device."""
     from verdigris.core.bundle.cost.cost import forecast
 
     cost = forecast(teacher, settings)

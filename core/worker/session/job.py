@@ -1,4 +1,4 @@
-"""One bake, driven step by step between the commands that steer it."""
+"""One bake, advanced step by step between commands."""
 
 from __future__ import annotations
 
@@ -34,16 +34,15 @@ if TYPE_CHECKING:
     from verdigris.core.worker.protocol.commands import Start
 
 
-# Loss and progress are told after each run of steps: more than five times a second, with room for
-# what is drawn in between.
+# Seconds of a run of steps: progress comes more than five times a second, with time for pictures.
 RUN_SECONDS = 0.14
-# What a worker that is killed has lost at most.
+# The most training that a killed worker loses.
 CHECKPOINT_SECONDS = 5.0
 
 
 def recipe_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> Recipe:
-    """A preset for the teacher's device, with some of its fields changed; those of `draw`
-    each for itself."""
+    """A preset for the teacher's device with changed fields; fields of `draw` are changed one by
+    one."""
     kind = choose_trainer(teacher.device)
     return changed(require_recipe(preset or default_preset(kind), kind), changes)
 
@@ -58,7 +57,7 @@ class Job:
         from verdigris.core.baking.measure.classify import classify
 
         recipe = recipe_for(teacher, start.preset, start.changes)
-        # live pictures have as many texels as the result
+        # live pictures have the resolution of the result
         self.settings = recipe[classify([teacher], recipe)]
         options = BakeOptions(
             name=start.name or teacher.material.file_name,
@@ -84,7 +83,7 @@ class Job:
         self.settings = run.settings
 
     def plan(self, started: Started) -> Plan:
-        """In which parts the bake falls that has just begun."""
+        """The phases of the bake that has just started."""
         settings, stages = self.settings, stages_of(self.settings)
         parts: list[dict[str, Any]] = []
         begun = 0
@@ -95,7 +94,7 @@ class Job:
             begun = max(begun, last)
 
         first = stages[0].settings
-        # a bake that goes on may be among its starts still
+        # a continued bake may still compare its starts
         is_trying = not started.step or (self.run is not None and self.run.start_choice is not None)
         if is_trying and first.starts > 1:
             tried = first.start_steps
@@ -117,12 +116,12 @@ class Job:
         return Plan(tuple(parts))
 
     def next(self) -> Event | None:
-        """What happens next; None when the bake has ended."""
+        """The next event; None at the end."""
         return next(self._events, None)
 
     @property
     def has_learnt(self) -> bool:
-        """Whether there is something that a result could hold."""
+        """Whether a result could be written."""
         if self.run is None:
             return False
         has_tried = self.run.start_choice is not None and self.run.start_choice.best is not None
@@ -137,28 +136,28 @@ class Job:
             self._paused_at = time.monotonic()
 
     def resume(self) -> None:
-        """Goes on; the time that was spent waiting is no time of training."""
+        """Continues. The pause does not count as training time."""
         if self._paused_at is not None and self.run is not None:
             self.run.clock.pause(time.monotonic() - self._paused_at)
         self._paused_at = None
 
     def finish(self) -> None:
-        """Asks for a result from what there is."""
+        """Requests a result from the present state."""
         self.resume()
         self.control.stop()
 
     def set_importance(self, weights: NDArray[np.float32] | None) -> None:
-        """Draws places by other weights from the next steps on."""
+        """Uses other weights of places from the next steps on."""
         self.control.set_importance(weights)
 
     def takes_new_weights(self) -> bool:
-        """Whether other weights are in effect than at the last call."""
+        """Whether other weights are in use than at the last call."""
         weights = self.run.options.importance if self.run else self._weights
         is_new, self._weights = weights is not self._weights, weights
         return is_new
 
     def close(self) -> None:
-        """Lets go of everything but what is on disk."""
+        """Releases everything except files on disk."""
         self._events.close()
-        # a signal may come between making a lock and holding it
+        # a signal can come between creating and holding a lock
         clear_locks(self._folder, (self._name, f"{self._name}{SUFFIX}"))

@@ -1,4 +1,4 @@
-"""Keeps the pictures up to date without taking more from the training than it may."""
+"""Updates the pictures without taking too much time from training."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from verdigris.core.worker.protocol.worker_events import Picture
     from verdigris.core.worker.session.job import Job
 
-# How often pictures are sent while training, and how long pictures are drawn between commands.
+# Seconds between pictures during training, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
-# How much of the reference is drawn for a new view, and before a bake, whatever else waits.
+# Seconds of drawing the reference for a new view, and before a bake.
 _AT_ONCE = 0.15
 _BEFORE_TRAINING = 0.4
 _MOST_FOR_A_VIEW = 0.03
-# A live picture follows every run of steps. It is as small as it must be to take no more than these
-# parts of what is saved meanwhile: while the reference is drawn, and when it is whole.
+# A live picture follows every run of steps. Its size fits into these parts of the saved time: while
+# the reference is drawn, and afterwards.
 _BESIDE_REFERENCE, _ALONE = 0.55, 0.75
-# What the reference has spent in advance does not keep live pictures from coming.
+# Debt of the reference that does not stop live pictures.
 _LIVE_DEBT = 0.04
-# How fast the time between two live pictures is believed to have changed.
+# Weight of the last interval in the mean time between live pictures.
 _NEW = 0.3
 
 
 class LivePictures:
-    """The pictures of what is open, and of what is being learnt."""
+    """The pictures of the open material and its student."""
 
     def __init__(
         self,
@@ -84,13 +84,13 @@ class LivePictures:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every pixel is drawn, when nothing trains."""
+        """Whether all pixels are drawn in full size."""
         painter = self._painter
         is_neural_whole = self._student is None or painter.is_neural_whole
         return painter.is_reference_whole and is_neural_whole
 
     def begin(self, job: Job) -> None:
-        """A bake starts: its student is shown as soon as there is one."""
+        """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
         self._painter.forget_network()
@@ -100,15 +100,15 @@ class LivePictures:
         self._send()
 
     def end(self) -> None:
-        """There is no bake any more; what it last drew stays."""
+        """Ends a bake; its last pictures stay."""
         self._job = self._student = self._errors = None
         self._is_training = False
 
     def look(self, view: View, is_new: bool = False) -> None:
-        """Another view: something of it is there at once. `is_new`: it shows another mesh."""
+        """Shows another view, with a first picture at once. `is_new`: the mesh was replaced."""
         begun = self._clock()
         self._painter.look(view, is_new)
-        # the reference stays as it is, so that this is paid once for each view
+        # the reference does not change, so this happens once per view
         self._draw_reference_for(_AT_ONCE)
         if self._student is not None:
             if self._is_training:
@@ -117,7 +117,7 @@ class LivePictures:
                 self._painter.draw_neural(self._student)
         self._post_places()
         self._send()
-        # what the artist asks for may cost more than its share: the next picture must not wait long
+        # may exceed the budget, but the next live picture must come soon
         self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
 
     def _draw_reference_for(self, seconds: float) -> None:
@@ -126,7 +126,7 @@ class LivePictures:
             self._painter.draw_reference()
 
     def follow(self) -> None:
-        """Between two runs of training: draws for as long as the budget lasts."""
+        """Draws between two runs of steps, within the budget."""
         run = self._job.run if self._job else None
         if run is None:
             return
@@ -137,7 +137,7 @@ class LivePictures:
             self._painter.forget_network()
         if self._student is None:
             if self._is_numpy(run):
-                # compiles what the first step needs: the first pictures are not to stand still then
+                # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             self._learn(run)
             # twice, because the first one compiles
@@ -151,18 +151,18 @@ class LivePictures:
         if self._budget.allows(_LIVE_DEBT):
             self._charge(self._draw_news, run)
         elif self._is_numpy(run):
-            # in any case: figures cost a hundredth of the time
+            # in any case: errors cost a hundredth of the time
             self._charge(self._look_at_errors, run)
         while self._budget.is_left and not self._painter.is_reference_whole:
             self._charge(self._advance_reference)
 
     def rest(self) -> None:
-        """The training holds still, or is over: pictures are drawn in full size from now on."""
+        """Training is paused or over: pictures are drawn in full size."""
         self._painter.forget_neural()
         self._is_training = False
 
     def learn(self) -> None:
-        """The bake is over: what it has last made of the student is shown."""
+        """The bake has ended: shows its final student."""
         run = self._job.run if self._job else None
         if run is not None and run.learner.student is not None:
             self._student = run.learner.student
@@ -170,7 +170,7 @@ class LivePictures:
         self._job = None
 
     def complete(self) -> None:
-        """Nothing trains: draws what is missing, for a moment."""
+        """Draws missing parts for a moment while nothing trains."""
         until = time.perf_counter() + _SLICE
         painter = self._painter
         while time.perf_counter() < until and not self.is_complete:
@@ -187,7 +187,7 @@ class LivePictures:
         self._budget.charge(self._clock() - begun)
 
     def _draw_news(self, run: Run) -> None:
-        """What has been learnt since the last time, as a picture and in figures."""
+        """Draws and measures the latest student."""
         self._learn(run)
         self._draw_live()
         if self._is_numpy(run) or self._budget.is_left:
@@ -200,8 +200,7 @@ class LivePictures:
         self._post_all(self._painter.draw_live(self._student, self._step, seconds))
 
     def _note_time(self) -> None:
-        """How much time for live pictures there is between two of them: on a busy machine a run of
-        steps is shorter by the clock that counts."""
+        """Updates the mean time between live pictures, by the clock of the budget."""
         now = self._clock()
         if self._drawn_at is not None:
             self._between += _NEW * (now - self._drawn_at - self._between)
@@ -226,8 +225,8 @@ class LivePictures:
             self._post(ErrorMap(self._errors.map(), run.step))
 
     def _is_numpy(self, run: Run) -> bool:
-        """Whether the network that trains can be looked at where it is. Beside a graphics card it
-        is drawn there, under the light that the reference is under."""
+        """Whether the training network can be evaluated in place. Beside a graphics card the device
+        draws it, under the same light as the reference."""
         return hasattr(run.learner.trainer, "live") and self._teacher.device.is_software
 
     def _learn(self, run: Run) -> None:
@@ -244,5 +243,5 @@ class LivePictures:
             self._post(picture)
 
     def _post_places(self) -> None:
-        if self._painter.wanted.wants_places or self._painter.texels:
+        if self._painter.command.wants_places or self._painter.texels:
             self._post(self._painter.places())

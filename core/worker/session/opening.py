@@ -1,4 +1,4 @@
-"""Opens what a command names: a document, its reports, and the teacher of one material."""
+"""Opens a document, its reports, and the teacher of one material."""
 
 from __future__ import annotations
 
@@ -21,26 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenDocument:
-    """A document and what is known of it."""
+    """An open document."""
 
     document: Document
     reports: tuple[MaterialReport, ...]
     teacher: Teacher | None
-    """Of the material that was chosen; None if none can be baked."""
+    """The teacher of the chosen material; None if none can be baked."""
     command: Open
     marks: Mapping[Path, FileMark | None] = field(default_factory=dict)
-    """How the files that the teacher is made of looked before they were read."""
+    """States of the teacher's files before they were read."""
 
     def has_changed(self) -> bool:
-        """Whether the teacher is not what its files are now."""
+        """Whether a file of the teacher has changed."""
         return any(file_mark(path) != mark for path, mark in self.marks.items())
 
 
 def open_document(command: Open) -> OpenDocument:
-    """Reads, reports, and compiles the material that is named, or the first that can be baked.
-
-    What is wrong with a material is in its report, and no error: the artist sees it in the list.
-    """
+    """Reads, reports, and compiles the named material, or the first that can be baked. Problems of
+    a material are in its report and are not errors: the artist sees them in the list."""
     from verdigris.core.material.report import describe
 
     document = _read(command)
@@ -62,7 +60,7 @@ def _marks(document: Document, material: str) -> dict[Path, FileMark | None]:
     from verdigris.core.material.load.provenance import texture_files
 
     files = list(document.files)
-    # one that is missing is in the report
+    # a missing file is in the report
     with contextlib.suppress(VerdigrisError):
         files += texture_files(document, document.require_material(material))
     return {path: file_mark(path) for path in files}

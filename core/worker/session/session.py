@@ -1,4 +1,5 @@
-"""The worker's state: what is open, what trains, what is looked at. Commands in, events out."""
+"""The worker's state: the open document, the bake and the view. It takes commands and posts
+events."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
 
 _PREPARING = "preparing the training"
-# The last ones, and that which is looked at: a mesh may be large.
+# The mesh in view and the last ones: meshes can be large.
 _MOST_MESHES = 4
 _BUSY = (
     worker_events.PREPARING,
@@ -73,19 +74,19 @@ class Session:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is something to do without being told."""
+        """Whether there is work without a command."""
         if self.state in (worker_events.PREPARING, worker_events.TRAINING, worker_events.FINISHING):
             return True
         return self._show is not None and not self._show.is_complete
 
     def handle(self, item: commands.Command | Fault) -> None:
-        """Does what it is told, or says why not. Whatever goes wrong, the worker stays."""
+        """Handles a command. Errors are posted, and the worker continues."""
         if isinstance(item, Fault):
             self._post(worker_events.Error(item.text, item.command, "ProtocolError", item.is_fatal))
             return
         name = commands.NAMES[type(item)]
         if not self._greeted and not isinstance(item, commands.Hello | commands.Quit):
-            self._post(worker_events.Error(f"{name}: say hello first", name, "ProtocolError"))
+            self._post(worker_events.Error(f"{name}: send hello first", name, "ProtocolError"))
             return
         try:
             self._do[type(item)](item)
@@ -98,7 +99,7 @@ class Session:
             )
 
     def work(self) -> None:
-        """Gets on by a little."""
+        """Does a part of the work."""
         try:
             if self.state in (
                 worker_events.PREPARING,
@@ -119,7 +120,7 @@ class Session:
             self._job.close()
             self._job = None
 
-    # what it is told
+    # commands
 
     def _hello(self, command: commands.Hello) -> None:
         if command.protocol != VERSION:
@@ -169,7 +170,7 @@ class Session:
         job = Job(teacher, command, importance)
         self._post(estimate(job.settings))
         self._show.begin(job)
-        # one that was refused until here is none
+        # a refused bake ends here
         self._job = job
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
@@ -181,7 +182,7 @@ class Session:
         teacher = self._require_teacher("forecast")
         recipe = recipe_for(teacher, command.preset, command.changes)
         before = self.state
-        self._enter(before, "measuring what it would cost", LONG_PATIENCE)
+        self._enter(before, "measuring the cost", LONG_PATIENCE)
         try:
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
         finally:
@@ -208,14 +209,13 @@ class Session:
         job = self._require_job("finish")
         if not job.has_learnt:
             raise ProtocolError(
-                "finish: nothing has been learnt yet that could be kept: wait for the first step, "
-                "or cancel the bake"
+                "finish: nothing was trained yet: wait for the first step, or cancel the bake"
             )
         job.finish()
         self._enter(worker_events.FINISHING, "writing the result", LONG_PATIENCE)
 
     def _cancel(self, command: commands.Cancel) -> None:
-        # a bake that has just ended by itself is no reason to complain
+        # the bake may have ended just now, which is not an error
         self.close()
         if self._show is not None:
             self._show.end()
@@ -261,7 +261,7 @@ class Session:
             self._show.look(self._view, is_new=True)
 
     def _make_show(self, teacher: Teacher, resolution: int) -> LivePictures:
-        """With the view that is wanted; of a mesh that is not there, with a sphere."""
+        """The pictures in the requested view; with a sphere if its mesh is missing."""
         try:
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
@@ -272,7 +272,7 @@ class Session:
     def _keep_showing(
         self, view: commands.View, refused: commands.View, failure: VerdigrisError
     ) -> None:
-        """Tells why a view is refused, and what is shown instead."""
+        """Posts why a view is refused, and what is shown instead."""
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
         self._post(
             worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
@@ -297,7 +297,7 @@ class Session:
         write_importance(Path(command.path), weights)
         self._post(worker_events.Written(command.path))
 
-    # what it does
+    # work
 
     def _advance(self) -> None:
         assert self._job is not None and self._show is not None
@@ -324,11 +324,11 @@ class Session:
             is_first = not self._show.has_student
             self._show.follow()
             if is_first and self._show.has_student:
-                # what draws the student is compiled by now
+                # the code that draws the student is compiled now
                 self._enter(worker_events.TRAINING)
 
     def _update_weights(self) -> None:
-        """Gives a bake that is under way the weights that hold now."""
+        """Passes the present weights of places to the bake."""
         if self._show is None:
             return
         weights = weigh_places(self._importance, self._focus, self._show.seen_uv)
@@ -340,7 +340,7 @@ class Session:
             raise ProtocolError(f"{name}: a bake is {self.state}: finish or cancel it first")
 
     def _reopen_if_changed(self) -> None:
-        """Opens what has changed on the disk since it was opened."""
+        """Opens the document again if its files have changed."""
         if self._opened is not None and self._opened.has_changed():
             self._open(self._opened.command)
 
@@ -353,7 +353,7 @@ class Session:
 
     def _require_job(self, name: str) -> Job:
         if self._job is None:
-            raise ProtocolError(f"{name}: nothing is being baked")
+            raise ProtocolError(f"{name}: no bake is running")
         return self._job
 
     def _enter(self, state: str, doing: str = "", patience: float = PATIENCE) -> None:
@@ -369,7 +369,7 @@ class Session:
 
 
 def settings_kind(opened: OpenDocument) -> str:
-    """The trainer that suits the device that the document was opened on."""
+    """The trainer for the device of the open document."""
     from verdigris.core.baking.state.trainers import choose_trainer
 
     return choose_trainer(opened.teacher.device) if opened.teacher else ""

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import random
+import runpy
 import signal
 import subprocess
 import sys
@@ -36,13 +37,22 @@ DOCUMENT = """<materialx version="1.39">
 SETTINGS = ("resolution=16", "batch=256", "network=2x16", "starts=2", "start_share=0.05")
 NUMBERS = ("weights.bin", "latents.ktx2")
 LONGEST = 600
+_SMALL = runpy.run_path(str(Path(__file__).parents[1] / "brisk.py"))["SMALL"]
+_BAKE = f'{_SMALL}runpy.run_module("verdigris.core.batch.run.bake_task", run_name="__main__")'
+# the command, whose bakes end with small pictures and measures
+BRISK_RUN = f"""
+import runpy, sys
+from verdigris.core.batch.run import bake_process
+bake_process.bake_command = lambda: [sys.executable, "-P", "-u", "-c", {_BAKE!r}]
+runpy.run_module("verdigris.core", run_name="__main__")
+"""
 # what says when, or by which process, and not what
 TIMES = ("seconds", "bake_seconds")
 
 
 def command(folder, out, steps):
     settings = [part for each in (*SETTINGS, f"iterations={steps}") for part in ("--set", each)]
-    run = [sys.executable, "-m", "verdigris.core", "scene", "run", str(folder / "docs"), "--json"]
+    run = [sys.executable, "-c", BRISK_RUN, "scene", "run", str(folder / "docs"), "--json"]
     where = ["-o", str(folder / out), "--device", "software", "--checkpoint-seconds", "0.1"]
     return [*run, *where, *settings]
 

@@ -17,8 +17,8 @@ from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import bake_in_process
 from verdigris.core.settings.recipe import Recipe
 
+from ..baking.bakes import TINY
 from ..signals import hang_up
-from ..training.bakes import TINY
 from . import fake_bake as kinds
 from .scenes import read, write_documents
 
@@ -132,7 +132,8 @@ def baking(tmp_path):
     return process
 
 
-@pytest.mark.parametrize("told", [*TOLD, None])
+# other signals end in the same way: tests/core/worker/test_ending.py
+@pytest.mark.parametrize("told", [signal.SIGTERM, None])
 def test_a_bake_lets_go_of_its_lock_and_keeps_its_checkpoint(told, tmp_path):
     process = baking(tmp_path)
     threading.Thread(target=process.stdout.read, daemon=True).start()

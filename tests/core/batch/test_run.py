@@ -25,7 +25,7 @@ from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
 
-from ..training.bakes import TINY, plain_teacher
+from ..baking.bakes import TINY, plain_teacher
 from . import fake_bake as kinds
 from .scenes import read, write_baked, write_documents
 
@@ -311,7 +311,7 @@ def test_or_it_waits_until_the_first_has_ended(tmp_path):
     entered, told = threading.Event(), []
 
     def second():
-        with run_lock(tmp_path, wait=True, tell=told.append):
+        with run_lock(tmp_path, wait=True, report=told.append):
             entered.set()
 
     with run_lock(tmp_path):
@@ -321,7 +321,7 @@ def test_or_it_waits_until_the_first_has_ended(tmp_path):
     assert entered.wait(10)
     thread.join()
     assert len(told) == 1
-    assert "waits for another run (process" in told[0]
+    assert "waiting for another run (process" in told[0]
 
 
 def test_a_bake_that_meets_what_nobody_foresaw_ends_and_says_what(tmp_path):

@@ -11,7 +11,7 @@ from verdigris.core.settings.presets import PRESETS
 from verdigris.core.settings.recipe import Kind, Recipe
 from verdigris.core.worker.session.job import recipe_for
 
-from ..training.bakes import plain_teacher
+from ..baking.bakes import plain_teacher
 
 STANDARD = PRESETS["numpy"]["standard"]
 

@@ -11,13 +11,13 @@ import pytest
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, encode
 
-from .talk import BRISK_WORKER, CLAY, LONG
+from .running_worker import BRISK_WORKER, CLAY, LONG
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX"),
     pytest.mark.usefixtures("heard"),
 ]
-TOLD = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +33,11 @@ def baking(folder, command=BRISK_WORKER, until="step"):
     for each in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode()), start):
         process.stdin.write(encode(*commands.command_line(each)))
     process.stdin.flush()
-    hear(process, until)
+    wait_for(process, until)
     return process
 
 
-def hear(process, event):
+def wait_for(process, event):
     decoder = Decoder()
     while data := process.stdout.read1(1 << 16):
         if any(item.header["event"] == event for item in decoder.feed(data)):
@@ -53,7 +53,7 @@ def left_by(process, folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("told", SIGNALS)
 def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, tmp_path):
     process = baking(tmp_path, until="checkpointed")
     assert (tmp_path / ".clay.lock").exists()
@@ -75,7 +75,7 @@ def test_a_signal_ends_it_before_its_first_step(tmp_path):
 def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on(tmp_path):
     process = baking(tmp_path, ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *BRISK_WORKER])
     process.send_signal(signal.SIGHUP)
-    hear(process, "step")
+    wait_for(process, "step")
     assert process.poll() is None
     process.terminate()
     assert ".clay.lock" not in left_by(process, tmp_path)

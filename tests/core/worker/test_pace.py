@@ -12,7 +12,7 @@ from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
-from .talk import CLAY, LONG
+from .running_worker import CLAY, LONG
 
 RUNS = 15
 # Of the first runs: how many steps fit into one is not known yet, and sizes of pictures are new.

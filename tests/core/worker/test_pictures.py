@@ -26,7 +26,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.session.budget import Budget
 
-from .talk import CLAY
+from .running_worker import CLAY
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_events_of_the_worker_and_of_a_bake_have_one_form():
         (b"[" * 100_000, "is nested too deeply"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": 1, "a": 2}', "'a' is given twice: leave one out"),
-        (b"[1, 2]", "is no object of JSON"),
+        (b"[1, 2]", "must be a JSON object"),
         (b'{"bytes": -1}', "bytes is '-1': use a whole number"),
         (b'{"bytes": true}', "bytes is 'True'"),
         (b'{"bytes": "12"}', "bytes is '12'"),
@@ -118,7 +118,7 @@ def test_a_line_without_end_is_dropped_and_not_kept_in_memory():
     decoder = Decoder()
     found = [item for _ in range(40) for item in decoder.feed(b"x" * (LONGEST_LINE // 8))]
     assert [item.text for item in found] == [
-        f"a line is longer than {LONGEST_LINE} bytes: it is left out"
+        f"a line is longer than {LONGEST_LINE} bytes and is ignored: send a shorter line"
     ]
     assert len(decoder._buffer) <= LONGEST_LINE
     assert list(decoder.feed(b'xx\n{"command": "quit"}\n')) == [Message({"command": "quit"})]
@@ -152,13 +152,13 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "hello", "protocol": True}, "protocol is True: it must be a whole number"),
         ({"command": "start", "folder": "a", "changes": []}, "it must be an object"),
         ({"command": "view", "shape": "cube"}, "use one of sphere, plane, mesh"),
-        ({"command": "view", "shape": "mesh"}, "needs the path of one"),
+        ({"command": "view", "shape": "mesh"}, "needs a name or a path"),
         ({"command": "view", "light": [1, 2]}, "a list of 3: a number each"),
-        ({"command": "view", "light": [0, 0, 0]}, "it has no direction"),
+        ({"command": "view", "light": [0, 0, 0]}, "it must have a direction"),
         ({"command": "view", "zoom": 0}, "view: zoom is 0.0: use 1 to 4096"),
         ({"command": "view", "turn": 1e999}, "turn is inf: it must be a number"),
         ({"command": "view", "size": 100_000}, "view: size is 100000: use 16 to 1024"),
-        ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 came"),
+        ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 were sent"),
         ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
         ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),
         (

@@ -15,7 +15,7 @@ from verdigris.core.worker.session.session import Session
 
 from ..material.documents import with_image
 from ..material.surfaces import write_image
-from .talk import CLAY, LONG, Talk
+from .running_worker import CLAY, LONG, RunningWorker
 from .test_worker import raw
 
 HELLO = encode({"command": "hello", "protocol": VERSION})
@@ -85,7 +85,7 @@ def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
     session.handle(commands.Start(str(tmp_path), changes=LONG))
     session.handle(commands.Pause())
     errors = [each["text"] for each in told if each["event"] == "error"]
-    assert errors == ["the device is lost", "pause: nothing is being baked"]
+    assert errors == ["the device is lost", "pause: no bake is running"]
     assert session.state == IDLE
 
 
@@ -155,20 +155,22 @@ def test_a_map_that_could_not_be_read_again_is_not_written(values, message, tmp_
 
 
 def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path):
-    talk = Talk()
+    running = RunningWorker()
     try:
-        talk.open_clay()
+        running.open_clay()
         weights = np.float32([[1, 1], [1, 8]])
-        talk.say(commands.SetImportance(2, 2, weights.tobytes()), commands.Focus("painted"))
-        talk.start(tmp_path, LONG)
-        talk.hear("step")
+        running.send(commands.SetImportance(2, 2, weights.tobytes()), commands.Focus("painted"))
+        running.start(tmp_path, LONG)
+        running.wait_for("step")
         # those that it began with are no new ones
-        assert not talk.all("weighted")
-        talk.say(commands.SetImportance())
-        assert "nothing is painted" in talk.hear("error", command="importance").header["text"]
-        talk.hear("step")
-        assert talk.find("weighted") is None
-        talk.say(commands.Focus("everywhere"))
-        assert talk.hear("weighted")
+        assert not running.all("weighted")
+        running.send(commands.SetImportance())
+        assert (
+            "nothing is painted" in running.wait_for("error", command="importance").header["text"]
+        )
+        running.wait_for("step")
+        assert running.find("weighted") is None
+        running.send(commands.Focus("everywhere"))
+        assert running.wait_for("weighted")
     finally:
-        talk.client.kill()
+        running.client.kill()

@@ -8,7 +8,7 @@ from verdigris.core import api
 from verdigris.core.worker.client.client import pixels_of
 from verdigris.core.worker.protocol import commands
 
-from .talk import QUICK, Talk
+from .running_worker import QUICK, RunningWorker
 
 PAINTED = """<materialx version="1.39">
 <image name="i" type="color3"><input name="file" type="filename" value="{file}"/></image>
@@ -34,27 +34,37 @@ def material(tmp_path):
     return path
 
 
-@pytest.fixture
-def talk(monkeypatch, material):
-    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
-    found = Talk()
-    found.say(commands.View(size=16), commands.Open(path=str(material)))
-    found.hear("state", state="idle", doing="")
+@pytest.fixture(scope="module")
+def worker():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VERDIGRIS_DEVICE", "software")
+        found = RunningWorker()
     yield found
     found.client.kill()
 
 
-def colour_of(talk):
-    return pixels_of(talk.hear("picture", part="texture")).reshape(-1, 3).mean(0)
+@pytest.fixture
+def running(worker, material):
+    worker.send(commands.Cancel())
+    worker.wait_for("state", state="idle")
+    worker.messages.clear()
+    worker.send(commands.View(size=16), commands.Open(path=str(material)))
+    worker.wait_for("opened")
+    worker.wait_for("state", state="idle", doing="")
+    return worker
 
 
-def test_an_image_that_has_changed_is_read_again_before_it_is_trained(talk, material, tmp_path):
-    red = colour_of(talk)
+def colour_of(running):
+    return pixels_of(running.wait_for("picture", part="texture")).reshape(-1, 3).mean(0)
+
+
+def test_an_image_that_has_changed_is_read_again_before_it_is_trained(running, material, tmp_path):
+    red = colour_of(running)
     assert red[0] > 2 * red[1]
     paint(tmp_path / "paint.png", GREEN)
-    talk.say(commands.Start(str(tmp_path), changes=QUICK))
-    result = talk.hear("finished").header["results"][0]
-    green = colour_of(talk)
+    running.send(commands.Start(str(tmp_path), changes=QUICK))
+    result = running.wait_for("finished").header["results"][0]
+    green = colour_of(running)
     assert green[1] > 2 * green[0]
     # what the result says of its sources is what it has learnt
     bundle = api.open_bundle(result)
@@ -64,41 +74,41 @@ def test_an_image_that_has_changed_is_read_again_before_it_is_trained(talk, mate
     assert middle[1] > 2 * middle[0]
 
 
-def test_what_has_not_changed_is_not_read_again(talk, tmp_path):
-    talk.say(commands.Start(str(tmp_path), changes=QUICK))
-    talk.hear("started")
-    assert talk.find("opened") is None
+def test_what_has_not_changed_is_not_read_again(running, tmp_path):
+    running.send(commands.Start(str(tmp_path), changes=QUICK))
+    running.wait_for("started")
+    assert running.find("opened") is None
 
 
 @pytest.mark.parametrize(
     "command", [commands.Start("out", changes=QUICK), commands.Forecast(changes=QUICK)]
 )
-def test_an_image_that_is_gone_is_named_once(command, talk, tmp_path):
+def test_an_image_that_is_gone_is_named_once(command, running, tmp_path):
     (tmp_path / "paint.png").unlink()
-    talk.say(command)
-    text = talk.hear("error").header["text"]
+    running.send(command)
+    text = running.wait_for("error").header["text"]
     assert "open a material that can be baked first: " in text and "paint.png" in text
-    talk.say(commands.Pause())
-    talk.hear("error", command="pause")
-    assert len(talk.all("error")) == 2
+    running.send(commands.Pause())
+    running.wait_for("error", command="pause")
+    assert len(running.all("error")) == 2
 
 
 def test_a_document_that_was_damaged_meanwhile_is_refused_and_read_again_when_it_is_whole(
-    talk, material, tmp_path
+    running, material, tmp_path
 ):
     whole = material.read_text()
     material.write_text(whole[:90])
-    talk.say(commands.Start(str(tmp_path / "out"), changes=QUICK))
-    assert "not valid XML" in talk.hear("error", command="start").header["text"]
+    running.send(commands.Start(str(tmp_path / "out"), changes=QUICK))
+    assert "not valid XML" in running.wait_for("error", command="start").header["text"]
     material.write_text(whole)
-    talk.say(
+    running.send(
         commands.Open(path=str(material)), commands.Start(str(tmp_path / "out"), changes=QUICK)
     )
-    assert talk.hear("started")
+    assert running.wait_for("started")
 
 
-def test_there_is_nothing_to_keep_before_the_first_step(talk, tmp_path):
-    talk.say(commands.Start(str(tmp_path / "out"), changes=QUICK), commands.Finish())
-    text = talk.hear("error", command="finish").header["text"]
-    assert "nothing has been learnt yet that could be kept" in text
-    assert talk.hear("finished").header["stopped_by"] == "steps"
+def test_there_is_nothing_to_keep_before_the_first_step(running, tmp_path):
+    running.send(commands.Start(str(tmp_path / "out"), changes=QUICK), commands.Finish())
+    text = running.wait_for("error", command="finish").header["text"]
+    assert "nothing was trained yet" in text
+    assert running.wait_for("finished").header["stopped_by"] == "steps"

@@ -1,4 +1,4 @@
-"""Talks to a real worker and waits for what it says."""
+"""A worker process, with the messages that it has sent."""
 
 import time
 
@@ -28,54 +28,54 @@ runpy.run_module("verdigris.core.worker", run_name="__main__")
 BRISK_WORKER = [require_worker_python(), "-P", "-u", "-c", BRISK]
 
 
-class Talk:
-    """A worker and all that it has said so far."""
+class RunningWorker:
+    """A worker and its messages."""
 
     def __init__(self, command=None):
         self.client = WorkerClient(command or BRISK_WORKER)
-        self.heard = []
+        self.messages = []
         self.mark = 0
 
-    def say(self, *commands):
-        """What is heard counts from here on."""
-        self.mark = len(self.heard)
+    def send(self, *commands):
+        """Sends commands; `find` looks only at messages after them."""
+        self.mark = len(self.messages)
         for command in commands:
             self.client.send(command)
 
     def open_clay(self, size=32):
-        self.say(commands.View(size=size), commands.Open(name="clay", payload=CLAY.encode()))
-        return self.hear("opened")
+        self.send(commands.View(size=size), commands.Open(name="clay", payload=CLAY.encode()))
+        return self.wait_for("opened")
 
     def start(self, folder, changes=None, **options):
-        self.say(commands.Start(str(folder), changes=changes or LONG, **options))
-        return self.hear("phase", name="training")
+        self.send(commands.Start(str(folder), changes=changes or LONG, **options))
+        return self.wait_for("phase", name="training")
 
-    def listen(self):
-        self.heard += self.client.poll()
+    def receive(self):
+        self.messages += self.client.poll()
 
     def find(self, event, **fields):
         """The first message since the last command that is of this event and has these fields."""
-        for message in self.heard[self.mark :]:
+        for message in self.messages[self.mark :]:
             header = message.header
             if header.get("event") == event and fields.items() <= header.items():
                 return message
         return None
 
-    def hear(self, event, seconds=SECONDS, **fields):
+    def wait_for(self, event, seconds=SECONDS, **fields):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.listen()
+            self.receive()
             found = self.find(event, **fields)
             if found is not None:
                 return found
             time.sleep(0.01)
-        kinds = [message.header for message in self.heard[self.mark :]][-5:]
+        kinds = [message.header for message in self.messages[self.mark :]][-5:]
         raise AssertionError(f"no {event} {fields} within {seconds} s, but {kinds}")
 
     def all(self, event):
-        self.listen()
-        return [message for message in self.heard if message.header.get("event") == event]
+        self.receive()
+        return [message for message in self.messages if message.header.get("event") == event]
 
-    def forget(self):
-        self.listen()
-        self.mark = len(self.heard)
+    def skip_messages(self):
+        self.receive()
+        self.mark = len(self.messages)
