@@ -1,0 +1,32 @@
+"""A bundle that version 4.0 of the format has written still opens and verifies."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from verdigris.core import api
+
+STORED = Path(__file__).parents[1] / "data" / "bundle_4_0.zip"
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("older")
+    with zipfile.ZipFile(STORED) as archive:
+        archive.extractall(folder)
+    return folder / "pearl_inlay.vdg"
+
+
+def test_its_settings_are_of_the_version_that_wrote_it(older):
+    source = api.open_bundle(older).manifest.source
+    assert "kind" not in source
+    assert source["settings"]["uniform_resolution"] == 16
+
+
+def test_it_verifies_with_numpy_and_on_the_device(older):
+    verified = api.verify(older, device="software")
+    assert verified.holds
+    assert {"numpy against the reference", "portable against the reference"} <= {
+        row.what for row in verified.rows
+    }
