@@ -12,7 +12,7 @@ SOURCE = Source(
 
 
 def respond(uv, wi, wo):
-    """[count, 3]; the same as the Slang."""
+    """The response [count, 3], equal to that of the Slang."""
     u, v = uv.T
     wave = 0.5 + 0.5 * np.sin(2 * np.pi * (3 * u + np.sin(2 * np.pi * v)))
     tile = (np.floor(4 * u) + np.floor(4 * v)) % 2
@@ -28,7 +28,7 @@ def respond(uv, wi, wo):
 
 
 class AnalyticTeacher:
-    """What a source of samples needs of a material."""
+    """The interface that the sampler needs."""
 
     lanes_per_sample = 1
 

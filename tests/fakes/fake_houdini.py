@@ -1,4 +1,4 @@
-"""A Houdini that knows only what it was taught.
+"""A fake Houdini that refuses unknown names.
 
 Its classes have the methods and arguments that the adapter may use; tests/plugins/test_audit.py
 holds them to the published stubs. Stages are real ones of usd-core.
@@ -44,7 +44,7 @@ PARMS = {
 
 
 class Scene:
-    """Nodes by path, and what can be undone."""
+    """Nodes by path, and the undo stack."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -112,7 +112,7 @@ class Enum:
 
     def __getattr__(self, name: str) -> str:
         if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"{name}: the fake was not taught this value")
+            raise AttributeError(f"{name}: the fake does not know this value")
         return name
 
 
@@ -550,7 +550,7 @@ def make_hou(scene: Scene) -> StrictModule:
 
 
 def install(monkeypatch: Any, scene: Scene) -> StrictModule:
-    """Makes this the Houdini that is imported."""
+    """Installs this as the module hou."""
     hou = make_hou(scene)
     monkeypatch.setitem(sys.modules, "hou", hou)
     forget(monkeypatch, "verdigris.plugins.houdini")

@@ -1,4 +1,4 @@
-"""A Maya that knows only what it was taught.
+"""A fake Maya that refuses unknown names and flags.
 
 Each command is a function with the flags that the adapter may use, so a name or flag that is not
 here is an error, as it is in Maya. tests/plugins/test_audit.py holds names and flags to the
@@ -62,11 +62,11 @@ class StrictModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise AttributeError(f"{self.__name__}.{name}: the fake was not taught this name")
+        raise AttributeError(f"{self.__name__}.{name}: the fake does not know this name")
 
 
 class Scene:
-    """Nodes by name, with attributes, connections and members; and what can be undone."""
+    """Nodes by name, with attributes, connections and members, and the undo stack."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -95,7 +95,7 @@ class Scene:
         self.commands: dict[str, Any] = {}
 
     def state(self) -> Any:
-        """What an artist would call the scene."""
+        """The contents of the scene, without bookkeeping."""
         return copy.deepcopy((self.selection, self.nodes, self.connections, self.members))
 
     def change(self, name: str) -> None:
@@ -731,7 +731,7 @@ def make_ufe(scene: Scene) -> StrictModule:
 
 
 def install(monkeypatch: Any, scene: Scene) -> None:
-    """Makes this the Maya that is imported."""
+    """Installs this as the module maya."""
     maya, api = StrictModule("maya"), StrictModule("maya.api")
     cmds, om = make_cmds(scene), make_open_maya(scene)
     maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
@@ -757,7 +757,7 @@ def install(monkeypatch: Any, scene: Scene) -> None:
 
 
 def forget(monkeypatch: Any, package: str) -> None:
-    """Lets a package's modules be imported anew: they hold on to the host they first saw."""
+    """Removes the modules of a package, which keep a reference to the first host."""
     for name in [each for each in sys.modules if each.startswith(f"{package}.")]:
         monkeypatch.delitem(sys.modules, name)
         parent, _, child = name.rpartition(".")

@@ -1,11 +1,11 @@
-"""A graphics card with so much memory, as far as allocating buffers goes: strict, and it counts."""
+"""A fake graphics card of limited memory, which counts allocated buffers."""
 
 import weakref
 from types import SimpleNamespace
 
 
 class FiniteGpu:
-    """What core/baking/measure/memory.py needs of slangpy.Device, and nothing else."""
+    """The part of slangpy.Device that core/baking/measure/memory.py uses."""
 
     def __init__(self, capacity):
         self.capacity, self.used, self.most, self.largest = capacity, 0, 0, 0
@@ -23,19 +23,19 @@ class FiniteGpu:
         self.used += size
         self.most, self.largest = max(self.most, self.used), max(self.largest, size)
         buffer = SimpleBuffer()
-        weakref.finalize(buffer, self._let_go, size)
+        weakref.finalize(buffer, self._release, size)
         return buffer
 
-    def _let_go(self, size):
+    def _release(self, size):
         self._to_free += size
 
     def wait_for_idle(self):
-        """Until then, what was let go of is still taken."""
+        """Frees released buffers."""
         self.used -= self._to_free
         self._to_free = 0
 
 
 class SimpleBuffer:
-    """Has nothing that a trial may touch."""
+    """A buffer without contents."""
 
     __slots__ = ("__weakref__",)

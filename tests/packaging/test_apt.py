@@ -1,4 +1,4 @@
-"""Carrying the plan out, with and without the rights to."""
+"""Installing the software device, with and without root rights."""
 
 import pytest
 

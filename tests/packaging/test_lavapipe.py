@@ -1,4 +1,4 @@
-"""The decision how a machine gets a software device."""
+"""The plan for a software device."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Staged trees: what is in them, what they bring, and that they import with what a host offers."""
+"""Staged trees: their contents, their packages, and imports with the packages of a host."""
 
 import ast
 import importlib.metadata
@@ -37,7 +37,7 @@ except verdigris.core.base.worker_environment.WorkerEnvironmentError as failure:
 print(version(), verdigris.core.hosts.host.__file__)
 """
 
-# Each application's modules are the strict fakes; what they carry beside them is given by name.
+# The modules of the application are fakes; its other packages are passed by name.
 IMPORT_PLUG_IN = """
 import importlib, pathlib, sys
 sys.path[:0] = {paths!r}
@@ -69,7 +69,7 @@ def trees(tmp_path_factory):
 
 
 def offer(folder, *packages):
-    """A folder of these packages and of nothing else."""
+    """A folder with these packages only."""
     folder.mkdir()
     for package in packages:
         found = Path(importlib.util.find_spec(package).origin).parents[1]
@@ -82,7 +82,7 @@ def offer(folder, *packages):
 @pytest.mark.parametrize(
     ("name", "carries", "late"),
     [
-        # pxr comes to Maya with maya-usd, which may not be there
+        # in Maya, pxr comes with maya-usd, which is optional
         ("maya-2026", (), {"pxr", "PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
         ("houdini-21.0", ("pxr",), {"PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
     ],

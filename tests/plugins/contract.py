@@ -1,4 +1,4 @@
-"""What every host has to keep, whatever application is behind it.
+"""The tests that every host must pass.
 
 A module that tests a host defines a fixture `harness` of the class below and imports the tests:
 `from ..contract import *`.
@@ -45,7 +45,7 @@ class Harness:
     painted: dict[str, Any] = field(default_factory=dict)
 
     def snapshot(self) -> Any:
-        """Everything in the scene, to be compared."""
+        """The contents of the scene, for comparison."""
         raise NotImplementedError
 
     def paint(self, mesh: str, weight: float) -> None:
@@ -53,7 +53,7 @@ class Harness:
         raise NotImplementedError
 
     def undo(self) -> None:
-        """One step back, as the artist would take it."""
+        """Undoes one step, as the artist would."""
         raise NotImplementedError
 
     @property

@@ -1,7 +1,7 @@
-"""Every call into an application names what its published stubs know, with arguments they know.
+"""Compares every call into an application with its published stubs.
 
-Neither application runs where the project is built. What the plug-ins call on modules is found in
-their sources; what they call on objects is what the fakes were taught, so the fakes are held, too.
+Neither application runs where the project is built. Calls on modules are found in the sources of the
+plug-ins. Calls on objects are those that the fakes accept, so the fakes are compared as well.
 """
 
 import ast
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def calls(folder, root):
-    """Every chain of names that begins with `root`, with the keywords it is called with."""
+    """Every chain of names that begins with `root`, with its keyword arguments."""
     for path in sorted((PLUGINS / folder).rglob("*.py")):
         tree = ast.parse(path.read_text())
         called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -70,7 +70,7 @@ def missing(given, known):
 @pytest.mark.parametrize(
     ("folder", "application", "shells"),
     [
-        # what registers, shows, starts or tests, and never reads or changes an artist's scene
+        # modules that do not read or change the scene of an artist
         (
             "maya",
             {"maya", "ufe"},
@@ -213,7 +213,7 @@ def test_the_fake_houdini_has_only_known_names():
             kind = type(member)
         for method, function in public(kind).items():
             assert method in known_classes[name], f"hou.{name} has no {method}"
-            # what is optional in the fake is given by name, and must be so called
+            # optional arguments of the fake are passed by name
             given = {
                 each.name
                 for each in inspect.signature(function).parameters.values()

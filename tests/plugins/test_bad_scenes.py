@@ -100,7 +100,7 @@ def test_an_unloaded_reference_is_named_with_the_remedy(maya):
     assert warning.startswith(
         "the reference /shots/table.ma is not loaded: load it in the Reference"
     )
-    # a name that is not there may be in it
+    # an unknown name may be in the reference
     with pytest.raises(VerdigrisError, match=r"no material 'oak'.*table\.ma is not loaded"):
         choose(host, ("oak",))
 

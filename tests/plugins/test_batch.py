@@ -22,7 +22,7 @@ SCENE = document(
     material(name="lead"),
 )
 
-# Little to compile.
+# A small graph, which compiles fast.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="diffuse" type="BSDF">
 <input name="color" type="color3" value="0.8, 0.8, 0.7"/></oren_nayar_diffuse_bsdf>
 <surface name="surface" type="surfaceshader">
@@ -58,7 +58,7 @@ def scene(tmp_path):
 
 
 def answer(returncode=0, stdout="", stderr=""):
-    """A stand-in for the worker's Python that notes what it was given."""
+    """Replaces the worker and records its commands."""
     commands = []
 
     def run(command):
@@ -147,8 +147,8 @@ def test_documents_can_be_written_for_a_farm(scene, tmp_path):
 def test_a_missing_scene_exits_with_1(tmp_path, capsys):
     assert main("batch", FilesHost, [str(tmp_path / "no.mtlx")]) == 1
     output = capsys.readouterr()
-    assert "there is no such file" in json.loads(output.out)["error"]
-    assert "there is no such file" in output.err
+    assert "does not exist" in json.loads(output.out)["error"]
+    assert "does not exist" in output.err
 
 
 def test_a_scene_without_materials_exits_with_1(tmp_path, capsys):

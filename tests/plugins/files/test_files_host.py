@@ -1,4 +1,4 @@
-"""The host of plain files keeps what every host keeps, and reads weights from mesh files."""
+"""The host of plain files: the tests of every host, and weights in mesh files."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ class FilesHarness(Harness):
         write_mesh(mesh, [weight] * 3 + [1.0] * 3)
 
     def undo(self):
-        # what a file manager would do: the one new file goes
+        # there is no undo for files: the new file is deleted
         (self.scene.parent / "plate.mtlx.verdigris.json").unlink()
 
 
@@ -75,7 +75,7 @@ def test_primvars_of_every_interpolation_are_weights(harness, weights, interpola
 def test_a_primvar_of_the_wrong_length_is_named(harness):
     (name,) = harness.host.meshes(harness.first)
     write_mesh(name, [1.0, 2.0], "vertex")
-    with pytest.raises(MeshError, match=r"'verdigris_weights' holds 2 values, and vertex needs 4"):
+    with pytest.raises(MeshError, match=r"'verdigris_weights' has 2 values, and vertex needs 4"):
         harness.host.mesh(name)
 
 

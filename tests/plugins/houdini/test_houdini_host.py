@@ -1,4 +1,4 @@
-"""Houdini's adapter, against a Houdini that refuses what it was not taught, with real stages."""
+"""The adapter of Houdini, with a strict fake and real stages."""
 
 import importlib
 from pathlib import Path
@@ -131,7 +131,7 @@ def test_a_translation_that_fails_leaves_no_node_behind_either(host, houdini):
 
 def test_a_karma_node_is_refused_by_name(host, houdini):
     houdini.stages[LIBRARY] = str(USD_DATA / "solaris.usda")
-    with pytest.raises(DocumentError, match="'kma_curvature' is a node that only Karma has"):
+    with pytest.raises(DocumentError, match="'kma_curvature' is a node of Karma only"):
         host.document(by_name(host, "karma"))
     assert "preview" not in [each.name for each in host.materials()]
 
@@ -180,7 +180,7 @@ def test_weights_of_vertices_override_those_of_points(host, houdini):
     geometry["points"]["verdigris_weights"] = np.full((5, 1), 2.0)
     assert (host.mesh(PLATE).weights == 2).all()
     geometry["vertices"]["verdigris_weights"] = np.arange(7, dtype=float)[:, None]
-    # corners turn the other way round than Houdini's vertices
+    # the winding is reversed
     assert host.mesh(PLATE).weights.tolist() == [[2, 1, 0], [3, 2, 0], [6, 5, 4]]
     assert host.mesh(PLATE).uv[2].tolist() == [[0.5, 0], [1, 0], [0.5, 1]]
 
@@ -227,7 +227,7 @@ def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_p
     assert steps == 1 and harness.snapshot() == before
 
     harness.host.attach(nested, BakedResult(tmp_path / "nested.vdg"))
-    # the stage now shows the node of results; its materials are the same
+    # the stage now shows the result node, with the same materials
     again = HostMaterial(f"{LIBRARY}:/materials/tiles", "tiles", tiles.source)
     harness.host.attach(again, BakedResult(tmp_path / "tiles.vdg"))
     names = [path for path in houdini.nodes if "verdigris_result" in path]
@@ -255,7 +255,7 @@ def flattened(folder, *more):
 
 
 def texture_of(surface, name, channels):
-    """What an input of a surface reads, from these channels."""
+    """The texture of an input of a surface."""
     (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
     assert source.GetName() == f"outputs:{channels}"
     return UsdShade.Shader(source.GetPrim())
@@ -272,7 +272,7 @@ def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(
         ("baseNormal_texture", "normal"),
     ):
         assert Path(made["parms"][parm]) == tmp_path / f"{kind}.png"
-    # textures are multiplied by what the shader has without them, which is neither white nor metal
+    # factors of textures are 1, unlike the defaults of the shader
     assert all(made["parms"][name] == 1 for name in ("basecolorg", "rough", "metallic"))
     made["material"] = True
     assert harness.host.materials() == listed
@@ -283,7 +283,7 @@ def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(
 def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, tmp_path):
     nested = by_name(harness.host, "nested")
     harness.host.attach(nested, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
-    # a later bake of another material, without textures, leaves them
+    # a later bake of another material keeps them
     tiles = HostMaterial(f"{LIBRARY}:/materials/tiles", "tiles", nested.source)
     harness.host.attach(tiles, BakedResult(tmp_path / "b.vdg"))
     stage = harness.houdini.hou.node("/stage/verdigris_result").stage()
@@ -291,7 +291,7 @@ def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, t
     assert not stage.GetPrimAtPath("/materials/tiles/verdigris_viewport")
     surface, *_ = material.ComputeSurfaceSource()
     assert surface.GetIdAttr().Get() == "UsdPreviewSurface"
-    # renderers that know MaterialX go on with what they had
+    # renderers with MaterialX keep their surface
     assert "ND_" in material.ComputeSurfaceSource("mtlx")[0].GetIdAttr().Get()
     for name, kind, channels, space in (
         ("diffuseColor", "base_color", "rgb", "sRGB"),

@@ -1,4 +1,4 @@
-"""Scenes as productions have them: chains of LOPs, mirrored and flat objects, other panels."""
+"""Chains of LOPs, mirrored and flat objects, other panels."""
 
 import importlib
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_a_result_does_not_change_what_the_stage_shows(shows_the_end, harness, t
     shown = [path for path, facts in scene.nodes.items() if facts["display"]]
     expected = "/stage/lights" if shows_the_end else "/stage/verdigris_result"
     assert [path for path in shown if path.startswith("/stage/")] == [expected]
-    # either way what is shown has the result
+    # the displayed node has the result in both cases
     assert scene.nodes["/stage/lights"]["input"] == "/stage/verdigris_result"
 
 
@@ -85,7 +85,7 @@ def test_a_preview_surface_loses_emission_and_opacity_with_its_material(harness,
         assert texture.GetInput("sourceColorSpace").Get() == space
     # a hole reflects nothing
     assert surface.GetInput("opacityMode").Get() == "presence"
-    # USD's own definition has each of the inputs, of the same type, and this value
+    # the definition of USD has the same inputs and types, and this value
     known = Sdr.Registry().GetShaderNodeByIdentifier("UsdPreviewSurface")
     for given in surface.GetInputs():
         expected = known.GetShaderInput(given.GetBaseName())
@@ -119,7 +119,7 @@ def test_normals_are_correct_under_every_transform(turn, harness):
     edges = mesh.position[:, 1:] - mesh.position[:, :1]
     np.testing.assert_allclose(np.einsum("tcx,tex->tce", mesh.normal, edges), 0, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(mesh.normal, axis=-1), 1, rtol=1e-6)
-    # on the side that they were on
+    # on the original side
     up = np.array([0, 0, 1]) @ np.array(turn)
     assert (mesh.normal @ up >= 0).all()
 

@@ -1,4 +1,4 @@
-"""Surfaces that only Maya has: loaded where maya-usd's definitions are, else refused by name."""
+"""Surfaces of Maya only: read with the definitions of maya-usd, else refused by name."""
 
 import base64
 import json
@@ -17,12 +17,11 @@ from verdigris.core.hosts import definitions
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
-from ...core.material.test_teacher_emission import COVERAGE_ERROR
 from .test_maya_host import SHAPE, USD_DATA, add_native, by_name, open_scene
 
 HERE = Path(__file__).parent / "data" / "definitions"
 STACK = "|materialXStack1|materialXStackShape1"
-# As LookdevX writes it; a material of MaterialX' own is beside it.
+# In the format of LookdevX, with a second material of MaterialX.
 TEXT = """<?xml version="1.0"?>
 <materialx version="1.39">
   <MayaLambert name="lambert1" type="surfaceshader" nodedef="MayaND_lambert_surfaceshader">
@@ -48,7 +47,7 @@ def maya(monkeypatch):
 
 @pytest.fixture
 def with_maya_usd(maya, monkeypatch):
-    """What its module appends to, where MaterialX's own libraries are, too."""
+    """Sets the search path to the definitions and the libraries of MaterialX."""
     standard = Path(mx.getDefaultDataSearchPath().asString()) / "libraries"
     both = os.pathsep.join(map(str, (standard, HERE, HERE / "gone")))
     monkeypatch.setenv("PXR_MTLX_STDLIB_SEARCH_PATHS", both)
@@ -63,7 +62,7 @@ def open_with(maya, text):
 
 
 def check_lambert(found, cover, glow):
-    """It reflects, covers and shines as its graph says; its colour is dimmed by 0.8."""
+    """Compares response, opacity and emission with the graph, whose colour has the factor 0.8."""
     loaded = parse_document(found.text, found.search)
     material = loaded.require_material(found.material)
     loaded.check(material)
@@ -72,7 +71,7 @@ def check_lambert(found, cover, glow):
     wi, wo = np.float32([[0.6, 0, 0.8]]), np.float32([[0, 0, 1]])
     wanted = 0.8 * np.array([0.5, 0.1, 0.25]) / np.pi * 0.8
     np.testing.assert_allclose(teacher.response(uv, wi, wo)[0], cover * wanted, rtol=1e-4)
-    np.testing.assert_allclose(teacher.unlit(uv, wo)[0, 3], cover, atol=COVERAGE_ERROR)
+    np.testing.assert_allclose(teacher.unlit(uv, wo)[0, 3], cover, atol=1e-6)
     np.testing.assert_allclose(teacher.unlit(uv, wo)[0, :3], cover * np.array(glow), rtol=1e-4)
 
 
@@ -84,7 +83,7 @@ def test_a_lambert_of_a_stack_is_read_with_the_definition_of_maya_usd(maya):
     assert maya.state() == before
     assert not any("Maya" in note for note in found.notes)
     assert HERE in found.search
-    # the definition that its graph uses came along, and nothing of MaterialX's own
+    # the document contains the definitions that the graph uses, but none of MaterialX
     included = [line.partition('href="')[2] for line in found.text.splitlines() if "href" in line]
     names = {Path(each.partition('"')[0]).name for each in included}
     assert names == {"surfaces.mtlx", "utilities.mtlx", "utilities_ng.mtlx"}
@@ -96,7 +95,7 @@ def test_a_lambert_that_maya_exports_is_read_with_the_definition_of_maya_usd(may
     host = open_scene(maya, "stack.ma")
     text = (USD_DATA / "maya_usd.usda").read_text()
     maya.export = tmp_path / "export.usda"
-    # without the second material of this name
+    # only the first material of this name
     text = text.replace("(0.8, 0.1, 0.1)", "(0.5, 0.1, 0.25)").replace(
         'def Scope "spare"', 'over "s"'
     )

@@ -1,4 +1,4 @@
-"""Maya's adapter, against a Maya that refuses what it was not taught, with scenes in its format."""
+"""The adapter of Maya, with a strict fake and scenes in Maya ASCII."""
 
 import importlib
 import json
@@ -173,7 +173,7 @@ def test_a_material_keeps_its_identity_when_the_scene_is_renamed(maya, tmp_path)
     host = open_scene(maya, "stack.ma")
     listed = host.materials()
     before = [host.identity(each) for each in listed]
-    # of the node, and of the stack
+    # the notes of the node and of the stack
     assert before[0].strip() == "2C3B3A40-0000-4000-8000-000000000003"
     assert before[1:] == [
         f"2C3B3A40-0000-4000-8000-000000000002 ,{each.key.partition(',')[2]}" for each in listed[1:]
@@ -294,7 +294,7 @@ def test_flattened_textures_become_a_material_for_the_viewport_in_the_same_step(
         assert file["colorSpace"] == space
     # normals in tangent space
     assert harness.maya.nodes[f"{name}_bump"]["attributes"]["bumpInterp"] == 1
-    # what a bake has made is no material to bake
+    # viewport materials are not listed
     assert harness.host.materials() == listed
     harness.undo()
     assert harness.snapshot() == before
@@ -320,7 +320,7 @@ def test_viewport_materials_are_found_for_names_with_special_characters(harness,
 
 
 def files_of(maya, shader):
-    """The textures that a shader reads, through nodes of any name."""
+    """The textures of a shader."""
     return {
         target.rpartition(".")[2]: Path(
             maya.nodes[source.partition(".")[0]]["attributes"]["fileTextureName"]
@@ -372,7 +372,7 @@ def test_renamed_and_referenced_viewport_nodes_are_recognised(harness, tmp_path)
         target.replace(f"{old}.", f"{new}."): source.replace(f"{old}.", f"{new}.")
         for target, source in maya.connections.items()
     }
-    # as of another scene, with a material of this name
+    # the note of another scene, with a material of this name
     for name, facts in list(maya.nodes.items()):
         if "verdigris" in name:
             maya.nodes[f"other:{name}"] = {**facts, "attributes": dict(facts["attributes"])}
@@ -437,7 +437,7 @@ def test_a_missing_stack_is_named(maya):
 def test_the_fake_refuses_unknown_names_and_flags(maya):
     from maya import cmds
 
-    with pytest.raises(AttributeError, match="polySphere: the fake was not taught"):
+    with pytest.raises(AttributeError, match="polySphere: the fake does not know"):
         cmds.polySphere()
     with pytest.raises(TypeError, match="unexpected keyword argument 'sceneNaem'"):
         cmds.file(query=True, sceneNaem=True)

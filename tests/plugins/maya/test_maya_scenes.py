@@ -1,4 +1,4 @@
-"""Scenes as productions have them: namespaces, skinned meshes, names that begin alike."""
+"""Namespaces, skinned meshes, names with a common prefix."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_a_material_is_not_selected_by_a_common_prefix(harness):
         scene.add(name, "standardSurface")
         scene.add(f"{name}SG", "shadingEngine")
         scene.connections[f"{name}SG.surfaceShader"] = f"{name}.outColor"
-    # as Maya numbers a copy of the first group
+    # the name that Maya gives to a copy of the first group
     scene.add("goldSG1", "shadingEngine")
     scene.connections["goldSG1.surfaceShader"] = "gold1.outColor"
     keys = {"gold": "goldSG", "gold1SG": "gold1SG", "goldSG1": "goldSG1"}

@@ -1,4 +1,4 @@
-"""What Maya itself sees: the plug-in, the shelf, the docked panel, the buttons, the self-test."""
+"""The plug-in, the shelf, the docked panel, the buttons and the self-test of Maya."""
 
 import importlib
 import json
