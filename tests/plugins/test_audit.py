@@ -1,7 +1,7 @@
 """Compares every call into an application with its published stubs.
 
-Neither application runs where the project is built. Calls on modules are found in the sources of the
-plug-ins. Calls on objects are those that the fakes accept, so the fakes are compared as well.
+Neither application runs where the project is built. Calls on modules are found in the sources of
+the plug-ins. Calls on objects are those that the fakes accept, so the fakes are compared as well.
 """
 
 import ast
