@@ -57,7 +57,7 @@ def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
     monkeypatch.setattr(memory, "address_space", lambda: 1 << 30)
     for choice in (None, "auto", "vulkan", "cuda:1"):
         memory.check_limits(choice)
-    with pytest.raises(SettingsError, match=r"^a process may map 1\.1 GB here"):
+    with pytest.raises(SettingsError, match=r"^this process may map only 1\.1 GB of memory"):
         memory.check_limits("software")
     cards = ()
     with pytest.raises(SettingsError, match=r"needs 2\.7 GB at least: lift the limit"):

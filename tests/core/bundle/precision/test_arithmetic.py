@@ -226,8 +226,8 @@ def test_only_plain_code_is_reported_to_the_artist():
     assert [*coarse_halves(TAME, Bounds(), "clay"), *coarse_halves(CAREFUL, Bounds(), "clay")] == []
     (warning,) = coarse_halves(COARSE, Bounds(), "clay")
     assert warning.text == (
-        "clay: is decoded in plain code, which takes longer than cooperative vectors on cards that "
-        "have them: their half floats would be off by 2.3%, and 0.8% is let pass"
+        "clay: engines decode it in single precision, which is slower than cooperative vectors: "
+        "half floats would cause an error of 2.3%, and at most 0.8% is accepted"
     )
 
 
