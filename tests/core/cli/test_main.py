@@ -397,8 +397,8 @@ def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(choi
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "verdigris: this process may map only 1.5 GB of memory; a bake on the processor needs 2.7 GB at "
-        "least: lift the limit (ulimit -v unlimited, or that of the batch system)\n"
+        "verdigris: this process may map only 1.5 GB of memory; a bake on the processor needs "
+        "2.7 GB at least: lift the limit (ulimit -v unlimited, or that of the batch system)\n"
     )
 
 
