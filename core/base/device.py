@@ -320,9 +320,9 @@ def _check_file_size() -> None:
     limit = file_size()
     if limit is not None and limit < LEAST_FILE_SIZE:
         raise DeviceError(
-            f"a file may have {limit / 1e6:.3g} MB here, and a device on the processor needs one "
-            f"of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f unlimited, or "
-            "that of the batch system)"
+            f"this process may write files of only {limit / 1e6:.3g} MB; a software device needs "
+            f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f unlimited, "
+            "or the limit of the batch system)"
         )
 
 

@@ -13,7 +13,7 @@ BROKEN_PIPE = 13
 _IN_WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk's quota is used up",
-    errno.EFBIG: "no file may be as large there, by the file system or ulimit -f",
+    errno.EFBIG: "the file is too large for the file system or ulimit -f",
 }
 
 _ALSO_HELPS = {

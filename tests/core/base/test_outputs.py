@@ -54,7 +54,7 @@ def test_a_picture_has_the_rights_of_any_new_file(mask, tmp_path):
         (OSError(errno.EDQUOT, "Disk quota exceeded"), "the disk's quota is used up"),
         (
             OSError(errno.EFBIG, "File too large"),
-            "no file may be as large there, by the file system or ulimit -f",
+            "the file is too large for the file system or ulimit -f",
         ),
         (PermissionError(errno.EACCES, "Permission denied", "a.npz"), "Permission denied"),
         (OSError("12 requested and 0 written"), "12 requested and 0 written"),

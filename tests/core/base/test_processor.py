@@ -71,7 +71,9 @@ def test_only_bakes_on_a_processor_mind_how_large_a_file_may_be(monkeypatch):
     monkeypatch.setattr(device, "hardware_devices", lambda: ("vulkan:0",))
     monkeypatch.setattr(memory, "file_size", lambda: 100_000_000)
     memory.check_limits(None)
-    with pytest.raises(SettingsError, match=r"^a file may have 100 MB here.*\(ulimit -f"):
+    with pytest.raises(
+        SettingsError, match=r"^this process may write files of only 100 MB.*\(ulimit -f"
+    ):
         memory.check_limits("software")
     for limit in (None, 1 << 28):
         monkeypatch.setattr(memory, "file_size", lambda limit=limit: limit)

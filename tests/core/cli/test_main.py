@@ -398,7 +398,8 @@ def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(choi
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "verdigris: this process may map only 1.5 GB of memory; a bake on the processor needs "
-        "2.7 GB at least: lift the limit (ulimit -v unlimited, or that of the batch system)\n"
+        "2.7 GB at least: lift the limit (ulimit -v unlimited, or the limit of the batch "
+        "system)\n"
     )
 
 
@@ -432,9 +433,9 @@ def test_no_command_crashes_where_files_are_too_small_for_the_memory_of_a_driver
     done = with_small_files(limit, *words, "--device", "software", cwd=tmp_path)
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert done.stderr == (
-        f"verdigris: a file may have {limit / 1e6:.3g} MB here, and a device on the processor "
-        "needs one of 134 MB at least: lift the limit (ulimit -f unlimited, or that of the batch "
-        "system)\n"
+        f"verdigris: this process may write files of only {limit / 1e6:.3g} MB; a software device "
+        "needs one of 134 MB at least: lift the limit (ulimit -f unlimited, or the limit of the "
+        "batch system)\n"
     )
 
 
@@ -444,7 +445,7 @@ def test_an_output_that_outgrows_what_a_file_may_have_is_an_error_of_one_line(tm
         done = with_small_files(100, "inspect", PRISM, "--no-probe", "--json", stdout=out)
     assert (done.returncode, done.stderr) == (
         1,
-        "verdigris: cannot write its output: no file may be as large there, by the file system or "
+        "verdigris: cannot write its output: the file is too large for the file system or "
         "ulimit -f\n",
     )
 
@@ -457,8 +458,9 @@ def test_files_too_small_for_the_memory_of_a_driver_are_told_in_one_line(tmp_pat
     )
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert done.stderr == (
-        "verdigris: a file may have 20 MB here, and a bake on the processor needs one of 134 MB at "
-        "least: lift the limit (ulimit -f unlimited, or that of the batch system)\n"
+        "verdigris: this process may write files of only 20 MB; a bake on the processor needs one "
+        "of 134 MB at least: lift the limit (ulimit -f unlimited, or the limit of the batch "
+        "system)\n"
     )
 
 
