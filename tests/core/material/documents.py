@@ -19,7 +19,7 @@ DEFINITION = (
     '<nodegraph name="NG_wear" nodedef="ND_wear">{nodes}'
     '<output name="out" type="color3" nodename="inner"/></nodegraph>'
 )
-IMAGE = '<image name="inner" type="color3"><input name="file" type="filename" {said}/></image>'
+IMAGE = '<image name="inner" type="color3"><input name="file" type="filename" {written}/></image>'
 
 
 def document(*parts: str) -> str:

@@ -1,5 +1,4 @@
-"""The share of a uniform white surrounding that a material returns, by integration over directions
-that lie evenly."""
+"""The share of uniform white light that a material returns, by quasi-random integration."""
 
 import functools
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ def returned(teacher, *look, **others):
 
 
 def returned_each(teacher, looks):
-    """The same of many, (N, 3), all of which the device is asked for at once."""
+    """The same for many looks, (N, 3), in one evaluation."""
     drawn = [_drawn(each.cosine, tuple(each.alphas), *each[3:]) for each in looks]
     counts = [len(wi) for wi, _ in drawn]
     uv = np.repeat([each.uv for each in looks], counts, axis=0)

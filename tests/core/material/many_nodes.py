@@ -1,4 +1,4 @@
-"""Many nodes in one document, told apart by the place of the sample."""
+"""Many nodes in one document, selected by the place of the sample."""
 
 import numpy as np
 

@@ -27,8 +27,8 @@ def node(category, name, kind, inputs):
     """A node of this category. An input is (type, value), or (type, "@node") for a connection."""
     lines = [f'<{category} name="{name}" type="{kind}">']
     for port, (port_kind, value) in inputs.items():
-        said = f'nodename="{value[1:]}"' if value.startswith("@") else f'value="{value}"'
-        lines.append(f'  <input name="{port}" type="{port_kind}" {said}/>')
+        written = f'nodename="{value[1:]}"' if value.startswith("@") else f'value="{value}"'
+        lines.append(f'  <input name="{port}" type="{port_kind}" {written}/>')
     return "\n".join([*lines, f"</{category}>"])
 
 

@@ -1,4 +1,4 @@
-"""The report of a material: the parts of its shader and their fates, and what varies."""
+"""The report of a material: parts of its shader, their fates, and varying inputs."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
         '<of_some_plugin name="height" type="float"/>',
     ],
 )
-def test_nothing_is_asked_of_what_lies_behind_displacement(behind):
+def test_nothing_is_requested_of_what_lies_behind_displacement(behind):
     text = document(
         behind,
         standard_surface(BLUE),
@@ -168,7 +168,7 @@ OWN_CHECKERS = (
 @pytest.mark.parametrize(
     "parts", [("mine", OWN_CHECKERS), ("checkerboard_color3", OWN_CHECKERS[1:])]
 )
-def test_a_definition_of_a_node_that_materialx_has_is_told_where_it_is_used(parts):
+def test_a_definition_of_a_node_that_materialx_has_is_reported_where_it_is_used(parts):
     kind, own = parts
     own = "".join(own).format(kind)
     inputs = '<input name="base_color" type="color3" nodename="c"/>'
@@ -199,9 +199,9 @@ def test_variants_that_a_look_assigns_are_dropped():
         '<variantassign name="b" variantset="dyes" variant="green"/></look>'
     )
     parts = report(document(standard_surface(), material(), variants.format("material"))).parts
-    told = next(part for part in parts if part.name == "variant 'green'")
-    assert told.fate == "dropped"
-    assert told.how.startswith("look 'hero' assigns it from the set 'dyes': ")
+    reported = next(part for part in parts if part.name == "variant 'green'")
+    assert reported.fate == "dropped"
+    assert reported.how.startswith("look 'hero' assigns it from the set 'dyes': ")
     others = document(standard_surface(), material(), variants.format("another"))
     assert "variant 'green'" not in fates(others)
 
@@ -219,7 +219,7 @@ def test_inputs_that_vary_over_the_surface_are_named():
     assert report(with_surface(inputs, nodes)).varying_inputs == ("base",)
 
 
-def test_a_colour_space_that_is_not_known_is_said_to_be_read_as_linear():
+def test_a_colour_space_that_is_not_known_is_reported_as_read_as_linear():
     text = with_surface(
         '<input name="base_color" type="color3" value="1, 0, 0" colorspace="lin_martian"/>'
     )
@@ -239,7 +239,7 @@ def test_a_document_that_no_bundle_can_tell_of_cannot_be_baked(name):
     assert found.problem == ("" if is_told else f"{name}: the file name is not Unicode: rename it")
 
 
-def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_says_so():
+def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_is_reported():
     text = with_surface('<input name="opacity" type="color3" value="1, 0.2, 0.2"/>')
     found = report(text, probe=True)
     [how] = [part.how for part in found.parts if part.name == "opacity"]
@@ -249,7 +249,7 @@ def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_says
 
 
 @pytest.mark.parametrize(("kelvins", "is_told"), [(1000, True), (1666.5, True), (1667, False)])
-def test_a_black_body_that_is_colder_than_its_fit_is_told(kelvins, is_told):
+def test_a_black_body_that_is_colder_than_its_fit_is_reported(kelvins, is_told):
     body = node("blackbody", "glow", "color3", {"temperature": ("float", str(kelvins))})
     lamp = '<input name="emission_color" type="color3" nodename="glow"/>'
     assert ("blackbody" in fates(with_surface(lamp, body))) == is_told

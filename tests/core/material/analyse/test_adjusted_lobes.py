@@ -16,10 +16,10 @@ from ..reports import NO_SPECULAR, fates, report
 from ..surfaces import closure, respond
 
 
-def test_a_material_that_returns_more_than_it_receives_says_so():
+def test_a_material_that_returns_more_than_it_receives_is_reported():
     bright = '<input name="base_color" type="color3" value="3, 3, 3"/>'
-    told = report(with_surface(bright + NO_SPECULAR), probe=True).verdict
-    found = re.match(r"can be baked: reflects (\d+)% of the light, more than it receives", told)
+    reported = report(with_surface(bright + NO_SPECULAR), probe=True).verdict
+    found = re.match(r"can be baked: reflects (\d+)% of the light, more than it receives", reported)
     assert int(found[1]) == pytest.approx(300, abs=3)
     white = '<input name="base_color" type="color3" value="1, 1, 1"/>'
     assert "more" not in report(with_surface(white), probe=True).verdict
@@ -36,7 +36,7 @@ def clear(*inputs):
     return report(document(shader, material()), probe=True)
 
 
-def test_what_lets_all_light_through_is_said_to_reflect_almost_nothing():
+def test_what_lets_all_light_through_is_reported_to_reflect_almost_nothing():
     found = clear(("specular_weight", 0))
     assert found.probe.reflects_nearly_nothing
     assert "a bake would be black" in found.verdict
@@ -74,7 +74,7 @@ def test_the_probed_albedo_of_a_lambertian_surface_is_its_colour(colour):
         ('<input name="sheen_roughness" type="float" nodename="noise"/>', 0.005),
     ],
 )
-def test_energy_that_is_removed_is_told_where_there_is_any(inputs, smoothest):
+def test_energy_that_is_removed_is_reported_where_there_is_any(inputs, smoothest):
     text = document(
         '<noise2d name="noise" type="float"/>',
         standard_surface('<input name="sheen" type="float" value="1"/>' + inputs),
@@ -87,13 +87,13 @@ def test_energy_that_is_removed_is_told_where_there_is_any(inputs, smoothest):
         assert f"energy above one removed: it would return up to {gain:.2g} times" in found[0].how
 
 
-def test_the_energy_of_a_sheen_that_is_off_is_not_told():
+def test_the_energy_of_a_sheen_that_is_off_is_not_reported():
     assert "smooth sheen" not in fates(
         with_surface('<input name="sheen_roughness" type="float" value="0.02"/>')
     )
 
 
-def test_a_colour_that_is_no_number_is_told_to_count_as_black():
+def test_a_colour_that_is_no_number_is_reported_to_count_as_black():
     nothing = '<divide name="ratio" type="float"><input name="in1" type="float" value="0"/>'
     nothing += '<input name="in2" type="float" value="0"/></divide>'
     inputs = '<input name="base" type="float" nodename="ratio"/>'
@@ -121,7 +121,7 @@ def test_a_mirror_returns_all_light_as_a_lobe_that_can_be_seen(alpha):
         np.testing.assert_allclose(got, 1, atol=4e-3)
 
 
-def test_a_mirrors_light_lies_within_the_angle_that_the_documentation_says():
+def test_a_mirrors_light_lies_within_the_angle_that_the_documentation_reports():
     """Half of it within 0.6 degrees of the mirror direction, seen from straight above."""
     turn, height = sequence(1 << 14)
     angle = np.radians(3) * height  # on rings around the mirror direction

@@ -16,7 +16,7 @@ from ..surfaces import closure, respond
 
 # none of these pairs is fitted
 PAIRS = ((0.9, 0.017), (0.7, 0.25), (0.45, 0.03), (0.28, 0.13), (0.13, 0.16), (0.03, 0.075))
-DEGREES = (0, 8, 20, 35, 50, 62, 74, 84, 90)
+DEGREES = (0, 8, 35, 62, 84)
 COSINES = (0.02, 0.05, 0.12, 0.3, 0.5, 0.8, 1.0)
 
 
@@ -44,7 +44,7 @@ def integrals(views):
     found = []
     for cosine, azimuth, pair in zip(views.cosine, views.azimuth, views.alphas, strict=True):
         wo = view(cosine, azimuth)
-        wi = ggx_lobe(*sequence(1 << 15), wo, pair)
+        wi = ggx_lobe(*sequence(1 << 14), wo, pair)
         above = wi[wi[:, 2] > 1e-6]
         share = forms.ggx(above, wo[None], *pair) / ggx_density(above, wo, pair) / len(wi)
         at_half = (above * forms.half_vector(above, wo[None])).sum(1)
@@ -68,7 +68,7 @@ def test_the_anisotropic_fit_is_as_it_was_written():
     assert albedo_anisotropy.as_source(albedo_fit.from_slang(name, model, source)) == source
 
 
-def test_a_fit_that_is_not_there_is_asked_for():
+def test_a_fit_that_is_not_there_is_requested_for():
     with pytest.raises(ValueError, match=r"no function ggxFit in albedo_fit.slang: write .* again"):
         albedo_fit.from_slang("ggxFit", albedo_fit.GGX_MODEL, "")
 

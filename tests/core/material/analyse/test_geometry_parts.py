@@ -1,4 +1,4 @@
-"""The report tells what a material reads from the geometry, of which a sample has little."""
+"""The report lists what a material reads from the geometry, of which a sample has little."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def test_what_a_definition_reads_by_default_varies_over_the_surface(index):
     )
     found = report(with_surface('<input name="base" type="float" nodename="far"/>', own))
     assert found.varying_inputs == ("base",)
-    told = [part.name for part in found.parts if "coordinates" in part.name]
-    assert told == (["texture coordinates 1"] if index == "1" else [])
+    reported = [part.name for part in found.parts if "coordinates" in part.name]
+    assert reported == (["texture coordinates 1"] if index == "1" else [])
 
 
-def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
+def test_patterns_in_space_are_reported_whether_they_are_given_places_or_not():
     base = '<input name="base" type="float" nodename="noise"/>'
     noise = '<noise3d name="noise" type="float">{}</noise3d>'
     given = noise.format('<input name="position" type="vector3" nodename="p"/>')
@@ -47,9 +47,9 @@ def test_patterns_in_space_are_told_whether_they_are_given_places_or_not():
     assert fates(with_surface(base, given, place))["place in space"] == "approximated"
     assert fates(with_surface(base, noise.format("")))["place in space"] == "approximated"
     parts = report(with_surface(base, given, place)).parts
-    [told] = [part.how for part in parts if part.name == "place in space"]
+    [reported] = [part.how for part in parts if part.name == "place in space"]
     # no bake takes a mesh
-    assert "a flat unit square, whatever the mesh" in told
+    assert "a flat unit square, whatever the mesh" in reported
     flat = noise.format("").replace("noise3d", "noise2d")
     assert "place in space" not in fates(with_surface(base, flat))
 
@@ -78,13 +78,13 @@ MASKS = {
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_a_mask_of_where_a_surface_faces_is_told(mask):
+def test_a_mask_of_where_a_surface_faces_is_reported(mask):
     nodes, is_told = MASKS[mask]
     found = fates(with_surface('<input name="base" type="float" nodename="m"/>', SLOPE, nodes))
     assert found.get("direction in space") == ("approximated" if is_told else None)
 
 
-def test_a_normal_that_is_used_as_one_is_not_told():
+def test_a_normal_that_is_used_as_one_is_not_reported():
     inputs = '<input name="coat_normal" type="vector3" nodename="n"/>'
     assert "direction in space" not in fates(with_surface(inputs, SLOPE))
     turned = node("normalize", "u", "vector3", {"in": ("vector3", "@n")})
@@ -102,7 +102,7 @@ def test_a_normal_that_is_used_as_one_is_not_told():
         ("0.0, 0.0, 0.0", False),
     ],
 )
-def test_a_value_that_the_surface_overrules_is_told(value, is_told):
+def test_a_value_that_the_surface_overrules_is_reported(value, is_told):
     found = fates(with_surface(f'<input name="coat_normal" type="vector3" value="{value}"/>'))
     assert ("value of 'coat_normal'" in found) == is_told
 
@@ -119,7 +119,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_each_property_that_a_sample_has_not_is_told_by_its_own_name(kind):
+def test_each_property_that_a_sample_has_not_is_reported_by_its_own_name(kind):
     body, port = READERS[kind]
     names = ("dirt", "Worn Edges.001")
     readers = [
@@ -136,7 +136,7 @@ def test_each_property_that_a_sample_has_not_is_told_by_its_own_name(kind):
     assert "property of the geometry" not in found
 
 
-def test_a_property_whose_name_a_definition_gives_is_told_by_it():
+def test_a_property_whose_name_a_definition_gives_is_reported_by_it():
     own = (
         '<nodedef name="ND_own" node="own"><input name="which" type="string" value="dirt"/>'
         '<output name="out" type="float"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">'
@@ -148,7 +148,7 @@ def test_a_property_whose_name_a_definition_gives_is_told_by_it():
     assert found["property 'dirt' of the geometry"] == "dropped"
 
 
-def test_texture_coordinates_are_told_by_the_name_that_they_have():
+def test_texture_coordinates_are_reported_by_the_name_that_they_have():
     reader = (
         '<geompropvalue name="uv" type="vector2"><input name="geomprop" type="string" '
         'value="UV Map.001"/></geompropvalue><magnitude name="far" type="float">'
@@ -196,18 +196,18 @@ def test_what_glows_below_a_coat_hangs_on_the_view(model, glow, layer, coat):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "told"),
+    ("name", "kind", "reported"),
     [
         ("emission_color", "color3", "emission by view"),
         ("opacity", "color3", "opacity by view"),
         ("base_color", "color3", None),
     ],
 )
-def test_maps_of_what_hangs_on_the_view_are_told(name, kind, told):
+def test_maps_of_what_hangs_on_the_view_are_reported(name, kind, reported):
     facing = (
         '<facingratio name="facing" type="float"/><convert name="seen" type="color3">'
         '<input name="in" type="float" nodename="facing"/></convert>'
     )
     found = fates(with_surface(f'<input name="{name}" type="{kind}" nodename="seen"/>', facing))
-    assert [each for each in found if each.endswith("by view")] == ([told] if told else [])
-    assert told is None or found[told] == "approximated"
+    assert [each for each in found if each.endswith("by view")] == ([reported] if reported else [])
+    assert reported is None or found[reported] == "approximated"

@@ -1,4 +1,4 @@
-"""What a document says and MaterialX passes over is told, with what to do."""
+"""Parts of a document that MaterialX ignores are reported, with a remedy."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ def dropped(made, **options):
     return [part for part in describe(made, **options)[0].parts if part.fate == "dropped"]
 
 
-def told(text):
+def reported(text):
     """What is dropped of the only material of a document."""
     return dropped(parse_document(text), probe=False)
 
 
-def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_told():
+def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_reported():
     inverted = '<invert name="shown" type="color3"{}><input name="in" type="color3" '
     inverted += 'value="0.2, 0.3, 0.4"/></invert>'
     made = probe(inverted.format(' disable="true"'), "shown")
@@ -36,7 +36,7 @@ def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_told():
 
 
 def heir_in_a_graph(of, own=""):
-    """What is told of a node in a graph that inherits from another, and what it reflects."""
+    """The report of a node in a graph that inherits from another, and what it reflects."""
     base = '<add name="{}" type="color3"><input name="in1" type="color3" nodename="{}"/>'
     base += '<input name="in2" type="color3" value="0.25, 0.5, 0.75"/></add>'
     heir = f'<add name="heir" type="color3" inherit="{of}">{own}</add>'
@@ -50,7 +50,7 @@ def heir_in_a_graph(of, own=""):
     return dropped(made, probe=False), glow(Teacher(made), [[0.5, 0.5]])[0]
 
 
-def test_a_node_in_a_graph_that_inherits_a_connection_is_told_so_and_gets_the_values_alone():
+def test_a_node_in_a_graph_that_inherits_a_connection_is_reported_and_gets_the_values_alone():
     (part,), colour = heir_in_a_graph("base")
     assert part.name == "input 'in1' of 'g/heir'"
     assert part.how == (
@@ -64,7 +64,7 @@ def test_a_node_in_a_graph_that_inherits_a_connection_is_told_so_and_gets_the_va
     np.testing.assert_allclose(colour, [0.45, 0.9, 1.35], rtol=1e-6)
 
 
-def test_a_node_that_inherits_from_one_in_its_graph_is_told_to_inherit_nothing():
+def test_a_node_that_inherits_from_one_in_its_graph_is_reported_to_inherit_nothing():
     (part,), colour = heir_in_a_graph("inner")
     assert part.name == "inheritance of 'g/heir'"
     assert part.how.startswith("no node outside of graphs is named 'inner'")
@@ -82,24 +82,24 @@ def with_channels(port="", output=""):
     ("places", "where"),
     [({"port": ' channels="bgr"'}, "shader/base_color"), ({"output": ' channels="bgr"'}, "g/out")],
 )
-def test_channels_count_up_to_version_1_38_and_are_told_in_later_ones(places, where):
+def test_channels_count_up_to_version_1_38_and_are_reported_in_later_ones(places, where):
     text = with_channels(**places)
-    (part,) = told(document(text))
+    (part,) = reported(document(text))
     assert part.name == f"channels 'bgr' of {where!r}"
     assert "up to version 1.38" in part.how and "separate and combine nodes" in part.how
-    assert told(document(with_channels())) == []
+    assert reported(document(with_channels())) == []
     older = f'<materialx version="1.38">{text}</materialx>'
-    assert told(older) == []
+    assert reported(older) == []
     reflected = [describe(parse_document(each))[0].probe.albedo for each in (document(text), older)]
     # specular light is white, so the order of the channels shows
     assert reflected[0][0] < reflected[0][2] and reflected[1][0] > reflected[1][2]
 
 
-def test_an_input_that_the_named_definition_does_not_have_is_told():
+def test_an_input_that_the_named_definition_does_not_have_is_reported():
     text = '<invert name="inverted" type="color3" nodedef="ND_invert_color3">'
     text += '<input name="amonut" type="color3" value="1, 1, 1"/></invert>'
     reads = '<input name="base_color" type="color3" nodename="inverted"/>'
-    (part,) = told(with_surface(reads, text))
+    (part,) = reported(with_surface(reads, text))
     assert part.name == "input 'amonut' of 'inverted'"
     assert "'ND_invert_color3' has no such input" in part.how
 
@@ -117,7 +117,7 @@ def old_material(inside="", look=""):
     ("places", "line", "holder"),
     [({"inside": OVERRIDE}, 1, "material 'painted'"), ({"look": OVERRIDE}, 3, "look 'hero'")],
 )
-def test_overrides_of_old_documents_are_told_with_their_line(places, line, holder, tmp_path):
+def test_overrides_of_old_documents_are_reported_with_their_line(places, line, holder, tmp_path):
     path = tmp_path / "old.mtlx"
     path.write_text(old_material(**places))
     found = describe(load_document(path))[0]
@@ -128,7 +128,7 @@ def test_overrides_of_old_documents_are_told_with_their_line(places, line, holde
     assert red > 5 * green
 
 
-def test_overrides_of_included_documents_are_told_of_the_material_that_has_them(
+def test_overrides_of_included_documents_are_reported_of_the_material_that_has_them(
     tmp_path,
 ):
     (tmp_path / "inner.mtlx").write_text(old_material(OVERRIDE))
@@ -146,7 +146,7 @@ def test_overrides_of_included_documents_are_told_of_the_material_that_has_them(
     assert names == {"painted": ["override of 'tint'"], "other": []}
 
 
-def test_units_of_files_are_told(tmp_path):
+def test_units_of_files_are_reported(tmp_path):
     write_image(tmp_path / "grey.png", np.full((2, 2, 1), 128, np.uint8))
     read = '<image name="read" type="float"><input name="file" type="filename" value="grey.png"{}/>'
     read += "</image>"
@@ -159,8 +159,12 @@ def test_units_of_files_are_told(tmp_path):
     assert dropped(load_document(path), probe=False) == []
 
 
-@pytest.mark.parametrize(("value", "told_of"), [("red", ["token 'which' of 'z'"]), ("grey", [])])
-def test_tokens_of_nodes_are_told_where_they_say_something_else(value, told_of, tmp_path):
+@pytest.mark.parametrize(
+    ("value", "reported_parts"), [("red", ["token 'which' of 'z'"]), ("grey", [])]
+)
+def test_tokens_of_nodes_are_reported_where_they_say_something_else(
+    value, reported_parts, tmp_path
+):
     write_image(tmp_path / "grey.png", np.full((2, 2, 3), 128, np.uint8))
     token = '<token name="which" type="string" value="{}"/>'
     nodes = (
@@ -171,7 +175,7 @@ def test_tokens_of_nodes_are_told_where_they_say_something_else(value, told_of, 
     )
     path = tmp_path / "main.mtlx"
     path.write_text(with_surface('<input name="base_color" type="color3" nodename="z"/>', nodes))
-    assert [part.name for part in dropped(load_document(path), probe=False)] == told_of
+    assert [part.name for part in dropped(load_document(path), probe=False)] == reported_parts
 
 
 def several_outputs(named):
@@ -184,11 +188,13 @@ def several_outputs(named):
     return parse_document(document(graph, standard_surface(reads), material()))
 
 
-def test_a_graph_of_several_outputs_of_which_none_is_named_is_told():
+def test_a_graph_of_several_outputs_of_which_none_is_named_is_reported():
     made = several_outputs("")
-    told_of = [part for part in describe(made, probe=False)[0].parts if part.fate == "approximated"]
-    assert [part.name for part in told_of] == ["input 'emission_color' of 'shader'"]
-    assert told_of[0].how == (
+    reported_parts = [
+        part for part in describe(made, probe=False)[0].parts if part.fate == "approximated"
+    ]
+    assert [part.name for part in reported_parts] == ["input 'emission_color' of 'shader'"]
+    assert reported_parts[0].how == (
         "it is connected to 'g' and names none of its outputs, first, second: the first is "
         "baked, so name the intended one"
     )
@@ -199,15 +205,15 @@ def test_a_graph_of_several_outputs_of_which_none_is_named_is_told():
 
 
 @pytest.mark.parametrize("category", ["image", "tiledimage", "triplanarprojection"])
-@pytest.mark.parametrize("asked", ["closest", "linear", "cubic"])
-def test_cubic_filtering_is_told_where_an_image_asks_for_it(category, asked, tmp_path):
+@pytest.mark.parametrize("wanted", ["closest", "linear", "cubic"])
+def test_cubic_filtering_is_reported_where_an_image_asks_for_it(category, wanted, tmp_path):
     write_image(tmp_path / "i.png", np.full((2, 2, 3), 100, np.uint8))
     file = "filex" if category == "triplanarprojection" else "file"
-    ports = {file: ("filename", "i.png"), "filtertype": ("string", asked)}
+    ports = {file: ("filename", "i.png"), "filtertype": ("string", wanted)}
     made = probe(node(category, "shown", "color3", ports), "shown", search_paths=[tmp_path])
     found = {part.name: part for part in describe(made, probe=False)[0].parts}
-    assert ("cubic filtering" in found) == (asked == "cubic")
-    if asked == "cubic":
+    assert ("cubic filtering" in found) == (wanted == "cubic")
+    if wanted == "cubic":
         assert found["cubic filtering"].fate == "approximated"
 
 

@@ -1,4 +1,4 @@
-"""The report tells of the images of a material, and what is not read of them."""
+"""The report lists the images of a material, and what is not read of them."""
 
 import struct
 
@@ -17,7 +17,7 @@ from ..reports import NO_SPECULAR, fates, report
 from ..surfaces import glow, node, probe, write_image
 
 
-def test_settings_that_a_graph_is_given_are_told_as_those_of_its_nodes():
+def test_settings_that_a_graph_is_given_are_reported_as_those_of_its_nodes():
     text = document(
         '<nodegraph name="g"><input name="set" type="integer" value="1"/>'
         '<input name="which" type="string" value="spec"/>'
@@ -38,7 +38,7 @@ def test_settings_that_a_graph_is_given_are_told_as_those_of_its_nodes():
 
 
 @pytest.mark.parametrize("kind", ["float", "vector3", "color3"])
-def test_the_colour_space_of_an_image_is_told_where_it_counts(kind, tmp_path):
+def test_the_colour_space_of_an_image_is_reported_where_it_counts(kind, tmp_path):
     write_image(tmp_path / "i.exr", np.full((2, 2, 3), 0.5, np.float32))
     file = '<input name="file" type="filename" value="i.exr" colorspace="srgb_texture"/>'
     shown = node("convert", "shown", "color3", {"in": (kind, "@i")})
@@ -46,8 +46,8 @@ def test_the_colour_space_of_an_image_is_told_where_it_counts(kind, tmp_path):
     text = f'<image name="i" type="{kind}">{file}</image>{shown}'
     made = probe(text, "shown", search_paths=[tmp_path])
     is_decoded = glow(Teacher(made), [[0.5, 0.5]])[0, 0] < 0.4
-    told = describe(made, probe=False)[0].textures[0].colour_space
-    assert (told, is_decoded) == (
+    reported = describe(made, probe=False)[0].textures[0].colour_space
+    assert (reported, is_decoded) == (
         ("srgb_texture", True) if kind == "color3" else ("numbers as stored", False)
     )
 
@@ -92,7 +92,7 @@ def exif(orientation):
 
 
 @pytest.mark.parametrize("orientation", [1, 3, 6])
-def test_an_image_that_viewers_turn_is_read_as_it_is_stored_and_told(orientation, tmp_path):
+def test_an_image_that_viewers_turn_is_read_as_it_is_stored_and_reported(orientation, tmp_path):
     path = tmp_path / "phone.jpg"
     write_image(path, np.uint8([0] * 8 + [255] * 8).repeat(16 * 3).reshape(16, 16, 3))
     data = path.read_bytes()
@@ -102,14 +102,15 @@ def test_an_image_that_viewers_turn_is_read_as_it_is_stored_and_told(orientation
     # rows of an image go up
     texels = read_image(info, "document: picture").levels[0]
     assert texels[0, :, 0].min() > 250 and texels[-1, :, 0].max() < 5
-    told = [
+    reported = [
         part
         for part in report(with_image("phone.jpg"), search_paths=[tmp_path]).parts
         if part.name == "orientation of phone.jpg"
     ]
-    assert [part.fate for part in told] == ([] if orientation == 1 else ["dropped"])
+    assert [part.fate for part in reported] == ([] if orientation == 1 else ["dropped"])
     assert all(
-        f"viewers rotate or mirror it by its orientation {orientation}" in part.how for part in told
+        f"viewers rotate or mirror it by its orientation {orientation}" in part.how
+        for part in reported
     )
 
 
@@ -133,12 +134,14 @@ def test_a_texture_is_described_by_its_header(tmp_path):
 
 
 @pytest.mark.parametrize(("cells", "left_out"), [([1001], 0), ([1001, 1002, 1011], 2), ([1003], 1)])
-def test_tiles_outside_of_the_unit_square_are_said_to_be_left_out(tmp_path, cells, left_out):
+def test_tiles_outside_of_the_unit_square_are_reported_as_dropped(tmp_path, cells, left_out):
     for cell in cells:
         write_image(tmp_path / f"t.{cell}.png", np.full((2, 2, 3), 99, np.uint8))
     [found] = describe(parse_document(with_image("t.&lt;UDIM&gt;.png"), [tmp_path]), probe=False)
-    said = [part.how for part in found.parts if (part.name, part.fate) == ("UDIM tiles", "dropped")]
-    assert [how.partition(" are outside")[0] for how in said] == (
+    written = [
+        part.how for part in found.parts if (part.name, part.fate) == ("UDIM tiles", "dropped")
+    ]
+    assert [how.partition(" are outside")[0] for how in written] == (
         [f"{left_out} of {len(cells)}"] if left_out else []
     )
 
@@ -150,7 +153,7 @@ def without_a_file(file, category="image"):
 
 @pytest.mark.parametrize("category", ["image", "tiledimage"])
 @pytest.mark.parametrize("file", ["", '<input name="file" type="filename" value=""/>'])
-def test_an_image_that_names_no_file_is_told(file, category):
+def test_an_image_that_names_no_file_is_reported(file, category):
     made = probe(without_a_file(file, category), "i")
     np.testing.assert_allclose(glow(Teacher(made), [[0.3, 0.6]])[0], [0.2, 0.4, 0.6], rtol=1e-5)
     [part] = [each for each in describe(made, probe=False)[0].parts if "image" in each.name]
@@ -158,7 +161,7 @@ def test_an_image_that_names_no_file_is_told(file, category):
     assert "has no file name" in part.how
 
 
-def test_an_image_whose_file_the_graph_names_is_not_told(tmp_path):
+def test_an_image_whose_file_the_graph_names_is_not_reported(tmp_path):
     write_image(tmp_path / "i.png", np.full((2, 2, 3), 255, np.uint8))
     inner = without_a_file('<input name="file" type="filename" interfacename="which"/>')
     text = (
@@ -167,10 +170,10 @@ def test_an_image_whose_file_the_graph_names_is_not_told(tmp_path):
         '<dot name="d" type="color3"><input name="in" type="color3" nodegraph="g" output="out"/>'
         "</dot>"
     )
-    for file, told in (("i.png", []), ("", ["image of 'g/i'"])):
+    for file, reported in (("i.png", []), ("", ["image of 'g/i'"])):
         made = probe(text.format(file), "d", search_paths=[tmp_path])
         parts = describe(made, probe=False)[0].parts
-        assert [part.name for part in parts if "image" in part.name] == told
+        assert [part.name for part in parts if "image" in part.name] == reported
 
 
 def test_a_node_of_the_document_may_do_without_the_file_that_it_can_take(tmp_path):

@@ -35,7 +35,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def told(folder, text):
+def reported(folder, text):
     made = parse_document(text, search_paths=[folder])
     parts = describe(made, probe=False)[0].parts
     return {part.name: part.how for part in parts if part.fate == "approximated"}
@@ -53,41 +53,41 @@ LAMBERT = (
 )
 
 
-def test_an_image_that_a_normal_takes_without_a_normal_map_is_told(folder):
+def test_an_image_that_a_normal_takes_without_a_normal_map_is_reported(folder):
     bare = with_surface(LAMBERT + NORMAL.format("i"), image())
-    assert "normalmap" in told(folder, bare)["'normal' of 'shader'"]
+    assert "normalmap" in reported(folder, bare)["'normal' of 'shader'"]
     assert cosine_of_light(folder, bare) == pytest.approx(UP @ LIGHT / 255, abs=0.002)
     mapped = with_surface(LAMBERT + NORMAL.format("map"), image(), MAP.format("i"))
-    assert not told(folder, mapped)
+    assert not reported(folder, mapped)
     assert cosine_of_light(folder, mapped) == pytest.approx(LIGHT[2], abs=0.004)
 
 
 def test_directions_in_a_file_of_floats_are_no_mistake(folder):
     text = with_surface(NORMAL.format("i"), image(file="n.exr"))
-    assert not told(folder, text)
+    assert not reported(folder, text)
 
 
-def test_a_normal_map_that_is_decoded_like_colours_is_told(folder):
+def test_a_normal_map_that_is_decoded_like_colours_is_reported(folder):
     def mapped(space):
         picture = image("color3", f'colorspace="{space}"')
         inputs = LAMBERT + NORMAL.format("map")
         return with_surface(inputs, picture, AS_VECTOR, MAP.format("vector"))
 
     bent = mapped("srgb_texture")
-    assert "srgb_texture" in told(folder, bent)["numbers of 'i'"]
+    assert "srgb_texture" in reported(folder, bent)["numbers of 'i'"]
     x = ((128 / 255 + 0.055) / 1.055) ** 2.4 * 2 - 1
     assert cosine_of_light(folder, bent) == pytest.approx(
         normalised(np.array([x, x, 1])) @ LIGHT, abs=0.002
     )
     for space in ("none", "lin_rec709"):
-        assert not told(folder, mapped(space))
+        assert not reported(folder, mapped(space))
 
 
 def test_the_space_of_the_document_counts_for_its_images(folder):
     text = with_surface(NORMAL.format("map"), image("color3"), AS_VECTOR, MAP.format("vector"))
-    assert not told(folder, text)
+    assert not reported(folder, text)
     of_aces = text.replace('colorspace="lin_rec709"', 'colorspace="acescg"')
-    assert "acescg" in told(folder, of_aces)["numbers of 'i'"]
+    assert "acescg" in reported(folder, of_aces)["numbers of 'i'"]
 
 
 SCALED = (
@@ -97,33 +97,33 @@ SCALED = (
 
 
 @pytest.mark.parametrize(("more", "is_told"), [("", True), (SCALED, False)])
-def test_texels_without_scale_and_bias_are_told_of_a_preview_surface(folder, more, is_told):
+def test_texels_without_scale_and_bias_are_reported_of_a_preview_surface(folder, more, is_told):
     text = with_surface(
         '<input name="normal" type="vector3" nodename="vector"/>',
         image("multioutput", category="UsdUVTexture", more=more),
         AS_VECTOR.replace('"i"', '"i" output="rgb"'),
     ).replace("standard_surface", "UsdPreviewSurface")
-    found = told(folder, text)
+    found = reported(folder, text)
     assert ("'normal' of 'shader'" in found) == is_told
     assert not is_told or "bias" in found["'normal' of 'shader'"]
 
 
-def test_a_node_that_reads_normal_maps_itself_is_not_told(folder):
+def test_a_node_that_reads_normal_maps_itself_is_not_reported(folder):
     text = with_surface(NORMAL.format("i"), image(category="gltf_normalmap"))
-    assert not told(folder, text)
+    assert not reported(folder, text)
 
 
-def test_slopes_that_a_normal_takes_without_a_normal_map_are_told(folder):
+def test_slopes_that_a_normal_takes_without_a_normal_map_are_reported(folder):
     slopes = (
         '<heighttonormal name="slopes" type="vector3"><input name="in" type="float" value="0.5"/>'
         '<input name="scale" type="float" value="2"/></heighttonormal>'
     )
     bare = with_surface(LAMBERT + NORMAL.format("slopes"), slopes)
-    assert "'slopes', from 0 to 1" in told(folder, bare)["'normal' of 'shader'"]
+    assert "'slopes', from 0 to 1" in reported(folder, bare)["'normal' of 'shader'"]
     # of a flat height, (0.5, 0.5, 1)
     assert cosine_of_light(folder, bare) == pytest.approx([0.5, 0.5, 1] @ LIGHT, abs=0.002)
     mapped = with_surface(LAMBERT + NORMAL.format("map"), slopes, MAP.format("slopes"))
-    assert "'normal' of 'shader'" not in told(folder, mapped)
+    assert "'normal' of 'shader'" not in reported(folder, mapped)
     assert cosine_of_light(folder, mapped) == pytest.approx(LIGHT[2], abs=0.002)
 
 
@@ -174,7 +174,7 @@ def numbers_told(number_folder, text):
     ],
     ids=["extracted", "of four", "taken apart", "in the space of the document", "of USD"],
 )
-def test_a_roughness_that_is_decoded_like_a_colour_is_told(number_folder, text):
+def test_a_roughness_that_is_decoded_like_a_colour_is_reported(number_folder, text):
     [how] = numbers_told(number_folder, text)
     assert "'specular_roughness' of 'shader' expects numbers" in how
 
@@ -194,5 +194,5 @@ def test_a_roughness_that_is_decoded_like_a_colour_is_told(number_folder, text):
     ],
     ids=["float", "vector", "no space", "linear", "alpha", "alpha of USD", "a colour"],
 )
-def test_numbers_that_are_read_as_stored_and_colours_are_not_told(number_folder, text):
+def test_numbers_that_are_read_as_stored_and_colours_are_not_reported(number_folder, text):
     assert not numbers_told(number_folder, text)

@@ -1,4 +1,4 @@
-"""What is known of materials that neither glow nor have holes is what their code says."""
+"""Materials that are found to be dark and opaque are so, by their code."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def samples():
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_what_is_said_to_be_dark_and_solid_is_so(name, samples):
+def test_what_is_reported_as_dark_and_solid_is_so(name, samples):
     loaded = PLAIN[name]()
     assert known(loaded)
     teacher = Teacher(loaded)
@@ -98,7 +98,7 @@ def test_what_is_said_to_be_dark_and_solid_is_so(name, samples):
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_what_glows_or_has_holes_is_not_said_to_be_dark_and_solid(name):
+def test_what_glows_or_has_holes_is_not_reported_as_dark_and_solid(name):
     assert not known(OTHER[name]())
 
 
@@ -114,5 +114,5 @@ def test_a_surface_that_the_document_defines_is_looked_at():
     assert not known(loaded)
 
 
-def test_of_a_surface_that_is_not_known_the_code_is_asked():
+def test_of_a_surface_that_is_not_known_the_code_is_requested():
     assert not known(shader("disney_principled", {}))

@@ -59,8 +59,8 @@ def given(name, kind, value):
 def read(category, name, kind, **ports):
     """A node whose inputs are `from_of_type` other nodes, interface inputs or values."""
     lines = "".join(
-        f'<input name="{port.rstrip("_")}" type="{port_kind}" {said}/>'
-        for port, (port_kind, said) in ports.items()
+        f'<input name="{port.rstrip("_")}" type="{port_kind}" {written}/>'
+        for port, (port_kind, written) in ports.items()
     )
     return f'<{category} name="{name}" type="{kind}">{lines}</{category}>'
 
@@ -129,8 +129,8 @@ def test_outputs_of_defined_nodes_may_be_called_like_anything(name):
         + '<output name="rest" type="float" nodename="x"/></nodegraph>'
     )
     both = own.replace("</nodedef>", other).replace("</nodegraph>", rest)
-    said = f'nodename="two" output="{name}"'
-    link = read("add", "seen", "color3", in1=("color3", said), in2=("color3", said))
+    written = f'nodename="two" output="{name}"'
+    link = read("add", "seen", "color3", in1=("color3", written), in2=("color3", written))
     several = document(both, '<own name="two" type="multioutput"/>', link, SEEN, material("s"))
     np.testing.assert_allclose(seen(several), [[0.2, 0.4, 0.6]] * 2, atol=1e-6)
     single = document(own, '<own name="seen" type="color3"/>', SEEN, material("s"))
@@ -287,7 +287,7 @@ def test_a_node_may_have_a_name_that_code_cannot_have(name):
     np.testing.assert_allclose(given_off(body), 6 * COLOUR, atol=1e-5)
 
 
-def test_a_missing_image_is_told_by_the_name_that_its_node_has_in_the_document():
+def test_a_missing_image_is_reported_by_the_name_that_its_node_has_in_the_document():
     image = (
         '<image name="tint" type="color3">'
         '<input name="file" type="filename" value="{}.png"/></image>'
@@ -309,7 +309,7 @@ def test_what_is_written_before_a_node_is_called_after_it_in_all_graphs():
     assert raw(made).count("const float tint_in2_tmp") == 2
 
 
-def test_names_that_become_the_same_are_told_apart_by_their_order():
+def test_names_that_become_the_same_are_reported_apart_by_their_order():
     """And not by that of a set, which differs between processes: so would the code."""
     names = [f"tint{sign}1" for sign in "-. +~^"]
     root = probe("".join(map(doubled, names)) + doubled("sum"), "sum").root

@@ -1,7 +1,7 @@
 """The Slang that is generated for the examples and MaterialX's own documents stays as it is.
 
-A change that is meant to alter it writes the file anew: `python test_frozen_teachers.py`, with the
-reason in the commit. Documents that are not at hand are left out.
+An intended change writes the file again: `python test_frozen_teachers.py`, with the reason in the
+commit. Documents that are not at hand are left out.
 """
 
 import difflib

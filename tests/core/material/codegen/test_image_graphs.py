@@ -115,7 +115,7 @@ def test_a_defined_node_may_work_on_what_it_samples(folder, own_space):
 
 
 @pytest.mark.parametrize("says", ["the definition", "its graph"])
-def test_the_report_names_the_space_that_a_definition_says_of_its_files(folder, says):
+def test_the_report_names_the_space_that_a_definition_reports_of_its_files(folder, says):
     body = node("image", "read", "color3", {"file": ("filename", "@")})
     in_graph, in_definition = (SRGB, "") if says == "its graph" else ("", SRGB)
     body = body.replace('nodename=""', f'interfacename="picture" {in_graph}')
@@ -173,7 +173,7 @@ def test_a_file_name_keeps_its_prefix_and_its_tokens(folder):
     np.testing.assert_allclose(got, linear("one.png"), atol=1e-4)
 
 
-def test_a_missing_file_is_told_with_the_node_of_the_document(folder):
+def test_a_missing_file_is_reported_with_the_node_of_the_document(folder):
     with pytest.raises(TextureError, match=r"document: colour/file: 'nothing\.png' was not found"):
         seen(node("tiledimage", "colour", "color3", {"file": ("filename", "nothing.png")}), folder)
 

@@ -166,7 +166,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_passes_that_are_left_out_added_nothing(name, monkeypatch):
+def test_the_passes_that_are_dropped_added_nothing(name, monkeypatch):
     random = np.random.default_rng(3)
     uv = random.random((2000, 2)).astype(np.float32)
     pairs = random.normal(size=(2, 2000, 3))

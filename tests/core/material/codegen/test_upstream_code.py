@@ -1,6 +1,6 @@
-"""What is wrong with the code and graphs of MaterialX 1.39.5, and repaired by this project.
+"""Faults of the code and graphs of MaterialX 1.39.5 that this project repairs.
 
-Each test passes while the fault is there. One that fails says that MaterialX has mended it: remove
+Each test passes while the fault exists. If one fails, MaterialX has repaired the fault: remove
 the repair that the test names, then the test.
 """
 
@@ -28,7 +28,7 @@ def test_the_lights_are_a_uniform_block_of_their_own(lambert):
     assert "uniform LightData u_lightData[MAX_LIGHT_SOURCES];" in lambert
 
 
-def test_closures_are_there_again_for_surroundings_that_are_left_out(lambert):
+def test_closures_are_there_again_for_surroundings_that_are_dropped(lambert):
     """code_repairs.drop_unused_passes"""
     assert lambert.count("mx_oren_nayar_diffuse_bsdf(closureData") == 2
     assert "float3 mx_environment_irradiance(float3 N)\n{\n    return float3(0.0);" in lambert
@@ -75,7 +75,7 @@ def test_an_image_reads_neither_its_address_modes_nor_its_default(kind):
         assert code.count(name) == 1
 
 
-def test_emission_cannot_be_left_out_of_what_a_surface_gives():
+def test_emission_cannot_be_dropped_of_what_a_surface_gives():
     """overrides/nodes/mx_uniform_edf.slang and mx_surface_unlit.slang: no fault, but no option."""
     assert "result = color;" in source("pbrlib/genglsl/mx_uniform_edf.glsl")
     assert "result.color = emission" in source("stdlib/genglsl/mx_surface_unlit.glsl")

@@ -1,6 +1,6 @@
-"""What is wrong with lobes in MaterialX 1.39.5, and repaired by this project.
+"""Faults of lobes in MaterialX 1.39.5 that this project repairs.
 
-Each test passes while the fault is there. One that fails says that MaterialX has mended it: remove
+Each test passes while the fault exists. If one fails, MaterialX has repaired the fault: remove
 the repair that the test names, then the test.
 """
 
@@ -62,7 +62,7 @@ def test_the_albedo_of_ggx_is_fitted_too_low(cosine, alpha, short):
 
 
 @pytest.mark.parametrize("name", ["conductor", "dielectric", "generalized_schlick"])
-def test_an_anisotropic_lobe_is_masked_by_one_roughness_for_all_azimuths(name):
+def test_an_anisotropic_lobe_is_mrequested_by_one_roughness_for_all_azimuths(name):
     """overrides/lib/ggx_lobe.slang: a white metal returns several times what it receives."""
     code = source(f"pbrlib/genglsl/mx_{name}_bsdf.glsl")
     assert "mx_ggx_smith_G2(NdotL, NdotV, avgAlpha)" in code
@@ -92,7 +92,7 @@ def test_a_dielectric_dims_what_lies_below_by_schlicks_curve():
     assert closed_forms.fresnel(cosine, 1.5, 0)[0, 0] > 0.04 + 0.96 * (1 - cosine[0]) ** 5 + 0.01
 
 
-def test_a_film_is_left_out_of_what_dims_what_lies_below():
+def test_a_film_is_dropped_of_what_dims_what_lies_below():
     """overrides/lib/ggx_lobe.slang: the albedo is made of F0 and white, without the film."""
     for node_name in ("dielectric", "generalized_schlick"):
         code = source(f"pbrlib/genglsl/mx_{node_name}_bsdf.glsl")

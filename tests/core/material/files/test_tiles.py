@@ -1,4 +1,4 @@
-"""Images of tiles, such as UDIM: each tile in its square, and what is refused."""
+"""Images of tiles, such as UDIM: each tile in its square, and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Colour spaces: how they are decoded, and by what names they are known."""
+"""Colour spaces: decoding and names."""
 
 import numpy as np
 import OpenImageIO as oiio

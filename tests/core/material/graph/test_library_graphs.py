@@ -1,4 +1,4 @@
-"""Graphs of the library that are put right, against what MaterialX's specification says of them."""
+"""Repaired graphs of the library, compared with MaterialX's specification."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Documents that include others: what is read, where files are looked for, what is refused."""
+"""Documents that include others: reading, file search, and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Documents: which materials and looks are found in them."""
+"""Materials and looks of a document."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_an_unknown_material_is_an_error_that_lists_those_there_are():
         parse_document(with_surface()).require_material("zinc")
 
 
-def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_reason():
+def test_what_is_no_material_though_a_document_speaks_of_it_is_reported_with_the_reason():
     text = document(
         standard_surface(),
         material(),
@@ -57,7 +57,7 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_told_with_the_rea
                 ask(name)
 
 
-def test_looks_are_told_with_the_material_that_they_assign():
+def test_looks_are_reported_with_the_material_that_they_assign():
     look = '<look name="hero"><materialassign name="assign" material="gold" geom="/tray"/></look>'
     text = document(standard_surface(), material(name="gold"), material(name="lead"), look)
     found = {m.name: m.looks for m in parse_document(text).materials}

@@ -156,7 +156,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',
-            DEFINITION.format(inputs="", nodes=IMAGE.format(said='interfacename="gone"'))
+            DEFINITION.format(inputs="", nodes=IMAGE.format(written='interfacename="gone"'))
             + '<wear name="a" type="color3"/>',
             "reads the interface input 'gone', which does not exist",
         ),
@@ -304,8 +304,11 @@ def test_the_output_of_a_definition_is_refused_in_the_same_way():
         '<output name="out" type="float" nodename="colour"/></nodegraph>'
     )
     reads = '<input name="base" type="float" nodename="a"/>'
-    told = refusal(with_surface(reads, defined + '<own name="a" type="float"/>'))
-    assert "node 'a' is defined by the output 'NG_own/out', which has the type float and is" in told
+    reported = refusal(with_surface(reads, defined + '<own name="a" type="float"/>'))
+    assert (
+        "node 'a' is defined by the output 'NG_own/out', which has the type float and is"
+        in reported
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,8 +319,8 @@ def test_the_output_of_a_definition_is_refused_in_the_same_way():
     ],
 )
 def test_channels_are_named_where_they_would_have_made_the_type_fit(reads, before):
-    told = refusal(with_surface(reads, before))
-    assert told.endswith(
+    reported = refusal(with_surface(reads, before))
+    assert reported.endswith(
         "has the type float and is connected to color3: channels 'g' are supported up to version "
         "1.38, so insert an extract or combine node"
     )
@@ -334,7 +337,7 @@ def test_a_colour_may_come_out_as_a_vector():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         (("light", "lightshader"), "connect a node of the type surfaceshader"),
         (("oren_nayar_diffuse_bsdf", "BSDF"), "insert a surface node"),
@@ -342,7 +345,7 @@ def test_a_colour_may_come_out_as_a_vector():
         (("constant", "color3"), "insert a convert node"),
     ],
 )
-def test_what_is_no_surface_is_refused_with_what_makes_one_of_it(given, told):
+def test_what_is_no_surface_is_refused_with_what_makes_one_of_it(given, reported):
     category, kind = given
     text = document(node(category, "shader", kind, {}), material())
-    assert refusal(text).endswith(f"is connected to {kind}: {told}")
+    assert refusal(text).endswith(f"is connected to {kind}: {reported}")

@@ -1,4 +1,4 @@
-"""What bundles say of their sources tells each change of one."""
+"""Digests of sources show each change."""
 
 import hashlib
 import shutil
@@ -35,7 +35,7 @@ def test_every_image_that_the_material_reads_is_named_with_its_digest(tile):
     ]
 
 
-def test_no_folder_of_this_machine_is_told(tile):
+def test_no_folder_of_this_machine_is_reported(tile):
     assert str(tile.parent) not in str(facts_of(tile))
 
 

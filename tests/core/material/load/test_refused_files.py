@@ -1,4 +1,4 @@
-"""Files that are no document of MaterialX, or one of a version that is not read."""
+"""Files that are no MaterialX document, or of an unsupported version."""
 
 import zipfile
 
@@ -23,20 +23,20 @@ def test_a_document_in_another_encoding_is_refused_with_the_right_one(tmp_path, 
     path = tmp_path / "main.mtlx"
     text = f'<?xml version="1.0" encoding="latin-1"?><!-- müde -->{with_surface()}'
     path.write_bytes(text.encode("latin-1" if encoding == "latin-1" else "utf-16-le"))
-    told = (
+    reported = (
         r"main\.mtlx: (is neither UTF-8 nor marked as UTF-16 .*: save .* in UTF-8|is a binary file)"
     )
-    with pytest.raises(DocumentError, match=told):
+    with pytest.raises(DocumentError, match=reported):
         load_document(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("said", ["", '<?xml version="1.0" encoding="UTF-16"?>'])
-def test_a_document_in_utf_16_is_read_as_the_same_in_utf_8_is(tmp_path, encoding, said):
+@pytest.mark.parametrize("written", ["", '<?xml version="1.0" encoding="UTF-16"?>'])
+def test_a_document_in_utf_16_is_read_as_the_same_in_utf_8_is(tmp_path, encoding, written):
     shader = '<standard_surface name="shader" type="surfaceshader" doc="müde 漆"/>'
     text = document(shader, material()).removeprefix('<?xml version="1.0"?>\n')
     wide, narrow = tmp_path / "wide.mtlx", tmp_path / "narrow.mtlx"
-    wide.write_bytes(f"\ufeff{said}{text}".encode(encoding))
+    wide.write_bytes(f"\ufeff{written}{text}".encode(encoding))
     narrow.write_text(text, encoding="utf-8")
     found, wanted = load_document(wide).root, load_document(narrow).root
     assert found.getNode("shader").getAttribute("doc") == "müde 漆"

@@ -1,4 +1,4 @@
-"""A disabled node hands on what its definition says, as MaterialX's specification has it."""
+"""A disabled node returns what its definition names, as specified."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_a_disabled_node_to_which_nothing_is_given_hands_the_default_of_that_on(
     np.testing.assert_allclose(got, 0, atol=1e-6)
 
 
-def test_a_disabled_image_is_black_and_its_file_is_not_asked_for():
+def test_a_disabled_image_is_black_and_its_file_is_not_requested_for():
     got = glow_of(node("image", "shown", "color3", {"file": ("filename", "gone.png"), **DISABLED}))
     np.testing.assert_allclose(got, 0, atol=1e-6)
 
@@ -66,10 +66,12 @@ def test_a_node_that_is_not_disabled_is_itself():
 
 @pytest.mark.parametrize("is_disabled", [True, False])
 def test_the_input_of_a_graph_disables_what_reads_it(is_disabled):
-    said = "true" if is_disabled else "false"
+    written = "true" if is_disabled else "false"
     inverted = '<invert name="inverted" type="color3"><input name="in" type="color3" '
     inverted += 'value="0.2, 0.3, 0.4"/><input name="disable" type="boolean" interfacename="off"/>'
-    graph = f'<nodegraph name="graph"><input name="off" type="boolean" value="{said}"/>{inverted}'
+    graph = (
+        f'<nodegraph name="graph"><input name="off" type="boolean" value="{written}"/>{inverted}'
+    )
     graph += '</invert><output name="out" type="color3" nodename="inverted"/></nodegraph>'
     graph += '<dot name="shown" type="color3"><input name="in" type="color3" nodegraph="graph"/>'
     expected = np.array([0.2, 0.3, 0.4])
@@ -102,7 +104,7 @@ def test_what_another_node_may_disable_is_refused_by_name(definition):
         made.check(made.require_material())
 
 
-def test_what_names_nothing_to_hand_on_is_refused_by_name():
+def test_what_names_nothing_to_pass_on_is_refused_by_name():
     made = shader("standard_surface", DISABLED)
     with pytest.raises(DocumentError, match=r"'surf'.*the input 'disable' must be .*: remove it"):
         made.check(made.require_material())

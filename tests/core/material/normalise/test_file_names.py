@@ -1,4 +1,4 @@
-"""Files whose names come out of other nodes."""
+"""File names that other nodes pass on."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_colour_space_that_is_said_with_a_name_counts(folder, way):
+def test_the_colour_space_that_is_reported_with_a_name_counts(folder, way):
     made = probe(WAYS[way], "colour", search_paths=[folder])
     seen = glow(Teacher(made), [[0.5, 0.5]])[0]
     np.testing.assert_allclose(seen, decoded_srgb(STORED), atol=1e-5)

@@ -249,7 +249,7 @@ def test_a_choice_that_is_a_property_is_the_default(tmp_path):
     assert seen(on, search_paths=[tmp_path]).min() > 0.9
 
 
-def test_the_report_tells_that_a_sample_has_no_such_property():
+def test_the_report_reports_that_a_sample_has_no_such_property():
     for body in (reader("color3", 'value="1, 1, 1"', "colour"), BY_USD + as_colour("vector3")):
         made = probe(body.format('value="1, 1, 1"'), "colour")
         [report] = describe(made, probe=False)
@@ -347,5 +347,5 @@ def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
     at = np.float32([[0.3, 0.8]])
     seen = Teacher(loaded).unlit(at, np.float32([[0, 0, 1]]))
     np.testing.assert_allclose(seen[0, :3], [0.3, 0.8, 0], rtol=1e-5, atol=1e-6)
-    told = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
-    assert told == ([] if name.endswith("st") else ["approximated"])
+    reported = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
+    assert reported == ([] if name.endswith("st") else ["approximated"])

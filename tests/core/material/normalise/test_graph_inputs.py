@@ -1,4 +1,4 @@
-"""Values that come into a graph or a defined node with a colour space or a unit."""
+"""Graph inputs and inputs of own definitions with a colour space or a unit."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def seen(text, folder, space="lin_rec709"):
     ],
     ids=["colour of a graph", "file of a graph", "default colour", "default file"],
 )
-def test_a_colour_space_counts_that_is_said_where_a_value_is_given(folder, text):
+def test_a_colour_space_counts_that_is_reported_where_a_value_is_given(folder, text):
     np.testing.assert_allclose(seen(text, folder), decoded_srgb(WRITTEN), atol=2e-3)
 
 
@@ -76,7 +76,7 @@ def test_a_value_beside_the_input_of_a_graph_that_is_read_does_not_count(folder,
     np.testing.assert_allclose(seen(given_to(sampled, FILE), folder), WRITTEN, atol=2e-3)
 
 
-def test_a_value_beside_what_a_graph_in_a_graph_hands_on_does_not_count(folder):
+def test_a_value_beside_what_a_graph_in_a_graph_passes_on_does_not_count(folder):
     inner = '<input name="handed" type="color3" value="1,0,0" interfacename="it"/>'
     inner += READ.replace('interfacename="it"', 'interfacename="handed"')
     output = '<output name="out" type="color3" nodegraph="inner" output="out"/>'
@@ -118,7 +118,7 @@ def test_an_angle_that_is_given_to_a_graph_may_be_in_radians(folder):
         np.testing.assert_allclose(seen(turned(angle), folder), expected, atol=1e-5)
 
 
-def test_a_film_that_is_given_to_a_graph_is_as_thick_as_its_unit_says():
+def test_a_film_that_is_given_to_a_graph_is_as_thick_as_its_unit_reports():
     def response(attributes):
         body = (
             '<standard_surface name="surf" type="surfaceshader">'

@@ -1,4 +1,4 @@
-"""Names that something in the library, or something before in the document, has too."""
+"""Names that the library, or an element before, has too."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_shaders_graphs_and_materials_keep_the_names_that_the_library_has_too():
         loaded.check(loaded.require_material(found.name))
 
 
-def test_what_shares_a_name_with_something_before_it_is_told_with_its_line(tmp_path):
+def test_what_shares_a_name_with_something_before_it_is_reported_with_its_line(tmp_path):
     red = f'<constant name="c" type="color3">{RED}</constant>'
     (tmp_path / "more.mtlx").write_text(document("", red, red))
     inputs = '<input name="base" type="float" value="1"/>\n' * 2
@@ -67,15 +67,15 @@ def test_what_shares_a_name_with_something_before_it_is_told_with_its_line(tmp_p
     path.write_text(
         document('<xi:include href="more.mtlx"/>', standard_surface(inputs), material())
     )
-    told = [part.how for part in describe(load_document(path), probe=False)[0].parts]
-    assert [how[:43] for how in told if "ignored" in how] == [
+    reported = [part.how for part in describe(load_document(path), probe=False)[0].parts]
+    assert [how[:43] for how in reported if "ignored" in how] == [
         "line 5 of twins.mtlx: ignored, since line 4",
         "line 5 of more.mtlx: ignored, since line 4 ",
     ]
 
 
 @pytest.mark.parametrize("space", ["", "kit"])
-def test_what_shares_a_name_with_something_included_is_told_with_both_files(space, tmp_path):
+def test_what_shares_a_name_with_something_included_is_reported_with_both_files(space, tmp_path):
     own = f'<constant name="{space and "kit:"}c" type="color3">{RED}</constant>'
     included = document("", '<constant name="c" type="color3"/>')
     if space:
@@ -83,6 +83,6 @@ def test_what_shares_a_name_with_something_included_is_told_with_both_files(spac
     (tmp_path / "more.mtlx").write_text(included)
     path = tmp_path / "own.mtlx"
     path.write_text(document('<xi:include href="more.mtlx"/>', own, standard_surface(), material()))
-    told = [part for part in describe(load_document(path), probe=False)[0].parts if part.how]
-    [how] = [part.how for part in told if part.name == f"second '{space and 'kit:'}c'"]
+    reported = [part for part in describe(load_document(path), probe=False)[0].parts if part.how]
+    [how] = [part.how for part in reported if part.name == f"second '{space and 'kit:'}c'"]
     assert how.startswith("line 4 of own.mtlx: ignored, since line 4 of more.mtlx has the same")

@@ -1,4 +1,4 @@
-"""Graphs within graphs, and outputs that hand an input on, as LookdevX and Houdini write them."""
+"""Graphs inside graphs, and outputs that return an input, as LookdevX and Houdini write them."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def test_a_file_keeps_its_colour_space_on_the_way_into_a_graph(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "written"),
     [
         ('nodename="gone"', "connected to the node 'gone', which does not exist"),
         ('interfacename="gone"', "connected to no node of its graph"),
@@ -134,22 +134,26 @@ def test_a_file_keeps_its_colour_space_on_the_way_into_a_graph(tmp_path):
         ("", "connected to no node of its graph"),
     ],
 )
-def test_an_output_that_leads_nowhere_is_refused(output, said):
+def test_an_output_that_leads_nowhere_is_refused(output, written):
     round_about = '<input name="given" type="color3" nodegraph="outer" output="out"/>'
-    with pytest.raises(DocumentError, match=rf"node 'colour', input 'in': .*'outer/out', .*{said}"):
+    with pytest.raises(
+        DocumentError, match=rf"node 'colour', input 'in': .*'outer/out', .*{written}"
+    ):
         seen(graph("outer", round_about, OUT.format(output)))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "written"),
     [("gone", "which does not exist"), ("read", "which is no output")],
 )
-def test_an_output_that_a_graph_has_not_is_told_from_a_graph_that_is_not_there(wanted, said):
+def test_an_output_that_a_graph_has_not_is_distinguished_from_a_graph_that_is_not_there(
+    wanted, written
+):
     """A second element of a name is left out, so an output is lost that is called like a node."""
     inner = COLOUR + read('interfacename="given"') + OUT.format('nodename="read"')
     text = graph("pattern", inner) + read(f'nodegraph="pattern" output="{wanted}"', "colour")
-    said = rf"connected to '{wanted}' of the graph 'pattern', {said}: its outputs are out$"
-    with pytest.raises(DocumentError, match=said):
+    written = rf"connected to '{wanted}' of the graph 'pattern', {written}: its outputs are out$"
+    with pytest.raises(DocumentError, match=written):
         Teacher(probe(text, "colour"))
 
 
@@ -168,6 +172,6 @@ def test_the_graph_of_a_definition_may_hand_an_input_on():
 
 def test_a_definition_whose_output_leads_nowhere_is_refused():
     text = DEFINED.format(OUT.format('nodename="gone"'))
-    said = r"node 'colour' is defined by the output 'NG_own/out', .*'gone', which does not exist"
-    with pytest.raises(DocumentError, match=said):
+    written = r"node 'colour' is defined by the output 'NG_own/out', .*'gone', which does not exist"
+    with pytest.raises(DocumentError, match=written):
         Teacher(probe(text, "colour"))

@@ -217,7 +217,7 @@ BACKS = {
 
 
 @pytest.mark.parametrize(("nodes", "connection"), BACKS.values(), ids=BACKS)
-def test_nothing_is_asked_of_the_back_of_a_surface(nodes, connection):
+def test_nothing_is_requested_of_the_back_of_a_surface(nodes, connection):
     back = SIDE.format("backsurfaceshader", connection)
     loaded = parse_document(
         document(PAINTED, nodes, TWO_SIDES.format("m", "", FRONT, back)), name="two"
@@ -313,7 +313,7 @@ FILE = '<input name="file" type="filename" value="{}"/>'
 
 
 @pytest.mark.parametrize(
-    ("inputs", "said", "given", "expected"),
+    ("inputs", "written", "given", "expected"),
     [
         ("", 'value="inner.png"', "", "inner.png"),
         (FILE.format("default.png"), 'interfacename="file"', "", "default.png"),
@@ -321,11 +321,11 @@ FILE = '<input name="file" type="filename" value="{}"/>'
     ],
 )
 def test_images_are_found_in_nodes_that_the_document_defines(
-    tmp_path, inputs, said, given, expected
+    tmp_path, inputs, written, given, expected
 ):
     for name in ("inner.png", "default.png", "own.png"):
         write_image(tmp_path / name, np.zeros((2, 2, 3), np.uint8))
-    nodes = DEFINITION.format(inputs=inputs, nodes=IMAGE.format(said=said))
+    nodes = DEFINITION.format(inputs=inputs, nodes=IMAGE.format(written=written))
     nodes += f'<wear name="worn" type="color3">{given}</wear>'
     shown = '<input name="base_color" type="color3" nodename="worn"/>'
     loaded = parse_document(with_surface(shown, nodes), [tmp_path])

@@ -18,7 +18,7 @@ from ..surfaces import hemisphere
 REPOSITORY = Path(__file__).parents[4]
 CORPUS = Path(os.environ.get("VERDIGRIS_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
 DOCUMENTS = sorted(CORPUS.rglob("*.mtlx"))
-SAMPLES = 100_000
+SAMPLES = 20_000
 # These let light through and reflect next to none of it.
 CLEAR = ("glass", "honey", "soapbubble")
 

@@ -122,7 +122,7 @@ def test_a_gpu_and_the_software_device_agree(path, samples):
 
 def compare_with_stored(path, device, samples):
     with np.load(STORED) as stored:
-        told = f"write {STORED.name} anew: {path.name} changed since"
-        assert str(stored.get(f"{path.stem}#document", "")) == digest(path), told
+        reported = f"write {STORED.name} anew: {path.name} changed since"
+        assert str(stored.get(f"{path.stem}#document", "")) == digest(path), reported
         for name, values in evaluate(path, device, samples):
             assert_alike(values, stored[name])

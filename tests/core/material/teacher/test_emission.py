@@ -1,4 +1,4 @@
-"""Emission, coverage and reflection are apart."""
+"""Emission, coverage and reflection are separate."""
 
 import numpy as np
 import pytest
@@ -82,7 +82,7 @@ def edf(parts, output):
     )
 
 
-def test_mixed_added_and_tinted_glow_is_left_out_of_the_response(samples):
+def test_mixed_added_and_tinted_glow_is_dropped_of_the_response(samples):
     parts = node("uniform_edf", "a", "EDF", {"color": ("color3", "1,2,3")})
     parts += node("uniform_edf", "b", "EDF", {"color": ("color3", "@uv_colour")})
     parts += node(

@@ -1,6 +1,6 @@
-"""What comes back of a uniform white surrounding: never more than it sends, and one per cent.
+"""White furnace: no material returns more than 1.01 of uniform white light.
 
-MaterialX itself returns up to 5.6 times as much; docs/TEACHER.md says where, and what is done.
+MaterialX itself returns up to 5.6 times as much (docs/TEACHER.md).
 """
 
 import numpy as np
@@ -70,7 +70,7 @@ def test_a_white_smooth_lobe_returns_no_more_than_it_receives(name):
 
 ANISOTROPIC = ((0.4, 0.2), (0.5, 0.05), (1.0, 0.1), (0.2, 0.1), (0.05, 0.5), (0.3, 0.01))
 ANISOTROPIC += ((1.0, 0.02), (1.0, 0.5))
-AZIMUTHS = (0, 20, 45, 70, 90)
+AZIMUTHS = (0, 30, 60, 90)
 
 
 @pytest.mark.parametrize("build", [closure, over_white])
@@ -84,7 +84,7 @@ def test_a_white_peak_returns_no_more_than_it_receives(name, build):
         Look(alphas, cosine, [alphas], 1 << 11, np.radians(degrees))
         for alphas in ANISOTROPIC
         for degrees in AZIMUTHS
-        for cosine in (0.02, 0.05, 0.2, 1.0)
+        for cosine in (0.02, 0.2, 1.0)
     ]
     found = zip(looks, returned_each(teacher, looks).max(1), strict=True)
     assert [(look, most) for look, most in found if most >= LIMIT] == []
@@ -194,7 +194,7 @@ def test_white_under_a_film_of_any_thickness_returns_most_and_no_more(name, shar
     }
     teacher = Teacher(over_white("dielectric_bsdf", inputs, parts))
     looks = []
-    for micrometres in (0.1, 0.3, 0.4, 0.5, 0.6, 1.0):
+    for micrometres in (0.1, 0.3, 0.4, 0.6):
         for alpha in (0.03, 0.15, 0.4, 1.0) if share == 1 else (0.1, 0.15, 0.4, 1.0):
             alphas = (alpha, share * alpha)
             for cosine in (0.02, 0.1, 0.3, 0.6, 0.95):

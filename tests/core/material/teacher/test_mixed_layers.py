@@ -1,4 +1,4 @@
-"""Mixes of opaque lobes with others, above a layer: MaterialX says that a mix is linear."""
+"""Mixes of opaque lobes with others above a layer are linear, as MaterialX specifies."""
 
 import numpy as np
 import pytest

@@ -306,7 +306,7 @@ def spot_values():
 
 
 @pytest.mark.parametrize("name", SPOT_CHECKS)
-def test_a_node_gives_what_its_formula_says(name, spot_values):
+def test_a_node_gives_what_its_formula_reports(name, spot_values):
     kind, formula = SPOT_CHECKS[name][1], SPOT_CHECKS[name][3]
     uv, got = spot_values[name]
     expected = np.asarray(formula(uv[:, 0], uv[:, 1]), np.float64).reshape(SAMPLES, -1)

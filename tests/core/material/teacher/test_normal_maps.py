@@ -1,4 +1,4 @@
-"""Normal maps and heights move the shading normal to where geometry says."""
+"""Normal maps and heights move the shading normal as geometry predicts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Images come out of the teacher as they went into their files."""
+"""The teacher returns images as they are stored in their files."""
 
 import numpy as np
 import OpenImageIO as oiio

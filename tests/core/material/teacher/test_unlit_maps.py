@@ -1,4 +1,4 @@
-"""Emission and opacity as maps, against documents whose values are known and files read apart."""
+"""Maps of emission and opacity, compared with known values and with files read separately."""
 
 from pathlib import Path
 
@@ -135,7 +135,7 @@ def test_levels_are_means_down_to_one_texel():
         levels(np.zeros((8, 6), np.float32))
 
 
-def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_told():
+def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_reported():
     inner = node("uniform_edf", "a", "EDF", {"color": ("color3", "2,2,2")})
     ports = {
         "color0": ("color3", "0.5,0.5,0.5"),
