@@ -34,8 +34,7 @@ class Feature:
 
 
 _TRANSMISSION = (
-    "transmitted light is dropped: a neural material only reflects, and the renderer has to add "
-    "what is behind the surface"
+    "a neural material only reflects: the renderer has to add what is behind the surface"
 )
 _UNLIT_TRANSMISSION = (
     "as part of the opacity map: it shows what is behind the surface, without colour"

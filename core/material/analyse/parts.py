@@ -205,7 +205,7 @@ def _odd_inputs(node: mx.Node) -> list[Part]:
         if name == "filtertype" and text == "cubic" and _reads_files(node):
             found.append(Part("cubic filtering", APPROXIMATED, "images are filtered linearly"))
         elif name == "scatter_mode" and "T" in text:
-            found.append(Part("transmission", DROPPED, "transmitted light is dropped"))
+            found.append(Part("transmission", DROPPED, "a neural material only reflects"))
         elif name == "temperature" and _is_cold(node, text):
             how = f"MaterialX's colours start at {_COLDEST} K: colder ones are too pale"
             found.append(Part("blackbody", APPROXIMATED, how))

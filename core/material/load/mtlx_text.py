@@ -84,7 +84,7 @@ def read_text(path: Path) -> str:
         return content.decode("utf-16" if is_wide else "utf-8-sig")
     except FileNotFoundError:
         require_for(path)
-        raise DocumentError(f"{path}: does not exist") from None
+        raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:
         raise DocumentError(
             f"{path}: is neither UTF-8 nor marked as UTF-16 ({failure}): save the document in UTF-8"

@@ -145,7 +145,7 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert "log error" in measures[0] and "the material is constant" in measures[1]
-    assert "warning: pane: transmission is dropped: transmitted light" in ran.stderr
+    assert "warning: pane: transmission is dropped: a neural material only reflects" in ran.stderr
     # what is told is not broken where a terminal would end
     assert all("warning" in line or "2x16 at 16" in line for line in ran.stderr.splitlines())
 

@@ -181,7 +181,7 @@ def test_a_missing_file_exits_with_1_and_one_line(command, tmp_path):
     more = ("-o", tmp_path / "out.png") if command == "render" else ()
     result = verdigris(command, tmp_path / "gone.mtlx", *more)
     assert result.returncode == 1
-    assert result.stderr.strip() == (f"verdigris: {tmp_path / 'gone.mtlx'}: does not exist")
+    assert result.stderr.strip() == (f"verdigris: {tmp_path / 'gone.mtlx'}: there is no such file")
     assert list(tmp_path.iterdir()) == []
 
 
