@@ -40,7 +40,7 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
-from verdigris.core.material.report import describe_teacher
+from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials

@@ -291,7 +291,7 @@ def measure(
 
 def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
     """Texels of the finest level and bytes of a texel, for every image of the material."""
-    from verdigris.core.material.report import describe
+    from verdigris.core.material.report.report import describe
 
     found: dict[str, tuple[int, int]] = {}
     for report in describe(document, material, probe=False):

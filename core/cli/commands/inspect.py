@@ -36,7 +36,7 @@ def inspect(
     bundle, lists its contents."""
     from verdigris.core.bundle.files.read import is_bundle
     from verdigris.core.material.load.mtlx_document import load_document
-    from verdigris.core.material.report import describe, print_reports
+    from verdigris.core.material.report.report import describe, print_reports
 
     if is_bundle(file):
         _inspect_bundle(file, material, as_json)

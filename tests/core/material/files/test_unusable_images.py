@@ -14,7 +14,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import TextureError, VerdigrisError
 from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report import describe_teacher
+from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import chain, with_image

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report import describe
+from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
-from .documents import document, material, standard_surface, with_surface
-from .reports import fates, report
-from .surfaces import node
+from ..documents import document, material, standard_surface, with_surface
+from ..reports import fates, report
+from ..surfaces import node
 
 BLUE = '<input name="base_color" type="color3" value="0.2, 0.4, 0.6"/>'
 

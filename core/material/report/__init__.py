@@ -1,0 +1,1 @@
+"""The report on a material, written before a bake."""
