@@ -147,8 +147,8 @@ def test_documents_can_be_written_for_a_farm(scene, tmp_path):
 def test_a_missing_scene_exits_with_1(tmp_path, capsys):
     assert main("batch", FilesHost, [str(tmp_path / "no.mtlx")]) == 1
     output = capsys.readouterr()
-    assert "does not exist" in json.loads(output.out)["error"]
-    assert "does not exist" in output.err
+    assert "there is no such file" in json.loads(output.out)["error"]
+    assert "there is no such file" in output.err
 
 
 def test_a_scene_without_materials_exits_with_1(tmp_path, capsys):

@@ -129,7 +129,7 @@ def test_a_document_is_read_once_and_a_missing_one_is_named(qtbot, window, docum
     # before the event loop starts, as the command line does
     window.open(tmp_path / "lost.mtlx")
     qtbot.wait(50)
-    assert "lost.mtlx: does not exist" in shown(window)
+    assert "lost.mtlx: there is no such file" in shown(window)
     again = Window(FilesHost(), window.panel._memory)
     qtbot.addWidget(again)
     again.panel.model._make_client = FakeClient
@@ -142,7 +142,7 @@ def test_a_document_is_read_once_and_a_missing_one_is_named(qtbot, window, docum
 
 def test_an_error_is_cleared_by_the_next_document(window, documents, tmp_path):
     window.open(tmp_path / "lost.mtlx")
-    assert "lost.mtlx: does not exist" in shown(window)
+    assert "lost.mtlx: there is no such file" in shown(window)
     window.open(documents[0])
     assert not window.panel.banner.isVisible() and not window.panel.model.notices
 
