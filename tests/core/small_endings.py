@@ -1,4 +1,4 @@
-"""A bake's closing pictures and measures take most of its time where it is tiny."""
+"""Small closing pictures and measurements of bakes: they would take most of a tiny bake's time."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from verdigris.core.baking import bake
 from verdigris.core.baking.finish import finish
 from verdigris.core.baking.measure.measure import sphere_to_compare
 
-# (object, name, value) of what makes them small, where nobody looks at them.
+# (object, name, value) of what makes them small, where no test looks at them.
 SMALL_ENDINGS = (
     (finish, "sphere_to_compare", partial(sphere_to_compare, size=16)),
     *((finish, name, (32, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),

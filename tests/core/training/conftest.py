@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.baking.phases import stepping
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.settings import bake_settings as settings
-from verdigris.core.training.tensor.tensor_plan import plan_groups
-from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
-
-from ..small_endings import SMALL_ENDINGS
-from .bakes import LIGHT, plain_teacher
 
 
 def hemisphere(random, count, least=0.05):
@@ -94,15 +87,6 @@ class PoolSource:
         return self._pool[index * count : (index + 1) * count]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _unseen():
-    """Tests of single bakes look at no pictures, nor do those of bakes that a module shares."""
-    with pytest.MonkeyPatch.context() as patch:
-        for each in SMALL_ENDINGS:
-            patch.setattr(*each)
-        yield
-
-
 @pytest.fixture
 def draw_batch():
     return draw
@@ -116,20 +100,3 @@ def analytic_source():
 @pytest.fixture
 def pool_source():
     return PoolSource
-
-
-@pytest.fixture(scope="module")
-def clay():
-    return plain_teacher()
-
-
-@pytest.fixture
-def abreast(monkeypatch):
-    """Sets how many starts of LIGHT train side by side, by the kernels of graphics cards."""
-
-    def opened(kind, parameters, source, training, device, most=1):
-        plan = plan_groups(parameters.spec, False, unrolls=False)
-        return TensorTrainer(parameters, source, training, device, plan, most)
-
-    monkeypatch.setattr(stepping, "open_trainer", opened)
-    return lambda most: monkeypatch.setattr(settings, "_SAMPLES_ABREAST", most * LIGHT.batch)

@@ -1,19 +1,20 @@
-"""The encoder of large textures, alone and as a stage of a bake."""
+"""Two-stage training: the encoder alone, and bakes that enlarge a small texture with it."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.phases import growth
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.phases import enlarge
 from verdigris.core.baking.phases.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
-from verdigris.core.baking.phases.growth import below_the_small_one, handed_on, seconds_to_encode
-from verdigris.core.baking.phases.stepping import open_start
+from verdigris.core.baking.phases.enlarge import (
+    carried_moments,
+    seconds_to_encode,
+    with_coarse_levels_of,
+)
 from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
@@ -24,9 +25,9 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.texels import texel_centres
-from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step, Warning
+from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step
 
-from .bakes import TINY, run
+from ..bakes import TINY, assert_same, baked, cut_off, phases_of, run, stop_at, warnings_of
 
 # a small texture of 16 x 16 for 60 steps, then 32 x 32 for 180
 SETTINGS = replace(
@@ -35,10 +36,10 @@ SETTINGS = replace(
     iterations=240,
     encode_from=32,
     small_resolution=16,
-    carries_moments=True,
     latent_outliers=1e-3,
 )
-# grey that grows with u and, less, with v: Lambert's law tells every answer
+STATE = "out.bake.npz"
+# grey that grows with u and, less, with v: Lambert's law gives every response
 RAMP = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
 <separate2 name="part" type="multioutput">
 <input name="in" type="vector2" nodename="uv"/></separate2>
@@ -62,18 +63,7 @@ def ramp():
     return Teacher(parse_document(RAMP, name="ramp"), device=open_device("software"))
 
 
-def events_until(teacher, folder, kind, count, **options):
-    """The last of so many events of a kind, of a bake that is cut off there."""
-    options = {"trainer": "numpy", "checkpoint_seconds": 0.0, **options}
-    events = bake([teacher], SETTINGS, BakeOptions("out", folder, **options))
-    found = (event for event in events if isinstance(event, kind))
-    for _ in range(count):
-        last = next(found)
-    events.close()
-    return last
-
-
-def test_probes_are_pairs_of_directions_above_the_surface_half_of_them_mirrored():
+def test_probes_are_pairs_of_directions_above_the_surface_and_half_are_mirrored():
     pairs = probe_pairs().astype(np.float64)
     assert pairs.shape == (PAIRS, 2, 3)
     np.testing.assert_allclose(np.linalg.norm(pairs, axis=2), 1, atol=1e-6)
@@ -83,7 +73,7 @@ def test_probes_are_pairs_of_directions_above_the_surface_half_of_them_mirrored(
     assert np.abs(pairs[1::2].sum(1)[:, :2]).max(1).min() > 0.05
 
 
-def test_a_probe_sees_what_the_material_answers_at_the_middle_of_each_texel(ramp):
+def test_a_probe_returns_the_response_at_the_centre_of_each_texel(ramp):
     (part, seen), *others = probe(ramp, 8, places=1)
     assert not others and part == slice(0, 64)
     # texel 11 lies in column 3 of row 1
@@ -94,7 +84,7 @@ def test_a_probe_sees_what_the_material_answers_at_the_middle_of_each_texel(ramp
     )
 
 
-def test_an_encoder_finds_latents_that_hang_on_what_is_seen_in_a_straight_or_bent_way():
+def test_an_encoder_fits_linear_and_nonlinear_latents():
     random = np.random.default_rng(0)
     seen = random.uniform(0, 1, (6000, 6)).astype("f4")
     straight = 3 * seen[:, 0] - seen[:, 4]
@@ -110,7 +100,7 @@ def test_an_encoder_finds_latents_that_hang_on_what_is_seen_in_a_straight_or_ben
     assert error[1] < 0.4 * error_of_straight_fit[1]
 
 
-def test_an_encoder_makes_no_latents_beyond_those_it_was_fitted_to():
+def test_an_encoder_clips_latents_to_the_range_of_its_fit():
     random = np.random.default_rng(1)
     seen = random.uniform(0, 1, (500, 3)).astype("f4")
     latents = seen[:, :2] * np.float32([2, -5])
@@ -119,7 +109,7 @@ def test_an_encoder_makes_no_latents_beyond_those_it_was_fitted_to():
     np.testing.assert_array_equal(found.max(0), latents.max(0))
 
 
-def test_what_is_the_same_everywhere_is_encoded_as_what_it_was_learnt_as():
+def test_a_constant_material_is_encoded_as_its_trained_latents():
     latents = np.tile(np.float32([0.5, -1.25]), (64, 1))
     found = Encoder(np.full((64, 3), 0.25, "f4"), latents).encode(np.full((5, 3), 0.25, "f4"))
     np.testing.assert_allclose(found, latents[:5], rtol=1e-6)
@@ -128,19 +118,19 @@ def test_what_is_the_same_everywhere_is_encoded_as_what_it_was_learnt_as():
 
 def test_the_small_texture_becomes_the_coarse_levels_of_the_large_one():
     small = initialise(SETTINGS.spec, replace(SETTINGS, resolution=16).layout(2), 3)
-    grown = below_the_small_one(small, SETTINGS.layout(2))
-    np.testing.assert_array_equal(grown.decoder, small.decoder)
-    np.testing.assert_array_equal(grown.latents[2 * 32 * 32 :], small.latents)
-    assert not grown.level(0).any()
+    large = with_coarse_levels_of(small, SETTINGS.layout(2))
+    np.testing.assert_array_equal(large.decoder, small.decoder)
+    np.testing.assert_array_equal(large.latents[2 * 32 * 32 :], small.latents)
+    assert not large.level(0).any()
 
 
-def test_the_large_texture_is_handed_how_large_gradients_are():
+def test_the_large_texture_gets_the_moments_of_the_small_one():
     small = initialise(SETTINGS.spec, replace(SETTINGS, resolution=16).layout(2), 3)
     random = np.random.default_rng(0)
     state = {name: random.random(5) for name in ("decoder_m", "decoder_v", "decoder_bases")}
     squares = random.random(small.latents.shape, np.float32)
     layout = replace(SETTINGS, resolution=64).layout(2)
-    found = handed_on(small, {"step": np.array(60), "latents_v": squares, **state}, layout)
+    found = carried_moments(small, {"step": np.array(60), "latents_v": squares, **state}, layout)
     assert found.keys() == {"step", "latents_v", *state} and found["step"] == 0
     assert all(found[name] is values for name, values in state.items())
     large = replace(initialise(SETTINGS.spec, layout, 0), latents=found["latents_v"])
@@ -155,42 +145,32 @@ def test_the_large_texture_is_handed_how_large_gradients_are():
             )
 
 
-@pytest.mark.parametrize(
-    ("changes", "carries"),
-    [
-        ({}, True),
-        ({"carries_moments": False}, False),
-        # the ramp is a smooth one
-        ({"carries_moments": False, "smooth_moments": True}, True),
-    ],
-    ids=["carried", "not carried", "of what is smooth"],
-)
-def test_moments_are_carried_where_a_bake_is_to_carry_them(ramp, tmp_path, changes, carries):
-    settings, held = replace(SETTINGS, **changes), []
+def test_a_bake_carries_moments_to_the_large_texture(ramp, tmp_path):
+    held = []
     options, control = BakeOptions("out", tmp_path, "numpy"), BakeControl(watch=held.append)
-    events = bake([ramp], settings, options, control)
+    events = bake([ramp], SETTINGS, options, control)
     for event in events:
         if isinstance(event, Phase) and event.name == "encoding":
-            small = held[0].trainer.state()
+            small = held[0].learner.trainer.state()
         elif isinstance(event, Phase) and event.name == "training":
-            large = held[0].trainer.state()
+            large = held[0].learner.trainer.state()
             break
     events.close()
     assert large["step"] == 0
     for name in ("decoder_m", "decoder_v", "decoder_bases"):
-        assert np.array_equal(large[name], small[name]) == carries
-    assert large["latents_v"].any() == carries
+        np.testing.assert_array_equal(large[name], small[name])
+    assert large["latents_v"].any()
 
 
-def test_stages_share_the_steps_and_round_in_the_last_tenth_as_a_single_one_does():
-    settings = replace(SETTINGS, iterations=1000, candidates=3, candidate_share=0.1, most_places=4)
+def test_stages_share_the_steps_and_round_in_the_last_tenth_of_all():
+    settings = replace(SETTINGS, iterations=1000, starts=3, start_share=0.1)
     small, large = stages_of(settings)
     assert (small.first_step, large.first_step) == (0, 250)
     assert (small.settings.iterations, large.settings.iterations) == (250, 750)
     assert (small.settings.resolution, large.settings.resolution) == (16, 32)
     # a tenth of the small one's steps for each start
-    assert (small.settings.candidates, small.settings.candidate_steps) == (3, 25)
-    assert large.settings.candidates == 1
+    assert (small.settings.starts, small.settings.start_steps) == (3, 25)
+    assert large.settings.starts == 1
     assert small.settings.training().quantisation is None
     assert small.settings.draw.finest_places == 4
     rounding = large.settings.training().quantisation
@@ -198,25 +178,8 @@ def test_stages_share_the_steps_and_round_in_the_last_tenth_as_a_single_one_does
     assert large.settings.training().schedule.latent_rate == settings.encoded_latent_rate
 
 
-def test_the_horizon_waits_for_a_part_of_the_large_textures_steps():
-    settings = replace(SETTINGS, iterations=1000, horizon_at=0.3)
-    assert [stage.settings.horizon_step for stage in stages_of(settings)] == [250, 225]
-    from_the_start = replace(settings, horizon_at=0.0)
-    assert [stage.settings.horizon_step for stage in stages_of(from_the_start)] == [0, 0]
-    in_one = replace(settings, encode_from=0)
-    assert [stage.settings.horizon_step for stage in stages_of(in_one)] == [300]
-
-
-def test_each_stage_draws_the_horizon_from_its_own_step_on(ramp):
-    settings = replace(TINY, iterations=40, horizon_at=0.5)
-    options = BakeOptions("out", Path())
-    trainer, source = open_start([ramp], settings, options, "numpy", seed=0)
-    trainer.close()
-    assert source.horizon_from == 20
-
-
 @pytest.mark.parametrize("changes", [{"encode_from": 0}, {"encode_from": 64}, {"iterations": 1}])
-def test_a_texture_that_is_not_large_is_trained_in_one_stage(changes):
+def test_a_small_texture_is_trained_in_one_stage(changes):
     settings = replace(SETTINGS, **changes)
     (stage,) = stages_of(settings)
     assert stage.settings == settings and stage.is_last
@@ -226,7 +189,7 @@ def test_a_texture_that_is_not_large_is_trained_in_one_stage(changes):
     "changes",
     [{"small_resolution": 48}, {"small_resolution": 2}, {"small_share": 1.0}, {"encode_from": 16}],
 )
-def test_sizes_and_shares_that_make_no_sense_are_refused(changes):
+def test_impossible_sizes_and_shares_are_refused(changes):
     (name, value) = next(iter(changes.items()))
     with pytest.raises(SettingsError, match=f"{name} is {value}"):
         replace(SETTINGS, **changes)
@@ -234,12 +197,12 @@ def test_sizes_and_shares_that_make_no_sense_are_refused(changes):
 
 @pytest.fixture(scope="module")
 def whole(ramp, tmp_path_factory):
-    """A bake that was not cut off: its folder and its events."""
+    """A bake without interruption: its folder and its events."""
     folder = tmp_path_factory.mktemp("whole")
     return folder, run([ramp], folder, SETTINGS)
 
 
-def test_a_bake_of_a_large_texture_tells_its_stages_and_counts_steps_through(whole):
+def test_a_bake_in_two_stages_reports_each_and_counts_all_steps(whole):
     folder, events = whole
     phases = [event for event in events if isinstance(event, Phase)]
     assert [phase.name for phase in phases] == [
@@ -249,7 +212,7 @@ def test_a_bake_of_a_large_texture_tells_its_stages_and_counts_steps_through(who
         "rounding",
         "measuring",
     ]
-    # behind the trial of starts, which this one does without
+    # number 1 is the comparison of starts, which this bake has none of
     assert [(phase.number, phase.count) for phase in phases] == [(k, 6) for k in range(2, 7)]
     steps = [event.step for event in events if isinstance(event, Step)]
     assert steps == sorted(steps) and steps[-1] == 240
@@ -259,87 +222,91 @@ def test_a_bake_of_a_large_texture_tells_its_stages_and_counts_steps_through(who
     assert bundle.manifest.source["settings"]["small_resolution"] == 16
 
 
-def test_encoded_texels_are_closer_than_those_they_are_made_of(ramp, tmp_path):
-    held = {}
-    control = BakeControl(watch=lambda run: held.update(run=run))
+def test_encoded_texels_are_better_than_those_of_the_small_texture(ramp, tmp_path):
+    runs, errors = [], {}
     settings = replace(SETTINGS, small_resolution=4, iterations=600, small_share=0.5)
-    errors = {}
-    for event in bake([ramp], settings, BakeOptions("out", tmp_path, "numpy"), control):
+    events = bake(
+        [ramp], settings, BakeOptions("out", tmp_path, "numpy"), BakeControl(watch=runs.append)
+    )
+    for event in events:
         if isinstance(event, Phase) and event.name in ("encoding", "training"):
-            errors[event.name] = held["run"].measure().samples[0].log_mae
+            errors[event.name] = runs[0].measure().samples[0].log_mae
+            if event.name == "training":
+                break
+    events.close()
     assert errors["training"] < 0.7 * errors["encoding"]
 
 
 @pytest.mark.parametrize("checkpoints", [1, 3, 4, 6])
-def test_a_bake_cut_off_in_either_stage_ends_as_an_uninterrupted_one(
-    ramp, whole, tmp_path, checkpoints
-):
-    last = events_until(ramp, tmp_path, Checkpointed, checkpoints)
-    stage = checkpoint.load(tmp_path / "out.bake.npz").facts["stage"]
+def test_a_bake_that_is_killed_in_either_stage_resumes_exactly(ramp, whole, tmp_path, checkpoints):
+    last, _ = cut_off([ramp], tmp_path, SETTINGS, checkpoints)
+    stage = checkpoint.load(tmp_path / STATE).facts["stage"]
     assert stage == int(last.step >= 60)
     events = run([ramp], tmp_path, SETTINGS, resume=True)
     assert events[0].step == last.step
-    names = [event.name for event in events if isinstance(event, Phase)]
-    assert ("small texture" in names) == (stage == 0)
-    cut, uncut = (open_bundle(each / "out.vdg").parameters() for each in (tmp_path, whole[0]))
-    np.testing.assert_array_equal(uncut.decoder, cut.decoder)
-    np.testing.assert_array_equal(uncut.latents, cut.latents)
+    assert ("small texture" in phases_of(events)) == (stage == 0)
+    assert_same(baked(tmp_path), baked(whole[0]))
 
 
-def test_a_bake_that_is_stopped_in_the_small_stage_has_the_size_that_was_asked_for(ramp, tmp_path):
-    control = BakeControl()
-    for event in bake([ramp], SETTINGS, BakeOptions("out", tmp_path, "numpy"), control):
-        if isinstance(event, Step):
-            control.stop()
-    assert isinstance(event, Finished) and event.stopped_by == "request"
-    assert event.step == 20
+def test_a_bake_that_is_stopped_in_the_small_stage_has_its_full_resolution(ramp, tmp_path):
+    *_, finished = stop_at(is_step, [ramp], tmp_path, SETTINGS)
+    assert isinstance(finished, Finished) and finished.stopped_by == "request"
+    assert finished.step == 20
     bundle = open_bundle(tmp_path / "out.vdg")
     assert bundle.layout.width == 32
-    latents = bundle.parameters().level(0)[0]
-    # encoded, not left at nothing
-    assert latents.std(axis=(0, 1)).max() > 1e-3
-    # the rest of the small stage is still to be had
-    assert checkpoint.load(tmp_path / "out.bake.npz").facts["stage"] == 0
+    # encoded, not left at zero
+    assert bundle.parameters().level(0)[0].std(axis=(0, 1)).max() > 1e-3
+    # a resumed bake trains the rest of the small stage
+    assert checkpoint.load(tmp_path / STATE).facts["stage"] == 0
     again = run([ramp], tmp_path, SETTINGS, resume=True)
     assert (again[0].step, again[-1].step) == (20, 240)
 
 
-def test_a_stop_ends_encoding_with_the_coarser_level_enlarged(ramp, tmp_path, monkeypatch):
-    monkeypatch.setattr("verdigris.core.baking.phases.growth.SECONDS_AFTER_STOP", -1.0)
+def is_step(event):
+    return isinstance(event, Step)
+
+
+def test_levels_that_a_stopped_bake_does_not_encode_are_enlarged(ramp, tmp_path, monkeypatch):
+    monkeypatch.setattr(enlarge, "SECONDS_AFTER_STOP", -1.0)
     settings = replace(SETTINGS, resolution=64, latent_bits=0)
-    control = BakeControl()
-    told = []
-    for event in bake([ramp], settings, BakeOptions("out", tmp_path, "numpy"), control):
-        told.append(event)
-        if isinstance(event, Step) and event.step == 60 and is_encoding(told):
-            control.stop()
-    assert told[-1].stopped_by == "request"
-    assert any("coarser than it was meant" in getattr(event, "text", "") for event in told)
-    parameters = open_bundle(tmp_path / "out.vdg").parameters()
-    # the level of 32 was the one that was encoded before the stop
+    phases = []
+
+    def encodes_a_level(event):
+        if isinstance(event, Phase):
+            phases.append(event.name)
+        return isinstance(event, Step) and phases[-1] == "encoding"
+
+    events = stop_at(encodes_a_level, [ramp], tmp_path, settings)
+    assert events[-1].stopped_by == "request"
+    assert any("the texture is coarser than requested" in text for text in warnings_of(events))
+    parameters = baked(tmp_path)
+    # the level of 32 was encoded before the stop
     encoded = parameters.level(1)[0]
     assert (encoded[0, ::2] != encoded[0, 1::2]).any()
     doubled = encoded.repeat(2, axis=0).repeat(2, axis=1)
     np.testing.assert_array_equal(parameters.level(0)[0], doubled)
 
 
-def test_coarse_levels_that_few_samples_have_taught_are_encoded_too(ramp, tmp_path):
-    held, errors = {}, {}
-    control = BakeControl(watch=lambda run: held.update(run=run))
-    for event in bake([ramp], SETTINGS, BakeOptions("out", tmp_path, "numpy"), control):
+def test_the_first_coarse_levels_are_encoded_too(ramp, tmp_path):
+    runs, errors = [], {}
+    events = bake(
+        [ramp], SETTINGS, BakeOptions("out", tmp_path, "numpy"), BakeControl(watch=runs.append)
+    )
+    for event in events:
         if isinstance(event, Phase) and event.name in ("encoding", "training"):
-            parameters = held["run"].trainer.parameters()
-            # of the same 8 x 8 and 4 x 4 texels, which were the small texture's second and third
+            parameters = runs[0].learner.trainer.parameters()
+            # the same 8 x 8 and 4 x 4 texels: the second and third level of the small texture
             first = 1 if event.name == "encoding" else 2
             errors[event.name] = [error_of(ramp, parameters, first + each) for each in (0, 1)]
             if event.name == "training":
                 break
+    events.close()
     (finer, coarser), (finer_now, coarser_now) = errors["encoding"], errors["training"]
     assert finer_now < 0.75 * finer and coarser_now < coarser
 
 
 def error_of(teacher, parameters, level):
-    """At the texels' own middles, beside means over twice their width."""
+    """At the centres of texels, against means over twice their width."""
     size = parameters.layout.level_size(level)[0]
     uv = texel_centres(np.arange(size * size), size).repeat(PAIRS, 0)
     wi, wo = (np.tile(each, (size * size, 1)) for each in probe_pairs().swapaxes(0, 1))
@@ -348,101 +315,83 @@ def error_of(teacher, parameters, level):
     return np.abs(found - wanted).mean()
 
 
-def is_encoding(events):
-    return [event.name for event in events if isinstance(event, Phase)][-1] == "encoding"
-
-
-def test_a_target_that_the_small_texture_reaches_is_followed_by_the_large_one(ramp, tmp_path):
-    settings = replace(SETTINGS, iterations=100_000)
-    options = {"target_error": 0.05, "metrics_seconds": 0.0, "checkpoint_seconds": 1e9}
-    events = run([ramp], tmp_path, settings, **options)
-    assert events[-1].stopped_by == "target error"
-    # not the quarter of all steps that the small stage has
-    assert events[-1].step < 25_000
+def test_a_target_error_ends_the_large_stage_only(ramp, tmp_path):
+    events = run([ramp], tmp_path, SETTINGS, target_error=10.0)
+    assert phases_of(events) == ["small texture", "encoding", "training", "rounding", "measuring"]
+    # 60 steps of the small texture, two checks 11 steps apart, 24 steps of rounding
+    assert (events[-1].step, events[-1].stopped_by) == (60 + 22 + 24, "target error")
     assert open_bundle(tmp_path / "out.vdg").layout.width == 32
-    names = [event.name for event in events if isinstance(event, Phase)]
-    assert names == ["small texture", "encoding", "training", "measuring"]
 
 
-def test_starts_that_were_not_tried_before_a_stop_are_tried_on_resume(ramp, tmp_path):
-    settings = replace(SETTINGS, candidates=3, candidate_share=0.4)
+def test_starts_that_were_not_compared_before_a_stop_are_compared_on_resume(ramp, tmp_path):
+    settings = replace(SETTINGS, starts=3, start_share=0.4)
     uncut, cut = tmp_path / "uncut", tmp_path / "cut"
     run([ramp], uncut, settings)
-    control = BakeControl()
-    options = BakeOptions("out", cut, "numpy", checkpoint_seconds=0.0, run_seconds=0.0)
-    steps = 0
-    for event in bake([ramp], settings, options, control):
-        steps += isinstance(event, Step)
-        # in the second start
-        if steps == 3:
-            control.stop()
-    assert "trial" in checkpoint.load(cut / "out.bake.npz").facts
+    steps = []
+
+    def is_in_the_second_start(event):
+        steps.extend([event] if isinstance(event, Step) else [])
+        return len(steps) == 3
+
+    often = {"checkpoint_seconds": 0.0, "run_seconds": 0.0}
+    stop_at(is_in_the_second_start, [ramp], cut, settings, **often)
+    assert checkpoint.load(cut / STATE).facts["start_choice"]["number"] == 1
     run([ramp], cut, settings, resume=True)
-    found, wanted = (open_bundle(each / "out.vdg").parameters() for each in (cut, uncut))
-    np.testing.assert_array_equal(found.latents, wanted.latents)
+    assert_same(baked(cut), baked(uncut))
 
 
-def test_a_short_bake_needs_no_room_for_a_checkpoint(ramp, tmp_path, monkeypatch):
+def test_a_short_bake_needs_no_space_for_a_checkpoint(ramp, tmp_path, monkeypatch):
     def full(path, *_):
         raise CheckpointError(f"{path}: cannot be written (no space)")
 
-    monkeypatch.setattr("verdigris.core.baking.state.checkpoint.save", full)
+    monkeypatch.setattr(checkpoint, "save", full)
     events = run([ramp], tmp_path / "short", SETTINGS, checkpoint_seconds=1e9)
     assert events[-1].stopped_by == "steps" and not warnings_of(events)
-    # one that is stopped would have kept the small texture, and says that it could not
-    control = BakeControl()
-    options = BakeOptions("out", tmp_path / "cut", "numpy", checkpoint_seconds=1e9)
-    told = []
-    for event in bake([ramp], SETTINGS, options, control):
-        told.append(event)
-        if isinstance(event, Step):
-            control.stop()
-    assert told[-1].stopped_by == "request"
-    assert any("cannot be written (no space)" in text for text in warnings_of(told))
+    # one that is stopped would keep the small texture, and warns that it cannot
+    events = stop_at(is_step, [ramp], tmp_path / "cut", SETTINGS, checkpoint_seconds=1e9)
+    assert events[-1].stopped_by == "request"
+    assert any("cannot be written (no space)" in text for text in warnings_of(events))
 
 
-def warnings_of(events):
-    return [event.text for event in events if isinstance(event, Warning)]
-
-
-def test_places_that_a_map_leaves_out_keep_what_the_encoder_made_of_them(ramp, tmp_path):
+def test_masked_places_keep_their_encoded_latents(ramp, tmp_path):
     weights = np.zeros((16, 16), np.float32)
     weights[:, :8] = 1
     events = run([ramp], tmp_path, SETTINGS, importance=weights)
-    parameters = open_bundle(tmp_path / "out.vdg").parameters()
-    # grey grows on with u there; copies of the nearest texel, that of column 16, would not
-    left_out = parameters.level(0)[0][:, 18:23]
+    # grey also grows with u there; copies of the nearest texel, that of column 16, would not
+    left_out = baked(tmp_path).level(0)[0][:, 18:23]
     assert (left_out.std(axis=1).max(axis=1) > 0).all()
-    # as measured before latents were rounded and after, they are the same but for that
-    assert not [text for text in warnings_of(events) if "bits a latent channel" in text]
+    # errors before and after rounding are of the same latents
+    assert not [text for text in warnings_of(events) if "rounding latents" in text]
 
 
-def test_what_a_map_leaves_out_does_not_teach_the_encoder(ramp, tmp_path):
+def test_masked_texels_are_not_fitted_by_the_encoder(ramp, tmp_path):
     weights = np.ones((16, 16), np.float32)
     weights[:, 8:] = 0
-    held = {}
-    control = BakeControl(watch=lambda run: held.update(run=run))
+    runs = []
     options = BakeOptions("out", tmp_path, "numpy", importance=weights)
-    for event in bake([ramp], SETTINGS, options, control):
+    events = bake([ramp], SETTINGS, options, BakeControl(watch=runs.append))
+    for event in events:
+        trainer = runs[0].learner.trainer
         if isinstance(event, Phase) and event.name == "encoding":
-            small = held["run"].trainer.parameters()
-            # would carry the whole fit away
-            held["run"].trainer.restore(spoilt(small), held["run"].trainer.state())
+            small = trainer.parameters()
+            # values that would dominate the fit
+            trainer.restore(with_outliers(small), trainer.state())
         if isinstance(event, Phase) and event.name == "training":
-            latents = held["run"].trainer.parameters().level(0)[0]
+            latents = trainer.parameters().level(0)[0]
             break
+    events.close()
     trained = small.level(0)[0][:, :8]
     assert np.abs(latents).max() <= np.abs(trained).max() + 0.2
 
 
-def spoilt(parameters):
+def with_outliers(parameters):
     parameters = parameters.copy()
     parameters.level(0)[0][:, 9:15] = 1e4
     return parameters
 
 
 class Slow:
-    """A material that takes a hundredth of a millisecond a place, by a clock of its own."""
+    """A material that takes a hundredth of a millisecond per place, by its own clock."""
 
     now = 0.0
 
@@ -460,9 +409,9 @@ class Slow:
         return SimpleNamespace(to_numpy=lambda: found.view(np.uint8))
 
 
-def test_how_long_encoding_takes_is_told_from_a_part_of_it(monkeypatch):
+def test_the_duration_of_encoding_is_estimated_from_a_part(monkeypatch):
     slow = Slow()
-    monkeypatch.setattr(growth, "time", slow)
+    monkeypatch.setattr(enlarge, "time", slow)
     settings = replace(SETTINGS, resolution=64, small_resolution=32, encode_from=64)
     # four places of each small texel for the fit, then a level of 64 texels a side
     wanted = PAIRS * (4 * 32 * 32 + 64 * 64) * 1e-5
@@ -471,47 +420,44 @@ def test_how_long_encoding_takes_is_told_from_a_part_of_it(monkeypatch):
 
 
 @pytest.mark.parametrize(("seconds", "resolution"), [(1.0, 32), (1e9, 0)])
-def test_a_time_limit_counts_the_encoding_or_does_without(
+def test_a_time_limit_includes_encoding_or_leaves_it_out(
     ramp, tmp_path, monkeypatch, seconds, resolution
 ):
     monkeypatch.setattr("verdigris.core.baking.bake.seconds_to_encode", lambda *_: seconds)
     settings = replace(SETTINGS, iterations=10**7)
-    control = BakeControl()
     limits = {"time_limit": 4.0, "checkpoint_seconds": 0.0}
-    for event in bake([ramp], settings, BakeOptions("out", tmp_path, "numpy", **limits), control):
-        if isinstance(event, Checkpointed):
-            control.stop()
+    stop_at(lambda event: isinstance(event, Checkpointed), [ramp], tmp_path, settings, **limits)
     source = open_bundle(tmp_path / "out.vdg").manifest.source
     assert source["settings"]["encode_from"] == resolution
-    # what was left out then is left out again
+    # a resumed bake keeps that
     stopped = BakeControl(stop_requested=True)
     again = run([ramp], tmp_path, settings, stopped, resume=True, **limits)
     assert again[0].step == source["step"]
 
 
-def test_a_bake_goes_on_with_the_time_limit_and_the_encoder_that_it_began_with(ramp, tmp_path):
-    events_until(ramp, tmp_path, Checkpointed, 1)
-    for changes, limit, told in (
+def test_a_bake_resumes_with_the_time_limit_and_the_encoder_of_its_start(ramp, tmp_path):
+    cut_off([ramp], tmp_path, SETTINGS)
+    for changes, limit, message in (
         ({}, 3.0, "was begun with no time limit, .* not with 3.0 s"),
         ({"encode_from": 0}, None, "was begun with encode_from 32, not 0: use"),
     ):
-        with pytest.raises(CheckpointError, match=told):
+        with pytest.raises(CheckpointError, match=message):
             run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
     limited = tmp_path / "limited"
-    events_until(ramp, limited, Checkpointed, 1, time_limit=1000.0)
+    cut_off([ramp], limited, SETTINGS, time_limit=1000.0)
     with pytest.raises(CheckpointError, match="was begun with a time limit of 1000"):
         run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
     with pytest.raises(CheckpointError, match="was begun with encode_from 32, not 0: use"):
         wanted = replace(SETTINGS, encode_from=0)
         run([ramp], limited, wanted, resume=True, time_limit=1000.0)
-    # it has taken nothing of what was asked for
+    # this limit is long enough for all requested steps
     events = run([ramp], limited, SETTINGS, resume=True, time_limit=1000.0)
     assert (events[-1].step, events[-1].stopped_by) == (240, "steps")
 
 
-def test_steps_count_on_from_where_a_small_texture_was_good_enough(ramp, tmp_path):
-    last = events_until(ramp, tmp_path, Checkpointed, 8)
-    path = tmp_path / "out.bake.npz"
+def test_a_resumed_large_stage_counts_the_steps_that_the_small_one_had(ramp, tmp_path):
+    last, _ = cut_off([ramp], tmp_path, SETTINGS, 8)
+    path = tmp_path / STATE
     saved = checkpoint.load(path)
     assert (saved.facts["stage"], saved.facts["stage_begun"]) == (1, SETTINGS.small_steps)
     sooner = {**saved.facts, "stage_begun": SETTINGS.small_steps - 7}
@@ -519,11 +465,11 @@ def test_steps_count_on_from_where_a_small_texture_was_good_enough(ramp, tmp_pat
     assert run([ramp], tmp_path, SETTINGS, resume=True)[0].step == last.step - 7
 
 
-def test_a_checkpoint_of_a_stage_that_there_is_not_is_refused_by_name(ramp, tmp_path):
-    events_until(ramp, tmp_path, Checkpointed, 1)
-    path = tmp_path / "out.bake.npz"
+def test_a_checkpoint_with_an_impossible_stage_is_refused(ramp, tmp_path):
+    cut_off([ramp], tmp_path, SETTINGS)
+    path = tmp_path / STATE
     saved = checkpoint.load(path)
-    for damage, told in (
+    for damage, message in (
         ({"stage": 2}, "stage is 2"),
         ({"stage": True}, "stage is True"),
         ({"stage": 1}, "latents are 16 x 16"),
@@ -531,13 +477,13 @@ def test_a_checkpoint_of_a_stage_that_there_is_not_is_refused_by_name(ramp, tmp_
         ({"stage_begun": "0"}, "stage_begun is '0'"),
     ):
         checkpoint.save(path, saved.parameters, {**saved.facts, **damage}, saved.state)
-        with pytest.raises(VerdigrisError, match=told) as caught:
+        with pytest.raises(VerdigrisError, match=message) as caught:
             run([ramp], tmp_path, SETTINGS, resume=True)
         assert str(path) in str(caught.value)
 
 
 @pytest.mark.gpu
-def test_on_a_graphics_card_a_bake_cut_off_in_either_stage_ends_as_an_uninterrupted_one(tmp_path):
+def test_a_bake_on_a_graphics_card_that_is_killed_in_either_stage_resumes_exactly(tmp_path):
     device = open_device("auto")
     if device.is_software:
         pytest.skip("needs a graphics card")
@@ -547,9 +493,8 @@ def test_on_a_graphics_card_a_bake_cut_off_in_either_stage_ends_as_an_uninterrup
         folder = tmp_path / str(checkpoints)
         folder.mkdir()
         if checkpoints:
-            events_until(teacher, folder, Checkpointed, checkpoints, trainer="tensor")
+            cut_off([teacher], folder, SETTINGS, checkpoints, trainer="tensor")
         run([teacher], folder, SETTINGS, resume=bool(checkpoints), trainer="tensor")
-        found.append(open_bundle(folder / "out.vdg").parameters())
+        found.append(baked(folder))
     for cut in found[1:]:
-        np.testing.assert_array_equal(found[0].decoder, cut.decoder)
-        np.testing.assert_array_equal(found[0].latents, cut.latents)
+        assert_same(cut, found[0])

@@ -1,11 +1,11 @@
-"""A bake rounds its latents, shows what it stores, and says what that costs."""
+"""Rounding of latents at the end of a bake, and its cost."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.bake import BakeControl
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
 from verdigris.core.baking.state import rounding
 from verdigris.core.base.device import open_device
@@ -15,8 +15,10 @@ from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.quantise import fit_ranges, quantised_copy
-from verdigris.core.progress.events import Finished, Phase, Step, Warning
+from verdigris.core.progress.events import Finished, Step
 from verdigris.core.settings.bake_settings import BakeSettings
+
+from ..bakes import phases_of, stop_at, warnings_of
 
 SETTINGS = BakeSettings(
     network="2x16", resolution=16, iterations=200, batch=512, quantise_share=0.5
@@ -37,79 +39,75 @@ def cloud():
     return Teacher(parse_document(TEXT, name="cloud"), device=open_device("software"))
 
 
-def watch(teacher, folder, settings, until=None):
+def watch(teacher, folder, settings, until=lambda event: False):
     """Events of a bake, and its run."""
-    control, runs = BakeControl(), []
-    control.watch = runs.append
-    events = []
-    for event in bake([teacher], settings, BakeOptions("out", folder, "numpy"), control):
-        events.append(event)
-        if until and until(event):
-            control.stop()
+    runs = []
+    events = stop_at(until, [teacher], folder, settings, BakeControl(watch=runs.append))
     return events, runs[0]
 
 
-def test_the_bundle_holds_what_was_measured_on_the_grid_of_the_phase_and_says_how_it_was(
-    cloud, tmp_path
-):
+def stored_of(run):
+    return run.learner.stored_parameters(run.learner.filled_parameters())
+
+
+def test_the_bundle_holds_latents_on_the_grid_of_the_last_phase_with_their_errors(cloud, tmp_path):
     events, run = watch(cloud, tmp_path, SETTINGS)
     bundle = open_bundle(tmp_path / "out.vdg")
-    stored, trained = bundle.parameters(), run.trainer.parameters()
-    (found,) = run.trainer.latent_ranges()
+    stored, trained = bundle.parameters(), run.learner.trainer.parameters()
+    (found,) = run.learner.trainer.latent_ranges()
     latents = bundle.latents()
     np.testing.assert_array_equal(latents.scale, found.scale)
     np.testing.assert_array_equal(latents.offset, found.offset)
     np.testing.assert_array_equal(stored.latents, quantised_copy(trained, [found]).latents)
-    np.testing.assert_array_equal(stored.latents, run.stored_parameters().latents)
-    # the same numbers, of which units of a layer have changed places
-    np.testing.assert_array_equal(np.sort(stored.decoder), np.sort(run.stored_parameters().decoder))
+    np.testing.assert_array_equal(stored.latents, stored_of(run).latents)
+    # the same numbers, but units of a layer are sorted
+    np.testing.assert_array_equal(np.sort(stored.decoder), np.sort(stored_of(run).decoder))
     rounded = replace(trained, decoder=round_gptq(trained))
     np.testing.assert_array_equal(stored.decoder, order_units(rounded).decoder)
     assert (stored.latents != trained.latents).any()
-    assert not any(isinstance(event, Warning) for event in events)
+    assert warnings_of(events) == []
 
     facts = bundle.manifest.errors["quantisation"]
     assert facts["bits"] == 8
     held_out = draw_held_out(cloud, len(run.held_out[0].uv), footprint=texel_footprint(16))
     np.testing.assert_array_equal(held_out.response, run.held_out[0].response)
-    found = run.measure(run.stored_parameters()).samples[0].log_mae
+    found = run.measure(stored_of(run)).samples[0].log_mae
     assert facts["log_mae_after"] == pytest.approx(found, rel=1e-6)
     # half of training was still to come
     assert facts["log_mae_after"] < facts["log_mae_before"]
 
 
-def test_a_bake_ended_before_the_phase_is_rounded_all_the_same_and_the_cost_told(
+def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_the_cost(
     cloud, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(rounding, "_WORTH_TELLING", 1.001)
+    monkeypatch.setattr(rounding, "_REPORTED_FACTOR", 1.001)
 
     def is_near_the_end(event):
         return isinstance(event, Step) and event.step > 300
 
     settings = replace(SETTINGS, iterations=2000, latent_bits=4, quantise_share=0.05)
     events, run = watch(cloud, tmp_path, settings, is_near_the_end)
-    assert "rounding" not in [event.name for event in events if isinstance(event, Phase)]
-    assert run.trainer.latent_ranges() is None
+    assert "rounding" not in phases_of(events)
+    assert run.learner.trainer.latent_ranges() is None
     facts = open_bundle(tmp_path / "out.vdg").manifest.errors["quantisation"]
     assert facts["log_mae_after"] > 1.001 * facts["log_mae_before"]
-    told = [event.text for event in events if isinstance(event, Warning)]
-    # how long it has trained is the machine's to say, and so is what else there is to tell
-    (warning,) = (text for text in told if "latent channel" in text)
-    assert warning.startswith("cloud: 4 bits a latent channel cost ")
-    assert "use --set latent_bits=0" in warning
+    # other warnings depend on when the bake was stopped
+    (warning,) = (text for text in warnings_of(events) if "rounding latents" in text)
+    assert warning.startswith("cloud: rounding latents to 4 bits raised the log error by ")
+    assert "set latent_bits to 0 for half floats" in warning
     # a byte holds each of the 16 codes
     stored = open_bundle(tmp_path / "out.vdg").latents().levels[0]
     assert set(np.unique(stored)) <= set(range(0, 256, 17))
-    ranges = fit_ranges(run.trainer.parameters())
-    expected = quantised_copy(run.trainer.parameters(), ranges, 4).latents
-    np.testing.assert_array_equal(run.stored_parameters().latents, expected)
+    ranges = fit_ranges(run.learner.trainer.parameters())
+    expected = quantised_copy(run.learner.trainer.parameters(), ranges, 4).latents
+    np.testing.assert_array_equal(stored_of(run).latents, expected)
 
 
-def test_without_bits_latents_are_half_floats_and_no_phase_rounds_them(cloud, tmp_path):
+def test_latents_of_0_bits_are_half_floats_and_are_not_rounded(cloud, tmp_path):
     events, run = watch(cloud, tmp_path, replace(SETTINGS, iterations=40, latent_bits=0))
-    assert "rounding" not in [event.name for event in events if isinstance(event, Phase)]
+    assert "rounding" not in phases_of(events)
     bundle = open_bundle(tmp_path / "out.vdg")
-    halves = run.trainer.parameters().latents.astype(np.float16)
+    halves = run.learner.trainer.parameters().latents.astype(np.float16)
     np.testing.assert_array_equal(bundle.parameters().latents, halves.astype(np.float32))
     assert "quantisation" not in bundle.manifest.errors
     assert isinstance(events[-1], Finished)
