@@ -68,9 +68,10 @@ class Student(DeviceMaterial):
         self._texels = self.buffer(latents.size, latents, stride=16)
         self._texel_quads = parameters.spec.latent_channels // 4
 
-    def use_buffers(self, lent: SharedBuffers) -> None:
+    def use_buffers(self, buffers: SharedBuffers) -> None:
         """Evaluates a trainer's buffers from now on, with their values at each call."""
-        self._decoder, self._texels, self._texel_quads = lent.decoder, lent.texels, lent.texel_quads
+        self._decoder, self._texels = buffers.decoder, buffers.texels
+        self._texel_quads = buffers.texel_quads
         self._quads = None
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:

@@ -79,6 +79,6 @@ def find_grid(
     return LatentGrid(layout, unpack_ranges(packed), quantisation.bits)
 
 
-def state_of(grid: LatentGrid | None) -> dict[str, NDArray[Any]]:
+def pack_grid(grid: LatentGrid | None) -> dict[str, NDArray[Any]]:
     """What a trainer's state says of its grid."""
     return {RANGES: pack_ranges(grid.ranges)} if grid else {}

@@ -89,9 +89,9 @@ class Trainer(Protocol):
 
 
 @runtime_checkable
-class Lender(Protocol):
+class BufferOwner(Protocol):
     """A trainer on the device whose network can be looked at where it is."""
 
-    def lent(self) -> SharedBuffers:
+    def shared_buffers(self) -> SharedBuffers:
         """Valid until the trainer is closed."""
         ...

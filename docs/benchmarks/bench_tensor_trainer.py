@@ -28,7 +28,7 @@ from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
-from verdigris.core.training.tensor.tensor_plan import GroupPlan, group_bytes, plan_groups
+from verdigris.core.training.tensor.group_plan import GroupPlan, group_bytes, plan_groups
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 BATCH = 16384

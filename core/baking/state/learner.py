@@ -14,7 +14,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.training.protocols import Lender, Trainer
+from verdigris.core.training.protocols import BufferOwner, Trainer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,11 +86,11 @@ class Learner:
     def live_student(self) -> Student:
         """The first material at this moment, for pictures: not rounded, and not copied where the
         trainer is on the teacher's device."""
-        if not isinstance(self.trainer, Lender):
+        if not isinstance(self.trainer, BufferOwner):
             return self.current_student()
         if self.live is None:
             self.live = Student(self.trainer.parameters(), self.teachers[0].device)
-        self.live.use_buffers(self.trainer.lent())
+        self.live.use_buffers(self.trainer.shared_buffers())
         return self.live
 
     def measure_live(self, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:

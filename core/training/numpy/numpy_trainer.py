@@ -24,14 +24,14 @@ from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import HARD, TrainingSettings
-from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
-from verdigris.core.training.numpy.numpy_kernel import Kernel
-from verdigris.core.training.numpy.own_processor import OwnProcessor
+from verdigris.core.training.latent_grid import LatentGrid, find_grid, pack_grid
+from verdigris.core.training.numpy.core_reservation import CoreReservation
+from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import (
+    BatchTexels,
     Preparation,
     PreparedBatch,
     TexelFinder,
-    TouchedTexels,
 )
 from verdigris.core.training.optimiser import DECODER_BETA_2, LazyRmsProp, adam_rate, scaled_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
@@ -48,7 +48,7 @@ class _Block:
 
     def __init__(self, layout: LatentLayout, count: int, pairs: int) -> None:
         self.preparation = Preparation(layout, count, pairs, _BLOCK_STEPS)
-        self.texels: list[TouchedTexels] = []
+        self.texels: list[BatchTexels] = []
         self.failure: RuntimeError | None = None
 
 
@@ -89,7 +89,7 @@ class NumpyTrainer:
         self._blocks = [_Block(layout, settings.batch, source.pairs) for _ in range(2)]
         self._finder = TexelFinder(layout)
         self._drawing = ThreadPoolExecutor(1, thread_name_prefix="draw")
-        self._own_processor = OwnProcessor(device_threads)
+        self._core_reservation = CoreReservation(device_threads)
 
     @property
     def step(self) -> int:
@@ -101,7 +101,7 @@ class NumpyTrainer:
         # A single step first: there is nothing to train until it is prepared.
         pending = self._draw(range(self._step, min(end, self._step + 1)))
         try:
-            with single_threaded_blas(), self._own_processor.while_training():
+            with single_threaded_blas(), self._core_reservation.hold():
                 while pending:
                     block = pending.result()
                     # Nothing is drawn ahead of the last step: the device is the caller's after it.
@@ -118,7 +118,7 @@ class NumpyTrainer:
                     if block.failure:
                         raise block.failure
                     if pending and len(block.texels) == len(ahead):
-                        self._own_processor.note(not pending.done())
+                        self._core_reservation.record_lateness(not pending.done())
         finally:
             if pending:
                 wait([pending])
@@ -146,7 +146,7 @@ class NumpyTrainer:
         block.texels = [self._finder.find(batch.indices) for batch in batches]
         return block
 
-    def _do_step(self, batch: PreparedBatch, texels: TouchedTexels) -> float | None:
+    def _do_step(self, batch: PreparedBatch, texels: BatchTexels) -> float | None:
         """The step's loss, or None if it was skipped."""
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
@@ -208,7 +208,7 @@ class NumpyTrainer:
             "decoder_v": self._adam.v.copy(),
             "decoder_bases": self._adam.bases.copy(),
             "latents_v": self._latents.v.copy(),
-            **state_of(self._grid),
+            **pack_grid(self._grid),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:

@@ -110,7 +110,7 @@ class Preparation:
         )
 
 
-class TouchedTexels(NamedTuple):
+class BatchTexels(NamedTuple):
     """The texels of a batch."""
 
     rows: IndexArray
@@ -126,10 +126,10 @@ class TexelFinder:
         self._is_touched = np.zeros(layout.texel_count, bool)
         self._place = np.zeros(layout.texel_count, np.int64)
 
-    def find(self, indices: IndexArray) -> TouchedTexels:
+    def find(self, indices: IndexArray) -> BatchTexels:
         of_corners = indices.ravel()
         self._is_touched[of_corners] = True
         rows = np.flatnonzero(self._is_touched)
         self._is_touched[rows] = False
         self._place[rows] = np.arange(len(rows))
-        return TouchedTexels(rows, self._place[of_corners])
+        return BatchTexels(rows, self._place[of_corners])

@@ -16,11 +16,12 @@ from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
-from verdigris.core.training.latent_grid import LatentGrid, find_grid, state_of
+from verdigris.core.training.latent_grid import LatentGrid, find_grid, pack_grid
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
-from verdigris.core.training.tensor.tensor_kernels import read_buffer
-from verdigris.core.training.tensor.tensor_memory import (
+from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
+from verdigris.core.training.tensor.trainer_memory import (
     RECORD_PARTS,
     REJECTED,
     SKIPPED,
@@ -28,10 +29,9 @@ from verdigris.core.training.tensor.tensor_memory import (
     TENSOR_CHUNK_STEPS,
     TensorMemory,
     TrainerContents,
-    first_bases,
+    initial_bases,
+    read_buffer,
 )
-from verdigris.core.training.tensor.tensor_plan import GroupPlan, has_matrix_hardware, plan_groups
-from verdigris.core.training.tensor.tensor_step import StepKernels, step_programs
 from verdigris.core.training.trainer_state import require_array
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class TensorTrainer:
         # the texels' records, if they were read since the last step
         self._records_read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(STATE_SIZE, np.uint32)
-        programs = step_programs(device, self._spec, settings.loss, self.plan)
-        self._kernels = StepKernels.bind(programs, parameters, settings, self.plan, self._memory)
+        kernels = StudentKernels(device, self._spec, settings.loss, self.plan)
+        self._kernels = StepKernels.bind(kernels, parameters, settings, self.plan, self._memory)
         self.restart(parameters)
 
     @property
@@ -186,7 +186,7 @@ class TensorTrainer:
             self._records_read = values.reshape(-1, len(RECORD_PARTS), self._spec.latent_channels)
         return self._records_read
 
-    def lent(self) -> SharedBuffers:
+    def shared_buffers(self) -> SharedBuffers:
         """The network where it trains."""
         quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
         return SharedBuffers(self._memory.decoder, self._memory.texels, quads)
@@ -199,7 +199,7 @@ class TensorTrainer:
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
             "latents_v": np.ascontiguousarray(self._records()[:, 1]),
-            **state_of(self._grid),
+            **pack_grid(self._grid),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
@@ -210,7 +210,7 @@ class TensorTrainer:
             require_array(state, f"decoder_{name}", parameters.decoder.shape) for name in "mv"
         ]
         latents = require_array(state, "latents_v", parameters.latents.shape)
-        bases = require_array(state, "decoder_bases", first_bases(self._spec).shape)
+        bases = require_array(state, "decoder_bases", initial_bases(self._spec).shape)
         grid = find_grid(state, self._layout, self._spec.latent_channels, self._settings)
         self._set_grid(grid)
         self._store(TrainerContents(parameters, np.stack(decoder, 1), latents, bases), step)

@@ -10,7 +10,7 @@ import numpy as np
 
 from verdigris.core.base.processor import single_threaded_blas
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.numpy.numpy_kernel import Kernel
+from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import Preparation, PreparedBatch
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from verdigris.core.sampling import draw_samples
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.training.tensor.tensor_kernels import create_buffer, read_buffer
+from verdigris.core.training.tensor.trainer_memory import create_buffer, read_buffer
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 8000

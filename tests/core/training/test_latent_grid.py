@@ -15,7 +15,7 @@ from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.schedule import HARD, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.tensor.tensor_plan import has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor.group_plan import has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .latent_gradients import latent_error

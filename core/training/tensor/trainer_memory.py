@@ -12,8 +12,7 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.rotated_adam import square_side
-from verdigris.core.training.tensor.tensor_kernels import create_buffer
-from verdigris.core.training.tensor.tensor_plan import GroupPlan, slot_count
+from verdigris.core.training.tensor.group_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
     import slangpy
@@ -45,7 +44,7 @@ class TrainerContents:
         """Contents of a start."""
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
         squares = np.zeros_like(parameters.latents)
-        return cls(parameters, moments, squares, first_bases(parameters.spec))
+        return cls(parameters, moments, squares, initial_bases(parameters.spec))
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def buffer_sizes(
         "decoder": 4 * spec.parameter_count,
         "moments": 8 * spec.parameter_count,
         "gradients": 4 * spec.parameter_count,
-        "bases": first_bases(spec).nbytes,
+        "bases": initial_bases(spec).nbytes,
         "weights": plan.element_bytes * slots,
         "biases": 4 * slots,
         "texels": 4 * len(RECORD_PARTS) * latents,
@@ -122,9 +121,35 @@ def buffer_sizes(
     }
 
 
-def first_bases(spec: NetworkSpec) -> NDArray[np.float32]:
+def initial_bases(spec: NetworkSpec) -> NDArray[np.float32]:
     """What rotated_adam.slang begins with: mean and basis of each matrix, on the left and right."""
     side = square_side(spec)
     nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
     squares = np.stack([nothing, axes, nothing, axes]).ravel()
     return np.tile(squares, 1 + len(spec.layers))
+
+
+def create_buffer(
+    gpu: slangpy.Device, data: NDArray[Any] | None = None, size: int = 0, label: str = ""
+) -> slangpy.Buffer:
+    """A storage buffer with a copy of the data, or of zeros."""
+    if data is None:
+        data = np.zeros(max(size, 4), np.uint8)
+    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    return gpu.create_buffer(size=flat.nbytes, usage=_usage(), label=label, data=flat)
+
+
+def _usage() -> slangpy.BufferUsage:
+    import slangpy
+
+    return (
+        slangpy.BufferUsage.shader_resource
+        | slangpy.BufferUsage.unordered_access
+        | slangpy.BufferUsage.copy_source
+        | slangpy.BufferUsage.copy_destination
+    )
+
+
+def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
+    """A copy of the buffer's bytes as an array of that type."""
+    return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)

@@ -1,39 +1,84 @@
-"""The kernels of a training step on the device, with their arguments."""
+"""The kernels of a training step, compiled for a student, with their arguments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device, Source, constants_module
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
 from verdigris.core.training.rotated_adam import BASIS_BETA, BASIS_FLOOR, BASIS_STEPS, square_side
-from verdigris.core.training.tensor.tensor_kernels import Bound, Recipe, StudentKernels
-from verdigris.core.training.tensor.tensor_memory import TENSOR_CHUNK_STEPS, TensorMemory
-from verdigris.core.training.tensor.tensor_plan import GroupPlan
+from verdigris.core.training.tensor.group_plan import GroupPlan
+from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, TensorMemory
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import slangpy
 
-# Brings the gradients of single samples, which are not yet divided by the batch, to the middle of
-# the range of half floats: on sharp highlights they reach some hundreds, in dark places a
-# thousandth. The published 128 is for gradients of a mean; here it overflowed.
+# Scales the gradients of single samples, not yet divided by the batch size, to the range of half
+# floats: they are hundreds in sharp highlights and thousandths in dark places. The published value
+# of 128 is for gradients of a mean, and overflows here.
 LOSS_SCALE = 1.0
-_TRAIN, _UPDATE = Source("training/tensor/train_step"), Source("training/tensor/update")
+_TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
 _ROTATE = Source("training/rotated_adam")
-# As in update.slang.
+# The same numbers as in update.slang.
 _UPDATE_THREADS = 256
 _PARAMETERS_PER_GROUP = 8
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """A kernel with its arguments, which every launch reuses."""
+
+    pipeline: slangpy.ComputePipeline
+    arguments: slangpy.ShaderObject
+
+    def record(self, encoder: slangpy.ComputePassEncoder, groups: int) -> None:
+        encoder.bind_pipeline(self.pipeline, self.arguments)
+        encoder.dispatch_compute([groups, 1, 1])
+
+
+class StudentKernels:
+    """Kernels compiled for one student: its sizes are constants of the programs.
+
+    Texture sizes are arguments, so that textures of all sizes share the programs.
+    """
+
+    def __init__(self, device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> None:
+        self.device = device
+        constants = {**plan.constants(), "kSquareSide": square_side(spec)}
+        self._kernels = device.shared_kernels(
+            {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss], **plan.defines()},
+            (
+                constants_module("network_constants", spec.slang_constants()),
+                constants_module("trainer_constants", constants),
+            ),
+        )
+
+    def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> BoundKernel:
+        """Raises KeyError for a name that the kernel does not have."""
+        import slangpy
+
+        kernel = self._kernels.get((source,), entry)
+        root = self.device.gpu.create_root_shader_object(kernel.program)
+        # The kernel's own `dispatch` ignores arguments of the entry point without an error.
+        cursor = slangpy.ShaderCursor(root).find_entry_point(0)
+        for name, value in arguments.items():
+            if not cursor.has_field(name):
+                raise KeyError(f"kernel {entry} has no argument {name!r}")
+            cursor[name] = value
+        return BoundKernel(kernel.pipeline, root)
 
 
 @dataclass(frozen=True)
 class _Launch:
     """A kernel and its number of thread groups."""
 
-    kernel: Bound
+    kernel: BoundKernel
     groups: int
 
     def record(self, compute: slangpy.ComputePassEncoder) -> None:
@@ -42,7 +87,7 @@ class _Launch:
 
 @dataclass(frozen=True)
 class StepKernels:
-    """What is launched for a step, one after the other, and once for new parameters."""
+    """The launches of a step, in order, and the launch for new parameters."""
 
     step: tuple[_Launch, ...]
     copies: _Launch
@@ -50,7 +95,7 @@ class StepKernels:
     @classmethod
     def bind(
         cls,
-        programs: StudentKernels,
+        kernels: StudentKernels,
         parameters: Parameters,
         settings: TrainingSettings,
         plan: GroupPlan,
@@ -76,8 +121,8 @@ class StepKernels:
             "samples": memory.samples,
         }
         gradients = {"moments": memory.moments, "gradients": memory.gradients}
-        train = programs.bind(_TRAIN, "trainStep", {**shared, **texels})
-        update = programs.bind(
+        train = kernels.bind(_TRAIN, "trainStep", {**shared, **texels})
+        update = kernels.bind(
             _UPDATE,
             "updateStep",
             {
@@ -92,13 +137,13 @@ class StepKernels:
         )
         update_groups = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
         update_groups += -(-batch * spec.latent_channels // _UPDATE_THREADS)
-        rotate = _bind_rotation(programs, {**shared, **gradients, "bases": memory.bases})
+        rotate = _bind_rotation(kernels, {**shared, **gradients, "bases": memory.bases})
         step = (
             _Launch(train, plan.group_count(batch)),
             _Launch(update, update_groups),
             _Launch(rotate, 1 + len(spec.layers)),
         )
-        copies = programs.bind(_UPDATE, "copyDecoder", network)
+        copies = kernels.bind(_UPDATE, "copyDecoder", network)
         return cls(step, _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
 
     def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
@@ -106,21 +151,14 @@ class StepKernels:
             launch.record(compute)
 
     def record_copies(self, compute: slangpy.ComputePassEncoder) -> None:
-        """Fills what the matrix kernels read from the decoder."""
+        """Copies the decoder to the layout of the matrix kernels."""
         self.copies.record(compute)
-
-
-def step_programs(device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> StudentKernels:
-    """What a step compiles: no size of a texture is part of it, so that one texture's programs
-    serve the next."""
-    constants = {**plan.constants(), "kSquareSide": square_side(spec)}
-    return StudentKernels(device, Recipe(spec, loss, constants, plan.defines()))
 
 
 def _arguments(
     parameters: Parameters, settings: TrainingSettings, plan: GroupPlan
 ) -> dict[str, Any]:
-    """TrainArguments of trainer_state.slang."""
+    """The struct TrainArguments of trainer_state.slang."""
     layout, quantisation = parameters.layout, settings.quantisation
     return {
         "batch": settings.batch,
@@ -139,16 +177,16 @@ def _arguments(
 
 
 def _scale(beta_2: float) -> dict[str, float]:
-    """ScaleArguments of adam.slang."""
+    """The struct ScaleArguments of adam.slang."""
     return {"beta2": beta_2, "epsilon": EPSILON}
 
 
 def _adam() -> dict[str, Any]:
-    """AdamArguments of adam.slang."""
+    """The struct AdamArguments of adam.slang."""
     return {"beta1": BETA_1, "scale": _scale(DECODER_BETA_2)}
 
 
-def _bind_rotation(programs: StudentKernels, arguments: dict[str, Any]) -> Bound:
+def _bind_rotation(kernels: StudentKernels, arguments: dict[str, Any]) -> BoundKernel:
     rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
     chosen = {"decoderAdam": _adam(), "rotation": rotation}
-    return programs.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})
+    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})

@@ -24,7 +24,6 @@ from verdigris.core.network.spec import (
     FRAME_INPUTS,
     FRAME_ROWS,
     HALF_Z_MINIMUM,
-    LENGTH_EPSILON,
     LOGARITHM_SHARE,
     STRETCH_LIMIT,
     VECTOR_INPUTS,
@@ -32,14 +31,18 @@ from verdigris.core.network.spec import (
     NetworkSpec,
 )
 from verdigris.core.network.texels import IndexArray
-from verdigris.core.training.numpy.numpy_activations import activate
+from verdigris.core.training.numpy.array_operations import (
+    activate,
+    cross,
+    normalise,
+    normalise_backward,
+    sum_outer_products,
+)
 from verdigris.core.training.numpy.prepared_batch import PreparedBatch
 from verdigris.core.training.packed_decoder import PackedDecoder
 
 # Floats between the rows of work arrays: one cache line.
 _PADDING = 16
-# Samples a matrix product takes at once when it sums over them: more do not stay in the cache.
-_CHUNK = 512
 
 
 class Kernel:
@@ -167,21 +170,14 @@ class Kernel:
         raw = self._raw
         np.matmul(decoder.frames, self._latent, out=self._rows_of_frames.reshape(-1, self.points))
         normal, tangent, axes = self._normal, self._tangent, self._axes
-        self._normalise(raw[:, 0], self._inverse_n, normal[:, :3])
+        normalise(raw[:, 0], self._inverse_n, normal[:, :3])
         np.einsum("fcn,fcn->fn", normal[:, :3], raw[:, 1], out=self._along)
         projected = np.multiply(normal[:, :3], self._along[:, None], out=self._vector)
         np.subtract(raw[:, 1], projected, out=projected)
-        self._normalise(projected, self._inverse_t, tangent[:, :3])
+        normalise(projected, self._inverse_t, tangent[:, :3])
         normal[:, 3:], tangent[:, 3:] = normal[:, :2], tangent[:, :2]
         axes[:, 0], axes[:, 2] = tangent[:, :3], normal[:, :3]
-        _cross(normal, tangent, axes[:, 1], self._other)
-
-    def _normalise(self, vector: FloatArray, inverse: FloatArray, out: FloatArray) -> None:
-        np.einsum("fcn,fcn->fn", vector, vector, out=inverse)
-        np.sqrt(inverse, out=inverse)
-        np.maximum(inverse, np.float32(LENGTH_EPSILON), out=inverse)
-        np.reciprocal(inverse, out=inverse)
-        np.multiply(vector, inverse[:, None], out=out)
+        cross(normal, tangent, axes[:, 1], self._other)
 
     def _encode_directions(self, batch: PreparedBatch) -> None:
         encoded = self._encoded
@@ -218,7 +214,7 @@ class Kernel:
         np.exp(np.multiply(self._limited, limit, out=self._factors), out=self._factors)
         along = self._by_pair(half[:, :2])
         along *= self._factors[:, :, None]
-        self._normalise(half, self._inverse_h, half)
+        normalise(half, self._inverse_h, half)
 
     def _run_layers(self, decoder: PackedDecoder) -> None:
         x = self._inputs
@@ -242,7 +238,7 @@ class Kernel:
         for index in reversed(range(len(decoder.layers))):
             matrix = decoder.layers[index]
             x = self._hidden[index - 1] if index else self._inputs
-            _outer_product(gradient, x, self.gradients.layers[index])
+            sum_outer_products(gradient, x, self.gradients.layers[index])
             below = self._g_hidden[index - 1] if index else self._g_inputs
             np.matmul(matrix[:, 1:].T, gradient, out=below)
             if index:
@@ -282,7 +278,7 @@ class Kernel:
 
     def _stretch_halves_backward(self, gradient: FloatArray) -> None:
         """Turns the gradient by stretched half vectors into the one by half vectors."""
-        self._normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
+        normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
         along = self._by_pair(gradient[:, :2])
         along *= self._factors[:, :, None]
         g_stretch = self._g_rows_of_frames[:, AXIS_ROWS:]
@@ -296,34 +292,26 @@ class Kernel:
         g_b = self._g_bitangent
         g_b[:, :3], g_b[:, 3:] = self._g_axes[:, 1], self._g_axes[:, 1, :2]
         vector, other, scalar = self._vector, self._other, self._scalar
-        _cross(self._tangent, g_b, vector, other)
+        cross(self._tangent, g_b, vector, other)
         g_normal += vector
-        _cross(g_b, self._normal, vector, other)
+        cross(g_b, self._normal, vector, other)
         g_tangent += vector
 
-        g_projected = self._normalise_backward(tangent, self._inverse_t, g_tangent)
+        g_projected = normalise_backward(tangent, self._inverse_t, g_tangent)
         np.einsum("fcn,fcn->fn", normal, g_projected, out=scalar)
         np.multiply(normal, scalar[:, None], out=other)
         np.subtract(g_projected, other, out=self._g_raw[:, 1])
         g_projected *= self._along[:, None]
         g_normal -= g_projected
         g_normal -= np.multiply(self._raw[:, 1], scalar[:, None], out=other)
-        self._g_raw[:, 0] = self._normalise_backward(normal, self._inverse_n, g_normal)
+        self._g_raw[:, 0] = normalise_backward(normal, self._inverse_n, g_normal)
 
         rows = self._g_rows_of_frames.reshape(-1, self.points)
-        _outer_product(rows, self._latent, self.gradients.frames)
+        sum_outer_products(rows, self._latent, self.gradients.frames)
         self.gradients.frames[:, 0] = 0
         np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)
         for g_latent in self._by_pair(self._g_inputs[:channels]).swapaxes(0, 1):
             self._g_latent += g_latent
-
-    def _normalise_backward(
-        self, unit: FloatArray, inverse: FloatArray, gradient: FloatArray
-    ) -> FloatArray:
-        along = np.einsum("fcn,fcn->fn", unit, gradient)
-        gradient -= unit * along[:, None]
-        gradient *= inverse[:, None]
-        return gradient
 
     def scatter(self, batch: PreparedBatch, places: IndexArray, out: FloatArray) -> None:
         """Sums the latents' gradients [channels, places]; `places` says where each corner goes."""
@@ -331,18 +319,3 @@ class Kernel:
         for part, sums in zip(parts.reshape(len(parts), -1), out, strict=True):
             sums[:] = 0
             np.add.at(sums, places, part)
-
-
-def _outer_product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
-    """a @ b.T, summed over samples in pieces."""
-    np.matmul(a[:, :_CHUNK], b[:, :_CHUNK].T, out=out)
-    for start in range(_CHUNK, a.shape[1], _CHUNK):
-        piece = slice(start, start + _CHUNK)
-        out += a[:, piece] @ b[:, piece].T
-
-
-def _cross(a: FloatArray, b: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
-    """a x b for components x y z x y along axis 1."""
-    np.multiply(a[:, 1:4], b[:, 2:5], out=out)
-    np.multiply(a[:, 2:5], b[:, 1:4], out=scratch)
-    out -= scratch

@@ -14,20 +14,20 @@ from contextlib import contextmanager
 from verdigris.core.base.processor import find_affinities, pin_thread
 
 # Some are late by chance, as where other processes run for a moment: a second's worth tell.
-_JUDGED = 32
+_JUDGED_BLOCKS = 32
 
 
-class OwnProcessor:
+class CoreReservation:
     """Keeps a device's threads off one processor while steps are done. Samples that take longer to
     draw than to train need all of them: where most came late, this has ended for good."""
 
     def __init__(self, device_threads: Sequence[int]) -> None:
         self._usual = find_affinities(device_threads)
         self._is_wanted = bool(self._usual) and min(map(len, self._usual.values())) > 1
-        self._late: deque[bool] = deque(maxlen=_JUDGED)
+        self._late: deque[bool] = deque(maxlen=_JUDGED_BLOCKS)
 
     @contextmanager
-    def while_training(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         if not self._is_wanted:
             yield
             return
@@ -38,9 +38,9 @@ class OwnProcessor:
         finally:
             for thread, usual in self._usual.items():
                 pin_thread(thread, usual)
-            self._is_wanted = 2 * sum(self._late) <= _JUDGED
+            self._is_wanted = 2 * sum(self._late) <= _JUDGED_BLOCKS
 
-    def note(self, is_late: bool) -> None:
+    def record_lateness(self, is_late: bool) -> None:
         """Whether samples were still being drawn when as many had been trained."""
         self._late.append(is_late)
 
