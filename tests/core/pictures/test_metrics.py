@@ -8,8 +8,11 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.pictures.metrics import (
+    PictureMetrics,
+    SampleMetrics,
     display,
     hdr_flip,
+    is_indistinguishable,
     ldr_flip,
     measure_picture,
     measure_samples,
@@ -28,7 +31,7 @@ def noisy(scale, seed=0):
     return base, np.maximum(base + scale * random.standard_normal(base.shape), 0)
 
 
-def test_sample_measures_have_their_closed_forms():
+def test_sample_metrics_have_their_closed_forms():
     """Predictions 3 and 0 against responses 1 and 0, in every channel."""
     prediction = np.array([[3.0, 3, 3], [0, 0, 0]])
     reference = np.array([[1.0, 1, 1], [0, 0, 0]])
@@ -36,17 +39,56 @@ def test_sample_measures_have_their_closed_forms():
     assert metrics.log_mae == pytest.approx(np.log(2) / 2)
     assert metrics.relative_l1 == pytest.approx(2)
     assert metrics.smape == pytest.approx(2 / 2.001 / 2)
+    assert metrics.bias == pytest.approx(2)
+
+
+def test_bias_is_the_share_of_light_that_is_gained_or_lost():
+    """The total is 3 x (1 + 3)."""
+    reference = np.array([[1.0, 1, 1], [3, 3, 3]])
+    gain, loss = np.array([[1.25], [1]]), np.array([[1], [0.8]])
+    assert measure_samples(reference * gain, reference).bias == pytest.approx(0.25 / 4)
+    assert measure_samples(reference * loss, reference).bias == pytest.approx(-0.6 / 4)
+    # gains and losses balance, and their errors do not
+    balanced = measure_samples(reference + np.array([[0.5], [-0.5]]), reference)
+    assert balanced.bias == pytest.approx(0, abs=1e-12)
+    assert balanced.relative_l1 == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("log_mae", "bias", "is_good"),
+    [
+        (3e-4, 0.005, True),
+        (3e-4, -0.005, True),
+        (3.01e-4, 0.0, False),
+        (0.0, 0.0051, False),
+        (0.0, -0.0051, False),
+        (float("nan"), 0.0, False),
+        (0.0, float("nan"), False),
+    ],
+)
+def test_samples_are_indistinguishable_up_to_each_limit(log_mae, bias, is_good):
+    # SMAPE and relative L1 have no limit
+    assert is_indistinguishable(SampleMetrics(log_mae, 1.0, 1.0, bias)) is is_good
+
+
+@pytest.mark.parametrize(
+    ("psnr_found", "flip", "is_good"),
+    [(55.0, 0.005, True), (54.9, 0.0, False), (100.0, 0.0051, False), (float("nan"), 0.0, False)],
+)
+def test_pictures_are_indistinguishable_up_to_each_limit(psnr_found, flip, is_good):
+    # HDR-FLIP has no limit
+    assert is_indistinguishable(PictureMetrics(psnr_found, flip, 1.0)) is is_good
 
 
 def test_equal_samples_have_no_error():
     values = np.random.default_rng(0).exponential(1, (50, 3))
     metrics = measure_samples(values, values)
-    assert (metrics.log_mae, metrics.relative_l1, metrics.smape) == (0, 0, 0)
+    assert metrics == SampleMetrics(0, 0, 0, 0)
 
 
-def test_a_black_material_that_is_met_has_no_error():
+def test_a_black_prediction_of_a_black_material_has_no_error():
     metrics = measure_samples(np.zeros((4, 3)), np.zeros((4, 3)))
-    assert (metrics.relative_l1, metrics.smape) == (0, 0)
+    assert metrics == SampleMetrics(0, 0, 0, 0)
 
 
 def test_display_values_have_their_closed_forms():
@@ -110,7 +152,7 @@ def test_hdr_flip_of_a_dark_reference_with_one_faint_point_is_a_number():
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted by /proc")
 @pytest.mark.parametrize(("given", "threads"), [(None, 0), ("3", 2)])
-def test_flip_takes_one_thread_and_more_where_the_environment_says_so(given, threads):
+def test_flip_uses_one_thread_unless_the_environment_sets_more(given, threads):
     program = (
         "import os, numpy as np\n"
         "from verdigris.core.pictures.metrics import ldr_flip\n"

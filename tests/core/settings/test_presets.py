@@ -1,0 +1,87 @@
+"""Presets by name, and those for materials that share a decoder."""
+
+import pytest
+
+from verdigris.core import api
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.scene.entry import BakeRequest
+from verdigris.core.settings import presets
+from verdigris.core.settings.presets import PRESETS, default_preset, require_recipe
+from verdigris.core.settings.recipe import Kind
+
+from ..in_process import run_command
+
+WALL = """<materialx version="1.39"><surface name="a" type="surfaceshader"/>
+  <surfacematerial name="{0}" type="material">
+    <input name="surfaceshader" type="surfaceshader" nodename="a"/></surfacematerial>
+</materialx>"""
+TINY = {"resolution": 4, "iterations": 2, "batch": 64}
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(SettingsError, match="preset 'best' is not known: use one of draft, stand"):
+        require_recipe("best", "numpy")
+    with pytest.raises(SettingsError, match="trainer 'abacus' is not known: use one of tensor, nu"):
+        require_recipe("draft", "abacus")
+
+
+def test_a_processor_bakes_drafts_by_default():
+    assert (default_preset("numpy"), default_preset("tensor")) == ("draft", "standard")
+
+
+@pytest.mark.parametrize(("trainer", "steps"), [("tensor", 31_000), ("numpy", 10_000)])
+def test_several_materials_share_a_wide_decoder_by_standard(trainer, steps):
+    several, alone = (require_recipe("standard", trainer, count) for count in (4, 1))
+    assert (several.largest.network, several.largest.iterations) == ("3x64", steps)
+    for kind in Kind:
+        undone = {
+            name: getattr(alone[kind], name) for name in ("network", "iterations", "decoder_rate")
+        }
+        assert several[kind].changed(undone) == alone[kind]
+        assert several[kind].iterations == alone[kind].iterations // 2
+    for preset in ("draft", "final"):
+        assert require_recipe(preset, trainer, 4) == require_recipe(preset, trainer)
+
+
+def test_materials_of_a_scene_that_share_have_the_steps_of_each():
+    request = BakeRequest(preset="standard")
+    assert request.recipe_for("tensor").largest.iterations == 62_000
+    together = request.recipe_for("tensor", 4).largest
+    assert (together.network, together.iterations) == ("3x64", 124_000)
+    numbered = BakeRequest(preset="standard", settings={"iterations": 500, "network": "2x16"})
+    together = numbered.recipe_for("tensor", 3).largest
+    assert (together.network, together.iterations) == ("2x16", 1_500)
+    assert BakeRequest(preset="draft").recipe_for("numpy", 3).largest.iterations == 7_500
+
+
+@pytest.fixture
+def walls(tmp_path, monkeypatch, small_endings):
+    """Documents, where standard bakes of several on a processor have another decoder."""
+    narrow = PRESETS["numpy"]["standard"].changed({"network": "2x16"})
+    monkeypatch.setitem(presets._SHARED, "numpy", narrow)
+    files = [tmp_path / "brick.mtlx", tmp_path / "slate.mtlx"]
+    for file in files:
+        file.write_text(WALL.format(file.stem))
+    return files
+
+
+def networks(folder):
+    bundles = [api.open_bundle(file) for file in folder.glob("*.vdg")]
+    return [bundle.manifest.source["settings"]["network"] for bundle in bundles]
+
+
+@pytest.mark.parametrize("way", ["api", "command"])
+def test_api_and_command_choose_the_preset_by_the_number_of_materials(walls, tmp_path, way):
+    def bake(files, out):
+        if way == "api":
+            documents = [api.load(file) for file in files]
+            list(api.bake(documents, out, preset="standard", device="software", **TINY))
+        else:
+            options = [text for field in TINY.items() for text in ("--set", "{}={}".format(*field))]
+            where = ("--device", "software", "--preset", "standard", "-o", out, "-q")
+            code, _, errors = run_command(("bake", *files, *options, *where))
+            assert not code, errors
+        return networks(out)
+
+    assert bake(walls[:1], tmp_path / "alone") == ["2x32"]
+    assert bake(walls, tmp_path / "both") == ["2x16", "2x16"]
