@@ -282,11 +282,13 @@ def _train_until_good(run: Run, end: int) -> Iterator[Event]:
     trainer = run.learner.trainer
     steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
     for step in check_steps(steps, end, has_target):
-        if step <= trainer.step:
+        # a checkpoint may have been written at this step, before the check
+        if step < trainer.step or step <= run.checked_step:
             continue
         yield from _train_to(run, step)
         if run.clock.stopped_by:
             return
+        run.checked_step = step
         found = run.learner.measure_live(run.held_out)
         yield Metrics(run.step, found)
         if is_good_enough(run, found):

@@ -57,8 +57,10 @@ def skip_to_last_phase(run: Run, step: int) -> None:
 def _look_the_same(run: Run) -> bool:
     """Whether pictures of all materials are indistinguishable."""
     student, view = run.learner.live_student(), sphere_to_compare()
-    for student.material, teacher in enumerate(run.teachers):
-        if not is_indistinguishable(measure_pictures(teacher, student, view)):
-            return False
-    student.material = 0
-    return True
+    try:
+        for student.material, teacher in enumerate(run.teachers):
+            if not is_indistinguishable(measure_pictures(teacher, student, view)):
+                return False
+        return True
+    finally:
+        student.material = 0

@@ -65,6 +65,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "seconds": run.clock.seconds,
         "rounding": run.rounding,
         "early": {
+            "checked_step": run.checked_step,
             "good_checks": run.good_checks,
             "steps_saved": run.steps_saved,
             "stopped_by": run.stopped_early_by,
@@ -255,6 +256,7 @@ def restore(run: Run, saved: SavedState) -> None:
     """Continues from a checkpoint."""
     try:
         run.learner.trainer.restore(saved.parameters, saved.state)
+        run.checked_step = _whole(saved.early, "checked_step")
         run.good_checks = _whole(saved.early, "good_checks")
         run.steps_saved = _whole(saved.early, "steps_saved")
     except CheckpointError as failure:

@@ -69,6 +69,8 @@ class Run:
     """While starts are compared."""
     has_untried_starts: bool = False
     """The bake was stopped before all starts were compared."""
+    checked_step: int = 0
+    """Step of the last stage at which quality was last checked."""
     good_checks: int = 0
     """Checks in a row in which the quality was reached."""
     steps_saved: int = 0

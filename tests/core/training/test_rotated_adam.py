@@ -7,7 +7,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 from verdigris.core.training.optimiser import BETA_1, DECODER_BETA_2, EPSILON, adam, adam_rate
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.rotated_adam import BASIS_STEPS, RotatedAdam, square_side, turn
+from verdigris.core.training.rotated_adam import BASIS_STEPS, RotatedAdam, rotate_basis, square_side
 
 SMALL = NetworkSpec(hidden_width=16)
 
@@ -66,7 +66,7 @@ def test_turned_again_and_again_a_basis_is_that_of_the_eigenvectors():
     mean = ((axes * values) @ axes.T).astype(np.float32)
     basis = np.eye(12, dtype=np.float32)
     for _ in range(40):
-        turn(basis, mean)
+        rotate_basis(basis, mean)
     np.testing.assert_allclose(basis.T @ basis, np.eye(12), atol=1e-5)
     # those far below the floor are left as they come
     aligned = np.abs((basis.T @ axes).diagonal()[:6])
@@ -77,7 +77,7 @@ def test_turned_again_and_again_a_basis_is_that_of_the_eigenvectors():
 def test_a_basis_without_gradients_that_count_stays_as_it_is(size):
     basis = rotation(np.random.default_rng(3), 8)
     before = basis.copy()
-    turn(basis, np.full((8, 8), size, np.float32))
+    rotate_basis(basis, np.full((8, 8), size, np.float32))
     np.testing.assert_array_equal(basis, before)
 
 
@@ -85,7 +85,7 @@ def test_a_basis_of_hardly_any_gradients_stays_orthogonal():
     basis = rotation(np.random.default_rng(3), 8)
     mean = np.zeros((8, 8), np.float32)
     mean[3, 3] = 1e-20
-    turn(basis, mean)
+    rotate_basis(basis, mean)
     np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-4)
 
 

@@ -11,6 +11,7 @@ from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
+from verdigris.core.settings.recipe import Kind
 
 
 class Stripes:
@@ -25,7 +26,7 @@ class Stripes:
 
 
 def test_texels_that_hold_both_stripes_are_told_of_and_finer_ones_that_part_them():
-    told = hint_of(Stripes(64), BakeSettings(resolution=32))
+    told = hint_of(Stripes(64), Kind.DETAILED, BakeSettings(resolution=32))
     share, left = (float(word.rstrip("%")) for word in told.split() if "%" in word)
     # of log(1 + 1) and log(1 + 0), half of the time
     assert share == pytest.approx(50 * np.log(2), abs=0.7)
@@ -43,17 +44,12 @@ def test_texels_that_hold_both_stripes_are_told_of_and_finer_ones_that_part_them
     ],
 )
 def test_nothing_is_told_where_finer_texels_are_no_better(teacher, resolution):
-    assert hint_of(teacher, BakeSettings(resolution=resolution)) == ""
+    assert hint_of(teacher, Kind.DETAILED, BakeSettings(resolution=resolution)) == ""
 
 
-def test_a_material_that_is_the_same_everywhere_is_said_to_need_no_more_texels():
-    settings = BakeSettings(resolution=16, uniform_instead_of=512)
-    told = "the material is the same everywhere: 16 x 16 texels hold what 512 x 512 would"
-    assert hint_of(Stripes(64), settings) == told
-    fewer = replace(settings, uniform_share=1 / 3)
-    assert hint_of(Stripes(64), fewer) == f"{told}, and 33% of the steps do"
-    whole = replace(fewer, candidates=8, candidate_share=1)
-    assert hint_of(Stripes(64), whole) == f"{told}, and the best of 8 short bakes is kept"
+def test_a_constant_material_needs_no_more_texels():
+    hint = hint_of(Stripes(64), Kind.CONSTANT, BakeSettings(resolution=16))
+    assert hint.startswith("the material is constant") and "16 x 16 texels" in hint
 
 
 def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.finish.notices import notices
-from verdigris.core.baking.phases.trainers import open_trainer
+from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -25,7 +25,7 @@ CORPUS = Path(os.environ.get("VERDIGRIS_CORPUS", REPOSITORY.parent / "shared" / 
 DOCUMENTS = sorted(CORPUS.rglob("*.mtlx"))
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.mtlx"))
 # The default preset where there is no GPU, but small: mips are left to their own tests.
-DEFAULT = PRESETS["numpy"]["draft"]
+DEFAULT = PRESETS["numpy"]["draft"].largest
 SMALL = replace(
     DEFAULT,
     resolution=32,

@@ -8,9 +8,9 @@ from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.numpy.numpy_activations import activate
-from verdigris.core.training.numpy.numpy_kernel import Kernel
-from verdigris.core.training.numpy.prepared_batch import Preparation
+from verdigris.core.training.numpy.array_operations import activate
+from verdigris.core.training.numpy.kernel import Kernel
+from verdigris.core.training.numpy.prepared_batch import BatchPreparation
 from verdigris.core.training.packed_decoder import PackedDecoder
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
@@ -43,9 +43,9 @@ def run_kernel(spec, parameters, batch, loss="cbrt_log", pairs=1):
     kernel = Kernel(spec, parameters.layout, loss, len(batch), pairs)
     packed = PackedDecoder(spec)
     packed.pack(parameters)
-    preparation = Preparation(parameters.layout, len(batch), pairs)
-    preparation.take(0, batch)
-    preparation.work_out()
+    preparation = BatchPreparation(parameters.layout, len(batch), pairs)
+    preparation.load(0, batch)
+    preparation.prepare()
     prepared = preparation.batch()
     kernel.run(packed, parameters.latents, prepared, 1 / len(batch))
     result = parameters.copy()

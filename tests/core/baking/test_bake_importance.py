@@ -9,7 +9,7 @@ import pytest
 from analytic_material import AnalyticTeacher
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.state.source import source_digest
+from verdigris.core.baking.state.differences import source_digest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.importance.fill import live_texels
@@ -21,7 +21,7 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.tensor.tensor_plan import GroupPlan
+from verdigris.core.training.tensor.group_plan import GroupPlan
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .bakes import plain_teacher
@@ -62,12 +62,12 @@ def test_a_map_of_ones_trains_the_bits_of_no_map(clay, tmp_path, loss_power):
     settings = replace(SETTINGS, draw=DrawSettings(importance_in_loss=loss_power))
     plain, _ = trained(clay, tmp_path, settings)
     ones, _ = trained(clay, tmp_path, settings, importance=np.ones((24, 40), np.float32))
-    first, second = plain.parameters(), ones.parameters()
+    first, second = plain.learner.filled_parameters(), ones.learner.filled_parameters()
     np.testing.assert_array_equal(first.decoder, second.decoder)
     np.testing.assert_array_equal(first.latents, second.latents)
     # and another map does not
     other, _ = trained(clay, tmp_path, settings, importance=np.eye(16, dtype=np.float32) + 1)
-    assert (other.parameters().latents != first.latents).any()
+    assert (other.learner.filled_parameters().latents != first.latents).any()
 
 
 def test_a_masked_region_keeps_its_start_while_it_trains_and_is_filled_at_the_end(clay, tmp_path):
@@ -77,7 +77,10 @@ def test_a_masked_region_keeps_its_start_while_it_trains_and_is_filled_at_the_en
     live = live_texels(weights > 0, 16, 16)
     assert (~live).sum() == 36
     start = initialise(SETTINGS.spec, SETTINGS.layout(), SETTINGS.seed).level(0)[0]
-    during, after = run.trainer.parameters().level(0)[0], run.parameters().level(0)[0]
+    during, after = (
+        run.learner.trainer.parameters().level(0)[0],
+        run.learner.filled_parameters().level(0)[0],
+    )
     np.testing.assert_array_equal(during[~live], start[~live])
     assert (during[live] != start[live]).any(-1).mean() > 0.9
     known = {tuple(texel) for texel in during[live]}
@@ -106,12 +109,12 @@ def test_a_map_that_is_set_from_another_thread_is_in_effect_within_half_a_second
     for event in bake([clay], settings, options, control):
         if isinstance(event, Step) and seen[0].options.importance is not None:
             painted_at = painted_at or time.monotonic()
-            before = seen[0].trainer.parameters().level(0)[0]
+            before = seen[0].learner.trainer.parameters().level(0)[0]
             control.stop()
     assert painted_at - seen[1] < 0.5
-    assert seen[0].source.revision == 2
+    assert seen[0].learner.source.revision == 2
     assert np.isfinite(before).all()
-    batch = seen[0].source.draw(seen[0].trainer.step, 256)
+    batch = seen[0].learner.source.draw(seen[0].learner.trainer.step, 256)
     assert batch["uv"][:, 0].max() < 0.5
 
 
@@ -120,8 +123,10 @@ def test_a_new_map_changes_what_a_resumed_bake_must_be_given(clay, tmp_path):
     control.set_importance(np.eye(4))
     run, _ = trained(clay, tmp_path / "live", control=control)
     given, _ = trained(clay, tmp_path / "given", importance=np.eye(4, dtype=np.float32))
-    assert run.digest == given.digest
-    np.testing.assert_array_equal(run.parameters().latents, given.parameters().latents)
+    assert run.saved.digest == given.saved.digest
+    np.testing.assert_array_equal(
+        run.learner.filled_parameters().latents, given.learner.filled_parameters().latents
+    )
 
 
 def test_maps_of_the_same_weights_in_other_places_are_not_the_same(clay):

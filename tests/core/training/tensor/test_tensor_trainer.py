@@ -15,23 +15,19 @@ from verdigris.core.network.student import Student
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.rotated_adam import BASIS_STEPS, square_side
-from verdigris.core.training.tensor.tensor_kernels import (
-    Recipe,
-    StudentKernels,
-    create_buffer,
-    read_buffer,
-)
-from verdigris.core.training.tensor.tensor_plan import (
+from verdigris.core.training.rotated_adam import BASIS_STEPS
+from verdigris.core.training.tensor.group_plan import (
     GroupPlan,
     group_bytes,
     has_matrix_hardware,
     plan_groups,
     slot_count,
 )
+from verdigris.core.training.tensor.step_kernels import StudentKernels
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
+from verdigris.core.training.tensor.trainer_memory import create_buffer, read_buffer
 
-from .latent_gradients import latent_error
+from ..latent_gradients import latent_error
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 SMALL = NetworkSpec(hidden_width=16)
@@ -324,7 +320,7 @@ def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_
     batch = Samples().draw(9, 200)
     seen = []
     for _ in range(2):
-        student.use_buffers(trainer.lent())
+        student.use_buffers(trainer.shared_buffers())
         trainer.step_many(20)
         found = student.response(batch["uv"], batch["wi"], batch["wo"])
         columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
@@ -407,9 +403,9 @@ def test_given_a_state_of_another_network_when_restoring_then_the_error_names_it
 COUNTS = """
 import trainer_constants;
 import network.texels;
-import training.tensor.group_memory;
-import training.tensor.slots;
-import training.tensor.latent_gradients;
+import training.group_memory;
+import training.slots;
+import training.latent_gradients;
 [shader("compute")]
 [numthreads(1, 1, 1)]
 void count(uniform RWStructuredBuffer<uint> counts)
@@ -425,7 +421,7 @@ void count(uniform RWStructuredBuffer<uint> counts)
 def test_given_a_plan_when_the_shader_counts_then_python_counts_the_same(device, preset):
     spec = PRESETS[preset]
     plan = plan_groups(spec, False)
-    kernels = StudentKernels(device, Recipe(spec, "l1", plan.constants(), plan.defines()))
+    kernels = StudentKernels(device, spec, "l1", plan)
     counts = create_buffer(device.gpu, size=8)
     bound = kernels.bind(Source("counts", COUNTS), "count", {"counts": counts})
     encoder = device.gpu.create_command_encoder()
@@ -443,11 +439,9 @@ def test_given_a_network_that_no_group_holds_when_planning_then_the_error_names_
 
 
 def test_given_a_kernel_when_an_argument_does_not_exist_then_binding_names_it(device):
-    plan = GroupPlan(False, 8)
-    constants = {**plan.constants(), "kSquareSide": square_side(SMALL)}
-    kernels = StudentKernels(device, Recipe(SMALL, "l1", constants, plan.defines()))
+    kernels = StudentKernels(device, SMALL, "l1", GroupPlan(False, 8))
     with pytest.raises(KeyError, match="nonsense"):
-        kernels.bind(Source("training/tensor/update"), "copyDecoder", {"nonsense": 1})
+        kernels.bind(Source("training/update"), "copyDecoder", {"nonsense": 1})
 
 
 def test_kernels_that_come_out_wrong_in_haste_are_compiled_with_care(monkeypatch):

@@ -13,7 +13,8 @@ import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.baking.finish import finish
-from verdigris.core.baking.finish.finish import bundle_paths, final_samples
+from verdigris.core.baking.finish.finish import final_samples
+from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
@@ -53,7 +54,7 @@ def lamp(source):
 
 
 @pytest.fixture(autouse=True)
-def _unseen(finished, small_endings):
+def _small_endings(finished, small_endings):
     """The pictures of the bake that is shared have their size, as they are looked at."""
 
 
@@ -124,7 +125,8 @@ def test_a_bundle_that_half_floats_are_too_coarse_for_has_no_shader_with_them(
     quick = replace(TINY, iterations=20)
     events = list(bake([lamp], quick, BakeOptions("lamp", tmp_path)))
     (told,) = [each.text for each in events if "cooperative" in getattr(each, "text", "")]
-    assert told.startswith("lamp: is decoded in plain code") and "0.0008% is let pass" in told
+    assert told.startswith("lamp: engines decode it in single precision")
+    assert "at most 0.0008% is accepted" in told
     bundle = open_bundle(Path(events[-1].result))
     assert bundle.advised == "portable"
     names = {path.name for path in (bundle.folder / "runtime").iterdir()}
@@ -196,7 +198,7 @@ def test_a_bundle_that_may_not_be_looked_into_is_refused_by_name(lamp, tmp_path,
         return look(path, *arguments, **named)
 
     monkeypatch.setattr(os, "stat", denied)
-    told = re.escape("lamp.vdg: is there, and cannot be looked into (Permission denied)")
+    told = re.escape("lamp.vdg: already exists and cannot be read (Permission denied)")
     with pytest.raises(VerdigrisError, match=told):
         next(bake([lamp], TINY, BakeOptions("lamp", tmp_path)))
 
@@ -210,7 +212,7 @@ def test_a_bake_of_several_keeps_every_name_to_itself(lamp, tmp_path):
 
 
 def test_a_stranger_decodes_a_real_bake(finished):
-    from ..bundle.files.independent_decoder import Material
+    from ...bundle.files.independent_decoder import Material
 
     reference = open_bundle(Path(finished.result)).reference()
     columns = (getattr(reference, name).astype(float) for name in ("uv", "lod", "wi", "wo"))

@@ -66,7 +66,7 @@ def test_a_rise_on_the_way_is_told_though_the_loss_fell_again_on_other_samples()
     for loss in (0.03, 0.03, 0.02, 0.02):
         watch.add(loss, 50)
     (warning,) = risen_loss(watch)
-    assert "the loss rose to 1.4 times what it had been before" in warning.text
+    assert "the loss rose to 1.4 times its lowest value" in warning.text
 
 
 def test_a_loss_that_is_higher_on_other_samples_alone_has_not_risen():

@@ -16,9 +16,9 @@ from verdigris.core.base.processor import find_affinities, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
-from verdigris.core.training.numpy import own_processor
+from verdigris.core.training.numpy import core_reservation
+from verdigris.core.training.numpy.core_reservation import CoreReservation
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.numpy.own_processor import OwnProcessor
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone numbers threads")
 SPEC, LAYOUT = PRESETS["2x16"], LatentLayout(16, 16)
@@ -53,8 +53,8 @@ def thread():
 
 def test_threads_leave_one_processor_while_steps_are_done(thread):
     before, mine = allowed(thread), allowed(threading.get_native_id())
-    own = OwnProcessor([thread])
-    with own.while_training():
+    own = CoreReservation([thread])
+    with own.hold():
         assert allowed(thread) < before
         assert len(before - allowed(thread)) == 1
         assert allowed(threading.get_native_id()) == mine
@@ -63,7 +63,7 @@ def test_threads_leave_one_processor_while_steps_are_done(thread):
 
 def test_a_failure_gives_the_threads_all_of_them_again(thread):
     before = allowed(thread)
-    with pytest.raises(ZeroDivisionError), OwnProcessor([thread]).while_training():
+    with pytest.raises(ZeroDivisionError), CoreReservation([thread]).hold():
         _ = 1 / 0
     assert allowed(thread) == before
 
@@ -73,12 +73,12 @@ def test_a_failure_gives_the_threads_all_of_them_again(thread):
 )
 def test_samples_that_mostly_come_late_need_every_processor(thread, late, in_time, is_kept):
     before = allowed(thread)
-    own = OwnProcessor([thread])
-    with own.while_training():
+    own = CoreReservation([thread])
+    with own.hold():
         for is_late in [True] * late + [False] * in_time:
-            own.note(is_late)
+            own.record_lateness(is_late)
     for _ in range(2):
-        with own.while_training():
+        with own.hold():
             assert (allowed(thread) < before) == is_kept
 
 
@@ -86,7 +86,7 @@ def test_a_thread_that_may_run_on_one_processor_stays_there(thread):
     other = subprocess.run(["taskset", "-cp", "0", str(thread)], capture_output=True)
     if other.returncode:
         pytest.skip("taskset is not there, or processor 0 is not ours")
-    with OwnProcessor([thread]).while_training():
+    with CoreReservation([thread]).hold():
         assert allowed(thread) == {0}
     assert allowed(thread) == {0}
 
@@ -100,8 +100,8 @@ def test_a_thread_that_has_ended_does_not_matter(thread):
         time.sleep(0.01)
     before = allowed(thread)
     assert find_affinities([thread, number]) == {thread: before}
-    own = OwnProcessor([number, thread])
-    with own.while_training():
+    own = CoreReservation([number, thread])
+    with own.hold():
         assert allowed(thread) < before
     assert allowed(thread) == before
 
@@ -149,7 +149,7 @@ def opened(source, thread, batch):
 def test_a_trainer_leaves_all_processors_to_samples_that_it_waits_for(
     thread, draw_batch, seconds, is_kept, monkeypatch
 ):
-    monkeypatch.setattr(own_processor, "_JUDGED", 4)
+    monkeypatch.setattr(core_reservation, "_JUDGED_BLOCKS", 4)
     batch = draw_batch(np.random.default_rng(1), 4096, mirror_share=0)
     source, before = Slow(batch, seconds, thread), allowed(thread)
     with opened(source, thread, 4096) as trainer:

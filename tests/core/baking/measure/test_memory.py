@@ -21,11 +21,11 @@ from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.training.tensor.tensor_kernels import Bound
-from verdigris.core.training.tensor.tensor_memory import TensorMemory, buffer_sizes
-from verdigris.core.training.tensor.tensor_plan import plan_groups
+from verdigris.core.training.tensor.group_plan import plan_groups
+from verdigris.core.training.tensor.step_kernels import BoundKernel
+from verdigris.core.training.tensor.trainer_memory import TensorMemory, buffer_sizes
 
-from .bakes import plain_teacher, run
+from ..bakes import plain_teacher, run
 
 SETTINGS = BakeSettings(resolution=1024)
 # fp32 value, mean square and gradient, and a copy of the value that is drawn; the last step
@@ -78,14 +78,14 @@ def test_a_card_on_which_nothing_fits_says_so():
 def test_no_buffer_is_larger_than_kernels_reach_however_much_memory_there_is():
     device = card(1 << 50)
     message = refusal(device, replace(SETTINGS, resolution=8192), materials=3)
-    assert "needs a buffer of 25.8 GB, of which a kernel reaches 4.3 GB" in message
+    assert "needs a buffer of 25.8 GB, and kernels reach only 4.3 GB" in message
     assert device.gpu.largest < 1 << 32
     check_memory(device, replace(SETTINGS, resolution=4096), 1, "tensor")
 
 
 def test_the_processor_reaches_half_as_much_of_a_buffer():
     device = open_device("software")
-    with pytest.raises(SettingsError, match=r"reaches 2.1 GB: the largest that fits is 4096"):
+    with pytest.raises(SettingsError, match=r"reach only 2.1 GB: the largest that fits is 4096"):
         check_memory(device, replace(SETTINGS, resolution=8192), 1, "numpy", available=1 << 40)
 
 
@@ -93,16 +93,13 @@ def test_sizes_are_those_of_the_buffers_that_a_trainer_makes():
     settings = replace(SETTINGS, resolution=16, batch=64)
     gpu, spec, layout = open_device("software").gpu, settings.spec, settings.layout(2)
     plan = plan_groups(spec, False, unrolls=False)
-    for tracks in (1, 3):
-        held = TensorMemory.allocate(gpu, initialise(spec, layout, 0), plan, 64, tracks)
-        for name, size in buffer_sizes(spec, layout, plan, 64, tracks).items():
-            assert getattr(held, name).size == max(size, 4), name
+    held = TensorMemory.allocate(gpu, initialise(spec, layout, 0), plan, 64)
+    for name, size in buffer_sizes(spec, layout, plan, 64).items():
+        assert getattr(held, name).size == max(size, 4), name
     assert set(buffer_sizes(spec, layout, plan, 64)) == set(TensorMemory.__dataclass_fields__)
     student = 4 * (spec.parameter_count + 8 * layout.texel_count)
-    for starts in (1, 3):
-        beside = replace(settings, candidates=starts, candidate_share=1.0)
-        sizes = buffer_sizes(spec, layout, plan, 64, starts)
-        assert sum(device_buffers(beside, 2, "tensor", gpu)) == sum(sizes.values()) + student
+    sizes = buffer_sizes(spec, layout, plan, 64)
+    assert sum(device_buffers(settings, 2, "tensor", gpu)) == sum(sizes.values()) + student
 
 
 def test_a_device_survives_an_allocation_that_fails(monkeypatch):
@@ -141,7 +138,7 @@ def test_kernels_reach_the_end_of_the_largest_buffer(choice):
     cursor["values"], cursor["found"], cursor["last"] = values, found, size // 16 - 1
     encoder = device.gpu.create_command_encoder()
     with encoder.begin_compute_pass() as compute:
-        Bound(kernel.pipeline, root).record(compute, 1)
+        BoundKernel(kernel.pipeline, root).record(compute, 1)
     device.gpu.submit_command_buffer(encoder.finish())
     assert found.to_numpy().view(np.float32)[0] == 7
 
@@ -168,7 +165,7 @@ def test_a_graphics_card_refuses_more_than_it_has_and_survives():
 
 def peak_of_a_bake(resolution, folder):
     """Of numpy's memory; what lavapipe holds of a student is beside it."""
-    sizes = {"resolution": resolution, "uniform_resolution": 0, "encode_from": 0}
+    sizes = {"resolution": resolution, "encode_from": 0}
     settings = BakeSettings("2x16", iterations=4, batch=64, **sizes)
     tracemalloc.start()
     try:
