@@ -1,1 +1,1 @@
-"""Fits the student to the teacher and measures how well it did."""
+"""Trainers: optimisation of a student with samples of a teacher."""

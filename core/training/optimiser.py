@@ -1,11 +1,10 @@
-"""Adam, for the decoder (rotated_adam.py), and what latents have in its place.
+"""Adam for the decoder (see rotated_adam.py), and lazy RMSProp for the latents.
 
-Latents are lazy: texels without a sample in a step stay as they are. At 4,096 samples a step most
-are untouched, so this is what makes a step cheap; it trains as well as the dense form.
+Lazy: a step updates only the texels that its samples touch. At 4,096 samples these are few, so a
+step is cheap. The result is as good as with dense updates.
 
-Nor have they a running mean of gradients. A texel of a large texture is met once in a hundred
-steps, so such a mean is of what decoders said that have long been left behind, and moving by it
-leads both astray (docs/tried/texels.md, "Momentum").
+Latents have no momentum. Samples touch a texel of a large texture about once in a hundred steps, so
+a running mean of its gradients would be outdated (docs/tried/texels.md, "Momentum").
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from verdigris.core.network.texels import IndexArray
 
 BETA_1 = 0.9
 BETA_2 = 0.999
-# Of the decoder, whose every number has a gradient in every step.
+# For the decoder: all of its parameters have a gradient in every step.
 DECODER_BETA_2 = 0.99
-# Tiny: gradients of dark, smooth materials are, too.
+# Tiny, because gradients of dark, smooth materials are tiny.
 EPSILON = 1e-15
 
 
 def adam_rate(rate: float, step: int, beta_2: float = BETA_2) -> float:
-    """The rate with both bias corrections folded in; the first step is 0."""
+    """The rate with both bias corrections of Adam; the first step is 0."""
     return scaled_rate(rate, step, beta_2) / (1 - BETA_1 ** (step + 1))
 
 
 def scaled_rate(rate: float, step: int, beta_2: float = BETA_2) -> float:
-    """The same without the correction of a mean of gradients."""
+    """The rate with the bias correction of the mean square only, for RMSProp."""
     return rate * math.sqrt(1 - beta_2 ** (step + 1))
 
 
 def adam(
     values: FloatArray, m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float
 ) -> None:
-    """One update in place; `rate` comes from adam_rate. The gradient's array is used up."""
+    """Updates the values in place; `rate` is from adam_rate. Overwrites the gradient."""
     adam_change(m, v, gradient, rate, BETA_2)
     values -= gradient
 
@@ -48,9 +47,9 @@ def adam(
 def adam_change(
     m: FloatArray, v: FloatArray, gradient: FloatArray, rate: float, beta_2: float
 ) -> None:
-    """Replaces the gradient by what is to be taken off the values."""
+    """Replaces the gradient by the change to subtract from the values."""
     dtype = gradient.dtype.type
-    root = _follow_root(v, gradient, beta_2)
+    root = _update_root(v, gradient, beta_2)
     m *= dtype(BETA_1)
     gradient *= dtype(1 - BETA_1)
     m += gradient
@@ -58,8 +57,8 @@ def adam_change(
     gradient *= dtype(rate)
 
 
-def _follow_root(v: FloatArray, gradient: FloatArray, beta_2: float) -> FloatArray:
-    """Moves a running mean of squares on; its roots, none of them 0."""
+def _update_root(v: FloatArray, gradient: FloatArray, beta_2: float) -> FloatArray:
+    """Updates a running mean of squares and returns its roots plus EPSILON."""
     dtype = gradient.dtype.type
     square = np.multiply(gradient, gradient)
     square *= dtype(1 - beta_2)
@@ -71,19 +70,18 @@ def _follow_root(v: FloatArray, gradient: FloatArray, beta_2: float) -> FloatArr
 
 
 class LazyRmsProp:
-    """Moves rows of a [rows, channels] array, those that are touched, against their gradients,
-    each number by what its gradient is of the root of their running mean square."""
+    """RMSProp for some rows of an array [rows, channels] in each step."""
 
     def __init__(self, values: FloatArray) -> None:
         self.values = values
         self.v = np.zeros_like(values)
 
     def update(self, rows: IndexArray, gradient: FloatArray, rate: float) -> None:
-        """`rows` holds no row twice; `rate` comes from scaled_rate. The gradient is [rows,
-        channels] and is used up."""
+        """`rows` are unique, `rate` is from scaled_rate. Overwrites the gradient [rows,
+        channels]."""
         arrays = (self.values, self.v)
         values, v = (np.take(array, rows, axis=0, mode="clip") for array in arrays)
-        gradient /= _follow_root(v, gradient, BETA_2)
+        gradient /= _update_root(v, gradient, BETA_2)
         gradient *= gradient.dtype.type(rate)
         values -= gradient
         for array, new in zip(arrays, (values, v), strict=True):
@@ -91,5 +89,5 @@ class LazyRmsProp:
 
 
 def _as_items(array: FloatArray) -> NDArray[Any]:
-    """Rows as opaque items: numpy moves one item of 32 bytes faster than eight of four."""
+    """Rows as opaque items: numpy copies one item of 32 bytes faster than eight of 4 bytes."""
     return array.view(f"V{array.shape[1] * array.itemsize}")[:, 0]

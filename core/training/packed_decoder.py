@@ -1,4 +1,4 @@
-"""The decoder laid out for BLAS: each bias is a first column of its weights."""
+"""The memory layout of the decoder for BLAS: each bias is the first column of its weights."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
 
-# Raw normal and tangent of the surface's own frame, without a stretch.
-_OWN_FRAME = [0, 0, 1, 1, 0, 0, 0, 0]
+# Raw normal, tangent and stretch of the geometric frame.
+_GEOMETRIC_FRAME = [0, 0, 1, 1, 0, 0, 0, 0]
 
 
 class PackedDecoder:
-    """Frame matrix and layers as [outputs, 1 + inputs] views of one vector, the bias first."""
+    """Frame matrix and layers as views [outputs, 1 + inputs] of one vector, the bias first."""
 
     def __init__(self, spec: NetworkSpec) -> None:
         shapes = [(spec.frame_rows, 1 + spec.latent_channels)]
@@ -35,9 +35,9 @@ class PackedDecoder:
         return self.matrices[1:]
 
     def pack(self, parameters: Parameters) -> None:
-        # The frames' constant part: zero latents leave the surface's own normal and tangent.
+        # Zero latents give the geometric normal and tangent.
         rows = self.frames.reshape(self.spec.frame_count, FRAME_ROWS, -1)
-        rows[:, :, 0] = _OWN_FRAME
+        rows[:, :, 0] = _GEOMETRIC_FRAME
         self.frames[:, 1:] = parameters.frames()
         for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
             matrix[:, 0] = parameters.bias(layer)

@@ -1,4 +1,4 @@
-"""What trainers and sources of samples agree on."""
+"""Interfaces of trainers and of sample sources."""
 
 from __future__ import annotations
 
@@ -16,82 +16,82 @@ if TYPE_CHECKING:
 
 
 class SampleSource(Protocol):
-    """Draws batches; deterministic in (its own seed, step), whatever was drawn before."""
+    """Draws batches. A batch depends only on the seed of the source and on the step."""
 
     @property
     def pairs(self) -> int:
-        """Samples in a row that share uv, level and material; batches are multiples of it.
+        """Consecutive samples that share uv, level and material. The batch size is a multiple.
 
-        A trainer may work out texels and frames once for each run. Two cost nothing in quality.
+        A trainer may evaluate texels and frames once for all of them. Two do not reduce quality.
         """
         ...
 
     def draw(self, step: int, count: int) -> SampleArray:
-        """The batch of a step. The caller must not keep it past the next call.
+        """The batch of a step, valid until the next call.
 
-        May be called on another thread than the source was made on, one call at a time.
+        May run on another thread than the constructor, but not on two threads at once.
         """
         ...
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a run of steps did."""
+    """Result of some steps."""
 
     loss: float
-    """Mean loss over the steps; NaN when every one of them was skipped."""
+    """Mean loss of the steps that were not skipped; NaN if all were skipped."""
 
     samples: int
     """Training samples used."""
 
     skipped: int
-    """Steps without effect because loss or gradients were not finite."""
+    """Steps without an update, because the loss or a gradient was not finite."""
 
     rejected: int = 0
-    """Samples left out because their response was not a number."""
+    """Samples that were ignored, because their response was NaN."""
 
 
 class Trainer(Protocol):
-    """Fits parameters to the samples of a source, some steps at a time."""
+    """Fits parameters to the samples of a source."""
 
     @property
     def step(self) -> int:
-        """Steps done so far, over all runs that this one resumes."""
+        """Number of steps done, including those before a resume."""
         ...
 
     def step_many(self, steps: int) -> StepReport:
-        """Does some steps; returns once the parameters hold their result."""
+        """Does some steps and waits for their result."""
         ...
 
     def parameters(self) -> Parameters:
-        """A copy of the current parameters in fp32, latents not rounded."""
+        """A copy of the parameters in fp32. Latents are not rounded."""
         ...
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
-        """Of each material, once latents are rounded; None before."""
+        """The range of each material; None before rounding-aware training."""
         ...
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything beyond the parameters that an exact resume needs, as arrays by name."""
+        """The arrays that an exact resume needs besides the parameters, by name."""
         ...
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
-        """Goes on from a state as if the run had never stopped."""
+        """Continues from a state, with the same results as without an interruption."""
         ...
 
     def restart(self, parameters: Parameters) -> None:
-        """Begins again at step 0, with other parameters of the same network."""
+        """Starts at step 0 with other parameters of the same network."""
         ...
 
     def close(self) -> None:
-        """Frees threads and device memory; the trainer cannot step afterwards."""
+        """Frees threads and device memory. No steps are possible afterwards."""
         ...
 
 
 @runtime_checkable
 class BufferOwner(Protocol):
-    """A trainer on the device whose network can be looked at where it is."""
+    """A trainer whose parameters are in buffers of the device."""
 
     def shared_buffers(self) -> SharedBuffers:
-        """Valid until the trainer is closed."""
+        """Buffers of the current parameters, valid until the trainer is closed."""
         ...

@@ -1,9 +1,9 @@
-"""Adam for the decoder, along the axes of its own gradients.
+"""Adam for the decoder in the eigenbasis of its gradients (SOAP, Vyas and others, 2024).
 
-Gradients of a layer's weights are correlated, over its outputs and over its inputs. Running means
-of G G^T and G^T G tell how, and in the basis of their eigenvectors a scale for each number says
-more than it does for the weights themselves (SOAP, Vyas and others, 2024). Frames and layers are
-turned so; biases have a scale each, as in Adam. What it gains: docs/tried/decoder.md.
+The gradients G of a layer's weights are correlated over its outputs and over its inputs. Running
+means of G G^T and G^T G estimate these correlations. Adam in the basis of their eigenvectors
+scales each direction instead of each weight. The frame matrix and the weights of layers are
+rotated; biases use plain Adam. Results: docs/tried/decoder.md.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change
 from verdigris.core.training.packed_decoder import PackedDecoder
 
-# Of the running means of G G^T and G^T G.
+# Decay of the running means of G G^T and G^T G.
 BASIS_BETA = 0.98
-# Steps from one turn of the bases to the next.
+# Steps between updates of the bases.
 BASIS_STEPS = 20
-# Keeps directions with hardly a gradient apart: a part of the mean eigenvalue, added to each.
+# Share of the mean eigenvalue that is added to each eigenvalue, so that directions with almost no
+# gradient stay distinct.
 BASIS_FLOOR = 1e-4
-# Of the squares that hold matrices on a GPU: two of the largest fill a group's memory there.
+# Sides of the squares that hold matrices on a GPU. Two of the largest fill the memory of a group.
 SQUARE_SIDES = (32, 64)
 
 
 def square_side(spec: NetworkSpec) -> int:
-    """Of the squares that hold this decoder's matrices on a GPU."""
+    """Side of the squares that hold this decoder's matrices on a GPU."""
     sides = [spec.frame_rows, spec.latent_channels]
     sides += [side for layer in spec.layers for side in (layer.outputs, layer.inputs)]
     for side in SQUARE_SIDES:
         if max(sides) <= side:
             return side
     raise SettingsError(
-        f"decoder {spec.name} has a matrix with a side of {max(sides)}, and this trainer takes up "
-        f"to {SQUARE_SIDES[-1]}: use a smaller preset or the numpy trainer"
+        f"decoder {spec.name} has a matrix with a side of {max(sides)}, but the tensor trainer "
+        f"supports up to {SQUARE_SIDES[-1]}: use a smaller decoder or the numpy trainer"
     )
 
 
 @dataclass(frozen=True)
 class _Bases:
-    """Of one matrix: the running means, and the bases that follow their eigenvectors."""
+    """Running means of one matrix and their approximate eigenbases."""
 
     left_mean: FloatArray
     left: FloatArray
@@ -53,7 +54,7 @@ class _Bases:
 
 
 class RotatedAdam:
-    """Holds the moments and the bases of a decoder."""
+    """Moments and bases of a decoder."""
 
     def __init__(self, decoder: PackedDecoder) -> None:
         self._decoder = decoder
@@ -66,11 +67,11 @@ class RotatedAdam:
             part.left[:], part.right[:] = np.eye(len(part.left)), np.eye(len(part.right))
 
     def update(self, gradients: PackedDecoder, rate: float, step: int) -> None:
-        """One step; `rate` comes from adam_rate. The gradients are used up."""
+        """Does one step; `rate` is from adam_rate. Overwrites the gradients."""
         for part, gradient in zip(self._parts, gradients.matrices, strict=True):
             weights = gradient[:, 1:]
-            _follow(part.left_mean, weights @ weights.T)
-            _follow(part.right_mean, weights.T @ weights)
+            _update_mean(part.left_mean, weights @ weights.T)
+            _update_mean(part.right_mean, weights.T @ weights)
             weights[:] = part.left.T @ weights @ part.right
         adam_change(self.m, self.v, gradients.vector, rate, DECODER_BETA_2)
         for part, change in zip(self._parts, gradients.matrices, strict=True):
@@ -78,32 +79,32 @@ class RotatedAdam:
         self._decoder.vector -= gradients.vector
         if (step + 1) % BASIS_STEPS == 0:
             for part in self._parts:
-                turn(part.left, part.left_mean)
-                turn(part.right, part.right_mean)
+                rotate_basis(part.left, part.left_mean)
+                rotate_basis(part.right, part.right_mean)
 
 
-def turn(basis: FloatArray, mean: FloatArray) -> None:
-    """Brings a basis nearer to the eigenvectors, largest first, by one step of power iteration.
+def rotate_basis(basis: FloatArray, mean: FloatArray) -> None:
+    """Rotates a basis towards the eigenvectors, largest first, by one step of power iteration.
 
-    Without gradients, or after one beyond all numbers, it stays as it is.
+    It does not change if the mean is zero or not finite.
     """
     trace = np.trace(mean)
     if not 0 < trace < np.inf:
         return
     floor = np.float32(BASIS_FLOOR / len(mean)) * trace
     orthogonal, triangular = np.linalg.qr(mean @ basis + floor * basis)
-    # QR leaves signs open, and moments belong to an axis with its sign
+    # QR does not fix the signs, but moments belong to a direction with its sign
     basis[:] = orthogonal * np.where(np.diag(triangular) < 0, np.float32(-1), np.float32(1))
 
 
-def _follow(mean: FloatArray, new: FloatArray) -> None:
+def _update_mean(mean: FloatArray, new: FloatArray) -> None:
     mean *= np.float32(BASIS_BETA)
     new *= np.float32(1 - BASIS_BETA)
     mean += new
 
 
 def _squares(vector: FloatArray, sides: list[int]) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """For each side two square views, one after the other."""
+    """Two consecutive square views for each side."""
     start = 0
     for side in sides:
         size = side * side

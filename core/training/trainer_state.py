@@ -1,4 +1,4 @@
-"""What trainers of all kinds ask of a state that they go on from."""
+"""Checks and conversions of trainer states, which checkpoints store, for both trainers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import CheckpointError
+from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.quantise import pack_ranges, unpack_ranges
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.latent_grid import LatentGrid
+
+# Name of the latent ranges in checkpoints.
+RANGES = "latent_ranges"
 
 
 def require_array(
     state: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]
 ) -> NDArray[Any]:
-    """The array of that name; raises CheckpointError if it is absent, misshapen or not finite."""
+    """Raises CheckpointError if the array is absent, has another shape, or is not finite."""
     if name not in state:
-        raise CheckpointError(f"trainer state lacks {name}")
-    if state[name].shape != shape or not np.isfinite(state[name]).all():
-        raise CheckpointError(f"trainer state: {name} is damaged or of another network")
-    return state[name]
+        raise CheckpointError(f"trainer state: {name} is missing")
+    found = state[name]
+    if found.shape != shape:
+        raise CheckpointError(f"trainer state: {name} has shape {found.shape}, expected {shape}")
+    if not np.isfinite(found).all():
+        raise CheckpointError(f"trainer state: {name} has values that are not finite")
+    return found
+
+
+def require_network(parameters: Parameters, spec: NetworkSpec, layout: LatentLayout) -> None:
+    """Raises CheckpointError if the parameters belong to another network."""
+    if (parameters.spec, parameters.layout) != (spec, layout):
+        raise CheckpointError(
+            f"trainer state: another network, {parameters.spec} with {parameters.layout}; "
+            f"expected {spec} with {layout}"
+        )
+
+
+def find_grid(
+    state: dict[str, NDArray[Any]], layout: LatentLayout, channels: int, settings: TrainingSettings
+) -> LatentGrid | None:
+    """The grid of a state; None before rounding-aware training."""
+    quantisation = settings.quantisation
+    if quantisation is None or int(state["step"]) <= quantisation.first_step:
+        return None
+    packed = require_array(state, RANGES, (layout.materials, 2, channels))
+    return LatentGrid(layout, unpack_ranges(packed), quantisation.bits)
+
+
+def pack_grid(grid: LatentGrid | None) -> dict[str, NDArray[Any]]:
+    """The arrays that find_grid reads."""
+    return {RANGES: pack_ranges(grid.ranges)} if grid else {}

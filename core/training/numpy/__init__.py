@@ -1,1 +1,1 @@
-"""The trainer for the processor."""
+"""The trainer for the CPU."""

@@ -1,7 +1,7 @@
-"""A processor for the thread that trains, while a software device draws samples on the others.
+"""Reserves a core for the training thread while a software device draws samples on the others.
 
-Such a device has a thread for each processor. On two, that which trains is one of three, and gets
-two thirds of what it could have, although it is the one that all wait for.
+A software device has a thread on each core. On two cores, three threads would compete, and the
+training thread, for which the others wait, would get two thirds of a core.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from contextlib import contextmanager
 
 from verdigris.core.base.processor import find_affinities, pin_thread
 
-# Some are late by chance, as where other processes run for a moment: a second's worth tell.
+# Blocks of the decision, about one second: single blocks are late by chance.
 _JUDGED_BLOCKS = 32
 
 
 class CoreReservation:
-    """Keeps a device's threads off one processor while steps are done. Samples that take longer to
-    draw than to train need all of them: where most came late, this has ended for good."""
+    """Keeps the threads of a device off one core during training. If most blocks of samples are
+    late, drawing needs all cores, and the reservation ends for good."""
 
     def __init__(self, device_threads: Sequence[int]) -> None:
-        self._usual = find_affinities(device_threads)
-        self._is_wanted = bool(self._usual) and min(map(len, self._usual.values())) > 1
+        self._affinities = find_affinities(device_threads)
+        self._is_active = bool(self._affinities) and min(map(len, self._affinities.values())) > 1
         self._late: deque[bool] = deque(maxlen=_JUDGED_BLOCKS)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        if not self._is_wanted:
+        if not self._is_active:
             yield
             return
-        for thread, usual in self._usual.items():
-            pin_thread(thread, _all_but_one(usual))
+        for thread, allowed in self._affinities.items():
+            pin_thread(thread, _omit_one(allowed))
         try:
             yield
         finally:
-            for thread, usual in self._usual.items():
-                pin_thread(thread, usual)
-            self._is_wanted = 2 * sum(self._late) <= _JUDGED_BLOCKS
+            for thread, allowed in self._affinities.items():
+                pin_thread(thread, allowed)
+            self._is_active = 2 * sum(self._late) <= _JUDGED_BLOCKS
 
     def record_lateness(self, is_late: bool) -> None:
-        """Whether samples were still being drawn when as many had been trained."""
+        """Records whether the next block was still being drawn at the end of a block."""
         self._late.append(is_late)
 
 
-def _all_but_one(processors: set[int]) -> list[int]:
-    """Bakes that run beside each other mostly leave out different ones."""
+def _omit_one(processors: set[int]) -> list[int]:
+    """Omits one core, mostly a different one in each process."""
     ordered = sorted(processors)
     del ordered[os.getpid() % len(ordered)]
     return ordered

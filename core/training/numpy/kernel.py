@@ -1,12 +1,14 @@
-"""The student's forward and backward pass, written for speed.
+"""Forward and backward pass of the student, written for speed.
 
-The same function as core/network/numpy_mlp.py, which is the place to read it; tests hold the two
-together. What differs: all memory is allocated once; every array is channel-first, so that ufuncs
-run over contiguous samples; each layer's bias is a first column of its weights, met by a first row
-of ones, so that BLAS adds it and sums its gradient; half vectors are rotated, not normalised again.
+core/network/numpy_mlp.py is the readable form; tests compare the two. Differences:
+- All memory is allocated once.
+- Arrays are channel-first, so that ufuncs process contiguous samples.
+- The bias of a layer is the first column of its weights, and the first row of its inputs is 1, so
+  that BLAS adds the bias and sums its gradient.
+- Half vectors are rotated, not normalised again.
 
-A batch may visit each point (uv, level, material) with several pairs of directions. Texels and
-frames are then worked out once a point. Within a work array, all points' first pairs come first.
+A batch can have several pairs of directions at each point (uv, level, material). Texels and frames
+are evaluated once per point. Work arrays hold the first pair of every point, then the second, ...
 """
 
 from __future__ import annotations
@@ -41,15 +43,12 @@ from verdigris.core.training.numpy.array_operations import (
 from verdigris.core.training.numpy.prepared_batch import PreparedBatch
 from verdigris.core.training.packed_decoder import PackedDecoder
 
-# Floats between the rows of work arrays: one cache line.
+# Floats between rows of work arrays: one cache line.
 _PADDING = 16
 
 
 class Kernel:
-    """Work arrays and passes for `count` samples.
-
-    Each `pairs` samples in a row are at the same point.
-    """
+    """Work arrays and passes for `count` samples, with `pairs` consecutive samples per point."""
 
     def __init__(
         self, spec: NetworkSpec, layout: LatentLayout, loss: str, count: int, pairs: int = 1
@@ -59,11 +58,11 @@ class Kernel:
         self.loss_function = losses.FUNCTIONS[loss]
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
-        # Replaces gathered rows of the texels of these indices, if latents are rounded.
+        # Rounds gathered latents of the texels with these indices in place; None without rounding.
         self.round_latents: Callable[[FloatArray, IndexArray], None] | None = None
 
         def rows(shape: tuple[int, ...], length: int) -> FloatArray:
-            # Rows a power of two apart share cache sets, which halves the speed of BLAS.
+            # Rows at a distance of a power of two share cache sets, which halves the speed of BLAS.
             return np.empty((*shape, length + _PADDING), np.float32)[..., :length]
 
         def of_samples(*shape: int) -> FloatArray:
@@ -86,7 +85,7 @@ class Kernel:
             rows[:, :AXIS_ROWS].reshape(frames, 2, 3, points)
             for rows in (self._rows_of_frames, self._g_rows_of_frames)
         )
-        # Components x y z x y: a cross product is then two products of slices.
+        # Components x y z x y, so that a cross product is two products of slices.
         self._normal, self._tangent, self._g_bitangent = (of_points(frames, 5) for _ in range(3))
         self._axes, self._g_axes = of_points(frames, 3, 3), of_points(frames, 3, 3)
         self._vector, self._other = of_points(frames, 3), of_points(frames, 3)
@@ -113,7 +112,7 @@ class Kernel:
         self._g_inputs = of_samples(spec.inputs)
 
     def _split(self, inputs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Views of half and difference vectors [frames, 2, 3, N], of cosines and of logarithms
+        """Views: half and difference vectors [frames, 2, 3, N], cosines and logarithms
         [frames, 2, N]."""
         of_frames = inputs.reshape(self.spec.frame_count, FRAME_INPUTS, -1)
         vectors, cosines, logarithms = np.split(
@@ -122,25 +121,20 @@ class Kernel:
         return vectors.reshape(len(vectors), 2, 3, -1), cosines, logarithms
 
     def _by_pair(self, of_samples: FloatArray) -> FloatArray:
-        """The samples of an array, seen as [pairs, points]."""
+        """A view with the samples as [pairs, points]."""
         return of_samples.reshape(*of_samples.shape[:-1], self.pairs, self.points)
-
-    # Forward and backward.
 
     def evaluate(
         self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch
     ) -> FloatArray:
-        """The response [3, count] to a batch's directions."""
+        """The response [3, count] for the directions of a batch."""
         self._run_forward(decoder, latents, batch)
         return response_of(self.spec, self._output)
 
     def run(
         self, decoder: PackedDecoder, latents: FloatArray, batch: PreparedBatch, share: float
     ) -> None:
-        """Leaves the loss and the gradients by decoder and gathered latents behind.
-
-        `share` is one sample's part of the mean.
-        """
+        """Computes loss and gradients; `share` is the share of a sample in the mean."""
         self._run_forward(decoder, latents, batch)
         gradient = self._run_loss(batch, np.float32(share))
         self._run_layers_backward(decoder, gradient)
@@ -198,7 +192,7 @@ class Kernel:
     def _encode_cosines(self, with_wi: FloatArray, batch: PreparedBatch) -> None:
         cosines, shifted, logarithms = self._cosines, self._shifted, self._logarithms
         cosines[:, 0] = with_wi
-        # wi + wo is as long as twice their cosine with the half vector
+        # the length of wi + wo is twice their cosine with the half vector
         np.multiply(self._half[:, 2], batch.cosine, out=cosines[:, 1])
         cosines[:, 1] *= 2
         cosines[:, 1] -= with_wi
@@ -229,9 +223,9 @@ class Kernel:
         exponent, shares = exponent_of(self.spec, self._output)
         target = losses.clamp_response(batch.response)
         values, gradient = self.loss_function(exponent, target)
-        share_of_each = batch.weight * share
-        self.loss = float(values @ share_of_each)
-        gradient *= share_of_each
+        weight = batch.weight * share
+        self.loss = float(values @ weight)
+        gradient *= weight
         return exponent_backward(shares, gradient)
 
     def _run_layers_backward(self, decoder: PackedDecoder, gradient: FloatArray) -> None:
@@ -255,7 +249,7 @@ class Kernel:
         np.negative(g_s, out=g_s)
         g_s /= self._divisor
         g_half[:, :2] -= np.multiply(g_a[:, :2], self._s[:, None], out=self._step)
-        # The last difference input is the same in every frame: only s passes a gradient on.
+        # The last difference input is equal in all frames, so only s has a gradient.
         g_a[:, 2] = g_s
         g_s *= self._s
         g_s *= self._divisor > HALF_Z_MINIMUM
@@ -270,14 +264,14 @@ class Kernel:
         np.einsum("fdxkp,dckp->fxcp", self._by_pair(gradient), directions, out=self._g_axes)
 
     def _encode_cosines_backward(self, g_cosines: FloatArray, g_logarithms: FloatArray) -> None:
-        """Adds what comes by the logarithms to the gradient by the cosines."""
+        """Adds the gradient through the logarithms to the gradient by the cosines."""
         g_logarithms /= self._shifted
         g_logarithms *= np.float32(LOGARITHM_SHARE)
         g_logarithms *= self._cosines > 0
         g_cosines += g_logarithms
 
     def _stretch_halves_backward(self, gradient: FloatArray) -> None:
-        """Turns the gradient by stretched half vectors into the one by half vectors."""
+        """Converts the gradient by stretched half vectors to the gradient by half vectors."""
         normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
         along = self._by_pair(gradient[:, :2])
         along *= self._factors[:, :, None]
@@ -314,7 +308,8 @@ class Kernel:
             self._g_latent += g_latent
 
     def scatter(self, batch: PreparedBatch, places: IndexArray, out: FloatArray) -> None:
-        """Sums the latents' gradients [channels, places]; `places` says where each corner goes."""
+        """Sums gradients by latents to `out` [channels, texels]; `places` has the column of each
+        corner."""
         parts = np.multiply(self._g_latent[:, None], batch.corner_weights, out=self._corners)
         for part, sums in zip(parts.reshape(len(parts), -1), out, strict=True):
             sums[:] = 0

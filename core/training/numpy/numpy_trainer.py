@@ -1,9 +1,9 @@
-"""Trains on the CPU: the default without a GPU.
+"""The trainer for the CPU, which is the default without a GPU.
 
-One thread of numpy trains while another draws and prepares the next batches, some at once. More
-threads of short calls are slower, not faster: a step is two hundred calls of ten microseconds,
-between which threads queue for Python's interpreter lock; nor are the matrix products large enough
-to pay for a second BLAS thread.
+One thread trains with numpy while another draws and prepares the next block of batches. More
+threads would be slower: a step is about two hundred numpy calls of ten microseconds, and threads
+wait for the interpreter lock between calls. The matrix products are too small for a second BLAS
+thread.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.processor import single_threaded_blas
-from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import HARD, TrainingSettings
-from verdigris.core.training.latent_grid import LatentGrid, find_grid, pack_grid
+from verdigris.core.training.latent_grid import LatentGrid
 from verdigris.core.training.numpy.core_reservation import CoreReservation
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import (
+    BatchPreparation,
     BatchTexels,
-    Preparation,
     PreparedBatch,
     TexelFinder,
 )
@@ -37,31 +37,36 @@ from verdigris.core.training.optimiser import DECODER_BETA_2, LazyRmsProp, adam_
 from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.rotated_adam import RotatedAdam
-from verdigris.core.training.trainer_state import require_array
+from verdigris.core.training.trainer_state import (
+    find_grid,
+    pack_grid,
+    require_array,
+    require_network,
+)
 
-# Steps that are drawn and prepared together.
+# Steps whose batches are drawn and prepared together.
 _BLOCK_STEPS = 8
 
 
 class _Block:
-    """Batches of a few steps."""
+    """Batches of _BLOCK_STEPS steps."""
 
     def __init__(self, layout: LatentLayout, count: int, pairs: int) -> None:
-        self.preparation = Preparation(layout, count, pairs, _BLOCK_STEPS)
+        self.preparation = BatchPreparation(layout, count, pairs, _BLOCK_STEPS)
         self.texels: list[BatchTexels] = []
         self.failure: RuntimeError | None = None
 
 
 @dataclass(frozen=True)
 class LiveNetwork:
-    """The numbers that are being trained, not copied: they change with the next step."""
+    """Views of the parameters in training. They change with the next step."""
 
     decoder: PackedDecoder
     layout: LatentLayout
     latents: FloatArray
     """(texels, channels)"""
     round_latents: Callable[[FloatArray, IndexArray], None] | None
-    """Replaces gathered rows by what a result would hold of them, once latents are rounded."""
+    """Rounds gathered latents in place as a result would; None before rounding-aware training."""
 
 
 class NumpyTrainer:
@@ -74,7 +79,7 @@ class NumpyTrainer:
         settings: TrainingSettings,
         device_threads: Sequence[int] = (),
     ) -> None:
-        """`device_threads` are those that draw, where they take time from the one that trains."""
+        """`device_threads`: threads of a software device, which compete with training."""
         if settings.batch % source.pairs:
             raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         spec, layout = parameters.spec, parameters.layout
@@ -83,7 +88,7 @@ class NumpyTrainer:
         self._grid: LatentGrid | None
         self.restart(parameters)
         self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
-        # Most texels that a batch can touch: four for each point.
+        # A batch touches at most four texels per point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
         self._g_latents = np.empty((spec.latent_channels, most), np.float32)
         self._blocks = [_Block(layout, settings.batch, source.pairs) for _ in range(2)]
@@ -98,13 +103,13 @@ class NumpyTrainer:
     def step_many(self, steps: int) -> StepReport:
         losses, skipped, rejected = [], 0, 0
         end = self._step + steps
-        # A single step first: there is nothing to train until it is prepared.
+        # The first block is a single step, because training waits for it.
         pending = self._draw(range(self._step, min(end, self._step + 1)))
         try:
             with single_threaded_blas(), self._core_reservation.hold():
                 while pending:
                     block = pending.result()
-                    # Nothing is drawn ahead of the last step: the device is the caller's after it.
+                    # Draws nothing beyond the last step, because the caller then uses the device.
                     done = self._step + len(block.texels)
                     ahead = range(done, min(end, done + _BLOCK_STEPS))
                     pending = None if block.failure else self._draw(ahead)
@@ -126,7 +131,7 @@ class NumpyTrainer:
         return StepReport(mean, steps * self._settings.batch, skipped, rejected)
 
     def _draw(self, steps: range) -> Future[_Block] | None:
-        """Draws and prepares some steps, into the block of the two that is not trained."""
+        """Starts to draw and prepare batches in the block that is not in training."""
         if not steps:
             return None
         self._blocks.reverse()
@@ -136,18 +141,18 @@ class NumpyTrainer:
         block.failure = None
         for number, step in enumerate(steps):
             try:
-                block.preparation.take(number, self._source.draw(step, self._settings.batch))
+                block.preparation.load(number, self._source.draw(step, self._settings.batch))
             except RuntimeError as failure:
-                # raised once the steps before it are done
+                # step_many raises it after the steps before it
                 block.failure, steps = failure, steps[:number]
                 break
-        block.preparation.work_out(len(steps))
+        block.preparation.prepare(len(steps))
         batches = map(block.preparation.batch, range(len(steps)))
         block.texels = [self._finder.find(batch.indices) for batch in batches]
         return block
 
     def _do_step(self, batch: PreparedBatch, texels: BatchTexels) -> float | None:
-        """The step's loss, or None if it was skipped."""
+        """The loss of the step; None if it was skipped."""
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
@@ -155,7 +160,7 @@ class NumpyTrainer:
         with np.errstate(over="ignore", invalid="ignore"):
             kernel.run(self._decoder, self._latents.values, batch, 1 / self._settings.batch)
         gradient = kernel.gradients.vector
-        # A value that is not finite reaches the decoder's gradient from wherever it arises.
+        # Every value that is not finite makes a gradient of the decoder not finite.
         if not (np.isfinite(kernel.loss) and np.isfinite(gradient).all()):
             return None
 
@@ -179,7 +184,7 @@ class NumpyTrainer:
         return kernel.loss
 
     def _grid_at(self, step: int) -> LatentGrid | None:
-        """The grid of the phase that rounds latents; its ranges are fixed as the phase begins."""
+        """The grid of rounding-aware training, with the ranges of its first step."""
         quantisation = self._settings.quantisation
         if quantisation is None or step < quantisation.first_step:
             return None
@@ -192,7 +197,7 @@ class NumpyTrainer:
         return self._grid.ranges if self._grid else None
 
     def live(self) -> LiveNetwork:
-        """For whoever looks at a few texels between two runs of steps."""
+        """The network for pictures between two calls of step_many."""
         hard = partial(self._grid.round, rounding=HARD) if self._grid else None
         return LiveNetwork(self._decoder, self._start.layout, self._latents.values, hard)
 
@@ -212,6 +217,8 @@ class NumpyTrainer:
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
+        spec, layout = self._start.spec, self._start.layout
+        require_network(parameters, spec, layout)
         targets = {
             "decoder_m": self._adam.m,
             "decoder_v": self._adam.v,
@@ -222,9 +229,6 @@ class NumpyTrainer:
         arrays = {
             name: require_array(state, name, target.shape) for name, target in targets.items()
         }
-        if (parameters.spec, parameters.layout) != (self._start.spec, self._start.layout):
-            raise CheckpointError("parameters are of another network than the trainer's")
-        spec, layout = self._start.spec, self._start.layout
         self._grid = find_grid(state, layout, spec.latent_channels, self._settings)
         for name, target in targets.items():
             target[:] = arrays[name]

@@ -1,7 +1,7 @@
-"""What of a batch does not depend on the parameters, worked out before its step.
+"""Prepares batches before their steps: all that does not depend on the parameters.
 
-Several batches are prepared at once: a thread that makes a few long calls of numpy does not hold
-up the one that trains, as one that makes many short calls does.
+Several batches are prepared together. A few long numpy calls delay the training thread less than
+many short calls, which hold the interpreter lock.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
 
 
 class PreparedBatch(NamedTuple):
-    """Of a step. Samples are [pairs x points]: all points' first pairs come first."""
+    """Inputs of a step. Samples are ordered [pairs, points]."""
 
     indices: IndexArray
     """(4, points)"""
     corner_weights: FloatArray
     """(4, points)"""
     directions: FloatArray
-    """(2, 3, samples): the half vector of the surface's frame and wi, which frames rotate."""
+    """(2, 3, samples): half vector and wi in the geometric frame."""
     cosine: FloatArray
-    """(samples): between the two."""
+    """(samples): cosine between half vector and wi."""
     response: FloatArray
     """(3, samples)"""
     weight: FloatArray
     """(samples)"""
 
 
-class Preparation:
-    """Prepares some batches of `count` samples, of which each `pairs` in a row are at a point."""
+class BatchPreparation:
+    """Memory for some batches of `count` samples, with `pairs` consecutive samples per point."""
 
     def __init__(self, layout: LatentLayout, count: int, pairs: int = 1, batches: int = 1) -> None:
         self.layout, self.pairs, self.points = layout, pairs, count // pairs
@@ -55,16 +55,16 @@ class Preparation:
         self._directions = np.empty((2, 3, batches, count), np.float32)
         self._cosine = np.empty((batches, count), np.float32)
         self.rejected = 0
-        """Samples that were left out, of the batches that were worked out last."""
+        """Samples with a NaN response in the batches of the last call of prepare."""
 
-    def take(self, number: int, samples: SampleArray) -> None:
-        """Copies a batch: the samples may change afterwards."""
+    def load(self, number: int, samples: SampleArray) -> None:
+        """Copies the samples of a batch."""
         words = samples.view(np.float32).reshape(self.points, self.pairs, _WORDS)
         by_pair = self._columns[:, number].reshape(_WORDS, self.pairs, self.points)
         np.copyto(by_pair, words.transpose(2, 1, 0))
 
-    def work_out(self, batches: int = 1) -> None:
-        """Prepares the first so many batches, which were taken."""
+    def prepare(self, batches: int = 1) -> None:
+        """Prepares the first `batches` loaded batches."""
         columns = self._columns[:, :batches]
         self._find_corners(columns[..., : self.points])
         wi, wo = columns[_WI : _WI + 3], columns[_WO : _WO + 3]
@@ -74,7 +74,7 @@ class Preparation:
         half /= np.maximum(length, np.float32(LENGTH_EPSILON))
         self._directions[1, :, :batches] = wi
         np.einsum("cbn,cbn->bn", half, wi, out=self._cosine[:batches])
-        self._leave_out_what_is_no_number(columns)
+        self._reject_nan(columns)
 
     def _find_corners(self, at_points: FloatArray) -> None:
         batches = at_points.shape[1]
@@ -89,17 +89,17 @@ class Preparation:
         for values, target in zip(found, (self._indices, self._corner_weights), strict=True):
             target[:batches] = values.reshape(4, batches, self.points).swapaxes(0, 1)
 
-    def _leave_out_what_is_no_number(self, columns: FloatArray) -> None:
+    def _reject_nan(self, columns: FloatArray) -> None:
         self.rejected = 0
         response = columns[_RESPONSE : _RESPONSE + CHANNELS]
         if not np.isfinite(response.sum()):
-            wrong = np.isnan(response).any(0)
-            self.rejected = int(wrong.sum())
-            response[:, wrong] = 0
-            columns[_WEIGHT][wrong] = 0
+            is_nan = np.isnan(response).any(0)
+            self.rejected = int(is_nan.sum())
+            response[:, is_nan] = 0
+            columns[_WEIGHT][is_nan] = 0
 
     def batch(self, number: int = 0) -> PreparedBatch:
-        """A view of what was worked out of a batch."""
+        """A view of a prepared batch."""
         return PreparedBatch(
             self._indices[number],
             self._corner_weights[number],
@@ -111,25 +111,25 @@ class Preparation:
 
 
 class BatchTexels(NamedTuple):
-    """The texels of a batch."""
+    """The texels that a batch touches."""
 
     rows: IndexArray
-    """Each once."""
+    """Unique indices of texels."""
     places: IndexArray
-    """Where among them each corner's is."""
+    """Position in `rows` of the texel of each corner."""
 
 
 class TexelFinder:
-    """Finds the texels of batches, by a mark for each texel that there is."""
+    """Finds the unique texels of a batch with a flag per texel, which is faster than sorting."""
 
     def __init__(self, layout: LatentLayout) -> None:
         self._is_touched = np.zeros(layout.texel_count, bool)
         self._place = np.zeros(layout.texel_count, np.int64)
 
     def find(self, indices: IndexArray) -> BatchTexels:
-        of_corners = indices.ravel()
-        self._is_touched[of_corners] = True
+        of_each_corner = indices.ravel()
+        self._is_touched[of_each_corner] = True
         rows = np.flatnonzero(self._is_touched)
         self._is_touched[rows] = False
         self._place[rows] = np.arange(len(rows))
-        return BatchTexels(rows, self._place[of_corners])
+        return BatchTexels(rows, self._place[of_each_corner])

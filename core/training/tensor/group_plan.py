@@ -1,4 +1,4 @@
-"""How a step is cut into groups of threads: by matrix hardware where there is some, or without."""
+"""Division of a training step into thread groups, with or without matrix hardware."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
 
 # The wave size that the matrix kernels are written for.
 WAVE = 32
-# Shared memory of a group: what devices with matrix hardware have, and what all others have.
+# Bytes of shared memory of a group, on devices with matrix hardware and on all others.
 TENSOR_MEMORY = 48 << 10
 PORTABLE_MEMORY = 32 << 10
-# More samples a group mean fewer partial sums but fewer groups to hide waiting.
+# Samples of a group. More of them mean fewer partial sums, but fewer groups to hide latency.
 MOST_SAMPLES = 64
-# More threads a sample hide more waiting, until there is too little for each to do.
+# Threads of a sample. More of them hide more latency, if each has enough work.
 MOST_PARTS = 4
 _WIDTH_FOR_MOST_PARTS = 64
-# Row padding in elements, against memory bank conflicts: 16 bytes, the alignment of matrix tiles,
-# or one word for threads that each walk a row of their own.
+# Row padding in elements against bank conflicts: 16 bytes, the alignment of matrix tiles, or one
+# word where each thread reads its own row.
 TENSOR_PADDING, PORTABLE_PADDING = 8, 1
 
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """One way to cut up a step."""
+    """Sizes of the thread groups of a step."""
 
     uses_tensor: bool
-    """Half floats and matrix hardware, or fp32 arithmetic."""
+    """Half floats on matrix hardware; otherwise fp32 arithmetic."""
 
     samples: int
-    """Samples of a group."""
+    """Samples per group."""
 
     parts: int = 2
-    """Threads that work on a sample."""
+    """Threads per sample."""
 
     unrolls: bool = True
-    """Loops are written out: faster on a GPU, minutes to compile on a software device."""
+    """Unrolls loops: faster on a GPU, but takes minutes to compile on a software device."""
 
     def constants(self) -> dict[str, int | float]:
         return {
@@ -67,7 +67,7 @@ class GroupPlan:
 
 
 def group_bytes(spec: NetworkSpec, plan: GroupPlan) -> int:
-    """Shared memory of a group, as laid out in group_memory.slang and latent_gradients.slang."""
+    """Bytes of shared memory that group_memory.slang and latent_gradients.slang declare."""
     padding = TENSOR_PADDING if plan.uses_tensor else PORTABLE_PADDING
     inputs = pad_to_tile(spec.inputs) + padding
     hidden = spec.hidden_layers * (pad_to_tile(spec.hidden_width) + padding)
@@ -78,7 +78,7 @@ def group_bytes(spec: NetworkSpec, plan: GroupPlan) -> int:
 
 
 def slot_count(spec: NetworkSpec) -> int:
-    """Numbers in a group's partial sums, as laid out in slots.slang."""
+    """Number of partial sums of a group, as in slots.slang."""
     layers = sum(
         layer.padded_outputs * layer.padded_inputs + TILE * layer.padded_outputs
         for layer in spec.layers
@@ -87,7 +87,7 @@ def slot_count(spec: NetworkSpec) -> int:
 
 
 def has_matrix_hardware(gpu: slangpy.Device) -> bool:
-    """Whether the matrix kernels run here: they need tiles of half floats and waves of 32."""
+    """Whether the matrix kernels run on this device: they need half floats and waves of 32."""
     import slangpy
 
     limits = gpu.info.limits
@@ -99,16 +99,16 @@ def has_matrix_hardware(gpu: slangpy.Device) -> bool:
 
 
 def plan_groups(spec: NetworkSpec, uses_tensor: bool, unrolls: bool = True) -> GroupPlan:
-    """The largest groups that fit; raises SettingsError for a network that no group can hold."""
+    """The largest groups that fit into shared memory. Raises SettingsError if none fits."""
     if spec.latent_channels not in (4, 8, 16, 32, 64):
         raise SettingsError(
-            f"latent_channels is {spec.latent_channels}: this trainer needs a power of two from 4; "
-            "change it or use the numpy trainer"
+            f"latent_channels is {spec.latent_channels}: use 4, 8, 16, 32 or 64, "
+            "or the numpy trainer"
         )
     limit = TENSOR_MEMORY if uses_tensor else PORTABLE_MEMORY
     least = WAVE if uses_tensor else 8
-    has_much_to_do = not uses_tensor or spec.hidden_width >= _WIDTH_FOR_MOST_PARTS
-    parts = MOST_PARTS if has_much_to_do else MOST_PARTS // 2
+    has_enough_work = not uses_tensor or spec.hidden_width >= _WIDTH_FOR_MOST_PARTS
+    parts = MOST_PARTS if has_enough_work else MOST_PARTS // 2
     samples = MOST_SAMPLES
     while samples >= least:
         plan = GroupPlan(uses_tensor, samples, parts, unrolls)
@@ -116,6 +116,6 @@ def plan_groups(spec: NetworkSpec, uses_tensor: bool, unrolls: bool = True) -> G
             return plan
         samples //= 2
     raise SettingsError(
-        f"decoder {spec.name} is too wide for this trainer: "
-        "use a smaller preset or the numpy trainer"
+        f"decoder {spec.name} is too wide for the tensor trainer: "
+        "use a smaller decoder or the numpy trainer"
     )

@@ -76,7 +76,7 @@ class StudentKernels:
 
 @dataclass(frozen=True)
 class _Launch:
-    """A kernel and its number of thread groups."""
+    """A kernel with its number of thread groups."""
 
     kernel: BoundKernel
     groups: int

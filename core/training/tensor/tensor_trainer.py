@@ -1,7 +1,7 @@
-"""Trains on the device: many steps a submission, no wait for Python.
+"""The trainer for GPUs. It submits many steps at once, so that the device does not wait for Python.
 
-Sums that many threads add to are whole numbers or are taken in a fixed order, so the same seed
-gives the same bits on the same device, resumed or not.
+The same seed gives the same bits on the same device, also after a resume: sums over threads are
+integers or have a fixed order.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
-from verdigris.core.network.parameters import CheckpointError, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
-from verdigris.core.training.latent_grid import LatentGrid, find_grid, pack_grid
+from verdigris.core.training.latent_grid import LatentGrid
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
@@ -32,22 +32,27 @@ from verdigris.core.training.tensor.trainer_memory import (
     initial_bases,
     read_buffer,
 )
-from verdigris.core.training.trainer_state import require_array
+from verdigris.core.training.trainer_state import (
+    find_grid,
+    pack_grid,
+    require_array,
+    require_network,
+)
 
 if TYPE_CHECKING:
     import slangpy
 
-# A submission is this many steps, so that the device starts while Python records the next.
+# Steps of a submission: the device runs one while Python records the next.
 SUBMISSION_STEPS = 16
 
 
 @runtime_checkable
 class DeviceSampleSource(Protocol):
-    """A source whose batches are drawn on the device and stay there."""
+    """A source that draws batches to a buffer of the device."""
 
     revision: int
-    """Changes when the source draws differently from before, so that what was drawn ahead is not
-    used."""
+    """Changes with the distribution of the samples. The trainer then draws again what it had drawn
+    ahead."""
 
     def record(
         self,
@@ -57,7 +62,7 @@ class DeviceSampleSource(Protocol):
         steps: int,
         count: int,
     ) -> None:
-        """Records the drawing of `steps` batches from `step` on, to the start of the buffer."""
+        """Records commands that draw `steps` batches, from `step` on, to the start of `samples`."""
         ...
 
 
@@ -80,7 +85,7 @@ class TensorTrainer:
         self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
         self._step, self._drawn = 0, (-1, -1)
         self._grid: LatentGrid | None = None
-        # the texels' records, if they were read since the last step
+        # cache of the texel records, None after a step
         self._records_read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(STATE_SIZE, np.uint32)
         kernels = StudentKernels(device, self._spec, settings.loss, self.plan)
@@ -104,8 +109,8 @@ class TensorTrainer:
         return self._report(steps)
 
     def _submission_end(self, last: int) -> int:
-        """Never across the end of a chunk, since the next one's samples replace this one's, nor
-        across the step before which ranges are fixed."""
+        """The step after the next submission. A submission ends with a chunk, because the samples
+        of the next chunk replace those of this one, and before rounding-aware training."""
         chunk_end = (self._step // TENSOR_CHUNK_STEPS + 1) * TENSOR_CHUNK_STEPS
         end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
         quantisation = self._settings.quantisation
@@ -114,7 +119,7 @@ class TensorTrainer:
         return end
 
     def _fix_ranges(self) -> None:
-        """Takes the latents' ranges as they are, if the phase that rounds them begins here."""
+        """Fits the latent ranges if rounding-aware training starts at this step."""
         quantisation = self._settings.quantisation
         if self._grid or quantisation is None or self._step < quantisation.first_step:
             return
@@ -130,7 +135,7 @@ class TensorTrainer:
         return self._grid.ranges if self._grid else None
 
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
-        """Some steps, all of one chunk."""
+        """Records some steps of one chunk."""
         place = self._step % TENSOR_CHUNK_STEPS
         rates = np.array(
             [self._rates(step) for step in range(self._step, self._step + steps)], np.float32
@@ -142,7 +147,7 @@ class TensorTrainer:
                 self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
-        """StepRates of trainer_state.slang."""
+        """The struct StepRates of trainer_state.slang."""
         schedule, rounding = self._settings.schedule, self._settings.rounding(step)
         factor = schedule.factor(step)
         rates = (
@@ -180,14 +185,14 @@ class TensorTrainer:
         return Parameters(self._spec, self._layout, decoder, latents)
 
     def _records(self) -> NDArray[np.float32]:
-        """Of all texels, read once for parameters and state."""
+        """The records of all texels, read once for parameters and state."""
         if self._records_read is None:
             values = read_buffer(self._memory.texels, np.float32)
             self._records_read = values.reshape(-1, len(RECORD_PARTS), self._spec.latent_channels)
         return self._records_read
 
     def shared_buffers(self) -> SharedBuffers:
-        """The network where it trains."""
+        """The buffers of the network in training."""
         quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
         return SharedBuffers(self._memory.decoder, self._memory.texels, quads)
 
@@ -203,8 +208,7 @@ class TensorTrainer:
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
-        if (parameters.spec, parameters.layout) != (self._spec, self._layout):
-            raise CheckpointError("parameters are of another network than the trainer's")
+        require_network(parameters, self._spec, self._layout)
         step = int(require_array(state, "step", ()))
         decoder = [
             require_array(state, f"decoder_{name}", parameters.decoder.shape) for name in "mv"

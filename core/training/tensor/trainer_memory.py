@@ -1,4 +1,4 @@
-"""Device memory of a trainer: parameters, moments, gradients, and what kernels pass on."""
+"""Device memory of a trainer: parameters, optimiser state, gradients and intermediate values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from verdigris.core.training.tensor.group_plan import GroupPlan, slot_count
 if TYPE_CHECKING:
     import slangpy
 
-# Samples of as many steps are drawn at once for this trainer: enough to fill a device, and
-# little memory.
+# Steps whose samples are drawn together: enough to fill a device, with little memory.
 TENSOR_CHUNK_STEPS = 32
-# Parts of a texel's record, each one number a channel; the order is that of latent_gradients.slang.
+# Parts of a texel record, one number per channel each, in the order of latent_gradients.slang.
 RECORD_PARTS = ("value", "v", "gradient")
-# Numbers that change from step to step: StepRates in trainer_state.slang.
+# Numbers of the struct StepRates in trainer_state.slang.
 STEP_RATES = 4
-# Indices into the state buffer; the order is that of trainer_state.slang.
+# Indices of the state buffer, in the order of trainer_state.slang, and its size.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
-# Numbers in it.
 STATE_SIZE = 8
 
 
@@ -41,7 +39,7 @@ class TrainerContents:
 
     @classmethod
     def fresh(cls, parameters: Parameters) -> TrainerContents:
-        """Contents of a start."""
+        """Contents at step 0."""
         moments = np.zeros((len(parameters.decoder), 2), np.float32)
         squares = np.zeros_like(parameters.latents)
         return cls(parameters, moments, squares, initial_bases(parameters.spec))
@@ -49,8 +47,11 @@ class TrainerContents:
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """A texel's value, mean square and gradient lie side by side, so that an update of a texel
-    touches few cache lines, and a bigger texture costs memory but no time."""
+    """The buffers of a trainer.
+
+    Value, mean square and gradient of a texel are adjacent, so that an update touches few cache
+    lines, and a step takes the same time with a larger texture.
+    """
 
     decoder: slangpy.Buffer
     moments: slangpy.Buffer
@@ -75,7 +76,7 @@ class TensorMemory:
         return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
 
     def store(self, contents: TrainerContents, step: int) -> None:
-        """Sets everything that training continues from."""
+        """Uploads the state from which training continues."""
         latents = contents.parameters.latents
         records = np.zeros((len(latents), len(RECORD_PARTS), latents.shape[1]), np.float32)
         records[:, 0], records[:, 1] = latents, contents.latent_squares
@@ -89,12 +90,11 @@ class TensorMemory:
         _fill(self.state, state, np.uint32)
 
     def store_ranges(self, offset: FloatArray, unit: FloatArray) -> None:
-        """Sets the grids that latents are rounded to: [materials, channels] each."""
+        """Uploads the values of code 0 and the steps between codes, [materials, channels] each."""
         _fill(self.ranges, np.stack([offset, unit], 1), np.float32)
 
 
 def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
-    """From its beginning on."""
     buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
 
 
@@ -122,17 +122,17 @@ def buffer_sizes(
 
 
 def initial_bases(spec: NetworkSpec) -> NDArray[np.float32]:
-    """What rotated_adam.slang begins with: mean and basis of each matrix, on the left and right."""
+    """Initial means and bases, left and right, of each matrix of rotated_adam.slang."""
     side = square_side(spec)
-    nothing, axes = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
-    squares = np.stack([nothing, axes, nothing, axes]).ravel()
+    zeros, identity = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
+    squares = np.stack([zeros, identity, zeros, identity]).ravel()
     return np.tile(squares, 1 + len(spec.layers))
 
 
 def create_buffer(
     gpu: slangpy.Device, data: NDArray[Any] | None = None, size: int = 0, label: str = ""
 ) -> slangpy.Buffer:
-    """A storage buffer with a copy of the data, or of zeros."""
+    """A storage buffer with a copy of the data, or with zeros."""
     if data is None:
         data = np.zeros(max(size, 4), np.uint8)
     flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
@@ -151,5 +151,5 @@ def _usage() -> slangpy.BufferUsage:
 
 
 def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
-    """A copy of the buffer's bytes as an array of that type."""
+    """A copy of the buffer as a flat array of this type."""
     return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.processor import single_threaded_blas
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.numpy.kernel import Kernel
-from verdigris.core.training.numpy.prepared_batch import Preparation, PreparedBatch
+from verdigris.core.training.numpy.prepared_batch import BatchPreparation, PreparedBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +56,9 @@ class PreparedPlaces:
             batch["uv"][:size] = uv[part, None]
             batch["wi"][:size] = wi[part]
             batch["wo"][:size] = wo[part, None]
-            preparation = Preparation(layout, batch.size, self.directions)
-            preparation.take(0, batch.reshape(-1))
-            preparation.work_out()
+            preparation = BatchPreparation(layout, batch.size, self.directions)
+            preparation.load(0, batch.reshape(-1))
+            preparation.prepare()
             self._prepared.append(preparation.batch())
 
     def part_of(self, place: int) -> int:
