@@ -164,7 +164,6 @@ def _arguments(
         "batch": settings.batch,
         "chunkSteps": TENSOR_CHUNK_STEPS,
         "groups": plan.group_count(settings.batch),
-        "texels": layout.texel_count,
         "lossScale": LOSS_SCALE,
         "codes": float(quantisation.codes if quantisation else 0),
         "layout": {
