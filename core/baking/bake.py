@@ -198,7 +198,7 @@ def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
     yield from _train(run)
     run.clock.ended = time.monotonic()
     yield _phase(run, MEASURING)
-    yield from wasted_steps(run.clock.skipped, run.step)
+    yield from wasted_steps(run.clock.skipped, run.step - run.steps_saved)
     yield from risen_loss(run.clock.watch)
     yield from report_rounding(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
