@@ -21,7 +21,6 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.state.clock import QUALITY
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
@@ -156,7 +155,7 @@ def _kept(run: Run) -> str:
 
 def _remove_checkpoint(run: Run) -> None:
     """Removes the checkpoint of a complete bake."""
-    if run.clock.stopped_by in ("steps", "time limit", QUALITY) and run.saved.path.exists():
+    if run.clock.stopped_by != "request" and run.saved.path.exists():
         with contextlib.suppress(OSError):
             run.saved.path.unlink()
 
