@@ -15,6 +15,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.processor import find_affinities, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
+from verdigris.core.network.student import Student
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
 from verdigris.core.training.numpy import core_reservation
 from verdigris.core.training.numpy.core_reservation import CoreReservation
@@ -106,8 +107,9 @@ def test_a_thread_that_has_ended_does_not_matter(thread):
     assert allowed(thread) == before
 
 
-def test_the_threads_of_a_device_are_those_that_do_its_work(clay):
+def test_the_threads_of_a_device_are_those_that_do_its_work():
     device = open_device("software")
+    student = Student(initialise(SPEC, LAYOUT, 0), device)
     assert set(device.threads) < running_threads()
     random = np.random.default_rng(1)
     pairs = np.abs(random.normal(size=(2, 1 << 19, 3))).astype(np.float32)
@@ -115,7 +117,7 @@ def test_the_threads_of_a_device_are_those_that_do_its_work(clay):
     others = running_threads() - set(device.threads) - {threading.get_native_id()}
     before = {thread: ticks(thread) for thread in running_threads()}
     for _ in range(4):
-        clay.response(random.random((1 << 19, 2), np.float32), *pairs)
+        student.response(random.random((1 << 19, 2), np.float32), *pairs)
     spent = {thread: ticks(thread) - before[thread] for thread in others | set(device.threads)}
     of_device = sum(spent[thread] for thread in device.threads)
     assert of_device > 5
