@@ -1,11 +1,12 @@
-"""What half floats cost the cooperative decoder, emulated in numpy on bundles.
+"""Errors of the cooperative decoder from half floats, emulated in numpy.
 
     python docs/benchmarks/bench_halves.py BUNDLE ...
 
-Prints the largest relative error on the bundle's reference points where the response is above its
-bounds' floor, as shipped and with NEURAL_CAREFUL of 1 and 2: on a device that rounds a sum to half
-floats once, and on one that begins with the bias and rounds to half floats after every 16 products,
-as an H200 does. Then what the bundle asks for, and what a bake would say now.
+Prints the largest relative error at the reference points of the bundle with a response above the
+floor of its bounds: with the default arithmetic, and with NEURAL_CAREFUL of 1 and 2. Columns are
+for devices that round a sum to half floats once, and for devices like an H200, which start with
+the bias and round after every 16 products. The last columns are the advice in the bundle and the
+advice that a new bake would give.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from verdigris.core.bundle.precision.half_errors import EXACT_PRODUCTS, judge, r
 def main() -> None:
     columns = [(name, products) for name in WAYS for products in EXACT_PRODUCTS]
     heads = [f"{name}{', 16 products' if products == 16 else ''}" for name, products in columns]
-    print(f"| material | {' | '.join(heads)} | asks for | judged |")
+    print(f"| material | {' | '.join(heads)} | advice | new advice |")
     print("| --- " * (3 + len(heads)) + "|")
     for path in sys.argv[1:]:
         bundle = open_bundle(Path(path))

@@ -1,10 +1,10 @@
-"""Seconds of making, summing and filling importance maps.
+"""Times of importance maps: drawing from a mesh, summing to a distribution, filling masked texels.
 
     python docs/benchmarks/bench_importance.py [--side 1000] [--size 2048] [--map 1024]
 
-The mesh is a sheet of 2 x side x side triangles, jittered, that fills the unit square. Beside
-seconds stand the pairs of triangle and texel that were looked at and found, and the time of one
-pass of numpy over as many numbers: the ratio says what seconds on a busy machine cannot.
+The mesh is a jittered grid of 2 x side x side triangles in the unit square. Each time is also
+printed relative to one numpy pass over as many numbers as there are pairs of triangle and texel,
+because this ratio depends less on the load of the machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from verdigris.core.sampling.distribution import distribution_of
 
 
 def sheet(side: int) -> tuple[np.ndarray, np.ndarray]:
-    """uv (T, 3, 2) and weights (T, 3) of a jittered grid that is painted in its middle."""
+    """uv (T, 3, 2) and weights (T, 3) of a jittered grid with paint in its middle."""
     random = np.random.default_rng(0)
     u, v = np.meshgrid(np.linspace(0, 1, side + 1), np.linspace(0, 1, side + 1))
     points = np.stack([u, v], -1)
@@ -76,11 +76,11 @@ def main() -> None:
     parameters = initialise(require_preset("2x16"), layout, 0)
     masked = painted < 4
     seconds = best_of(1, lambda: fill_masked(parameters, masked))
-    print(f"filling the {masked.mean():.0%} of its latent texels that are masked {seconds:.2f} s")
+    print(f"filling of masked latent texels ({masked.mean():.0%}) {seconds:.2f} s")
 
 
 def random_map(size: int) -> np.ndarray:
-    """Soft strokes from 1 to 8."""
+    """A smooth pattern with weights from 1 to 8."""
     u, v = np.meshgrid(*[np.linspace(0, 1, size, dtype=np.float32)] * 2)
     return 1 + 7 * (0.5 + 0.5 * np.sin(9 * u) * np.sin(7 * v)) ** 2
 

@@ -1,10 +1,10 @@
-"""How fast the teacher loads and evaluates.
+"""Speed of the teacher: loading and evaluation.
 
     python docs/benchmarks/bench_teacher.py [FILE ...] [--device D] [--samples N] [--search DIR]
 
-For each material: seconds from opening the document to the first sample in a new process with an
-empty cache (cold) and with a full one (warm), the device open already, and samples a second with
-all data on the device. Without FILE, a Standard Surface with two textures that it writes itself.
+Prints for each material the seconds from opening the document to the first sample, in a new process
+with an open device and an empty cache (cold) or a filled one (warm), and samples per second with
+all data on the device. The default material is a generated Standard Surface with two textures.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def samples_a_second(file: str, device: str, search: list[str], count: int) -> f
 
 
 def in_a_new_process(cache: Path, arguments: list[str]) -> float:
-    # Mesa keeps compiled shaders in a cache of its own, which has to be empty too
+    # Mesa has its own cache of compiled shaders, which also has to be empty
     environment = {
         **os.environ,
         "VERDIGRIS_CACHE_DIR": str(cache / "verdigris"),

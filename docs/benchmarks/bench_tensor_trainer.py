@@ -1,10 +1,10 @@
-"""Times training steps on the device, all in and by kernel, and checks each variant's gradients.
+"""Times training steps on a GPU, in total and by kernel, and checks the gradients of each variant.
 
     PYTHONPATH=tests/fakes python3 docs/benchmarks/bench_tensor_trainer.py [FILE ...]
         [--device vulkan] [--sweep] [--quick] [--out results.json]
 
-All in: fresh samples of the material with their responses, latents, frames, decoder, Adam.
-Without FILE the material is a cheap analytic one; `--sweep` times every way to cut up a step.
+A step includes the drawing of samples with their responses, the passes through the network, and the
+update. The material is a cheap analytic one, then each FILE. `--sweep` times all group sizes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def relative(found, wanted):
 
 
 def check_gradients(device, spec, plan):
-    """Relative errors of decoder and latent gradients against the oracle in float64."""
+    """Relative errors of decoder and latent gradients against numpy_mlp in float64."""
     layout = LatentLayout(64, 32, 3)
     parameters = initialise(spec, layout, 1)
     random = np.random.default_rng(2)
@@ -50,7 +50,7 @@ def check_gradients(device, spec, plan):
     trainer = TensorTrainer(parameters, source, settings, device, plan)
     report = trainer.step_many(1)
     state = trainer.state()
-    # latents have moved against their gradients, whose squares have left a thousandth
+    # latents changed against their gradients; a mean square is a thousandth of the squared gradient
     moved = parameters.latents - trainer.parameters().latents
     found = np.copysign(np.sqrt(1000 * state["latents_v"]), moved)
     wanted = numpy_mlp.loss_and_gradients(
@@ -65,7 +65,7 @@ def check_gradients(device, spec, plan):
 
 
 def split_times(trainer, gpu):
-    """Median microseconds of each kernel of a step, by timestamps between dispatches."""
+    """Median microseconds of each kernel of a step, from timestamps between dispatches."""
     steps, launches = 64, trainer._kernels.step
     count = steps * len(launches) + 1
     queries = gpu.create_query_pool(type=slangpy.QueryType.timestamp, count=count)
@@ -84,7 +84,7 @@ def split_times(trainer, gpu):
 
 
 def timed_runs(trainer, steps):
-    """Milliseconds of a step in each of three runs, and what they report."""
+    """Milliseconds per step of three runs, and their reports."""
     times, reports = [], []
     for _ in range(3):
         start = time.perf_counter()
@@ -102,7 +102,7 @@ def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None)
     trainer = TensorTrainer(initialise(spec, layout, 1), source, settings, device, plan)
     first = trainer.step_many(32)
     compile_seconds = time.perf_counter() - start
-    for _ in range(3 if steps > 100 else 0):  # a device that rests runs slowly
+    for _ in range(3 if steps > 100 else 0):  # an idle device has a low clock rate
         trainer.step_many(steps // 2)
     times, reports = timed_runs(trainer, steps)
     trainer.step_many(-trainer.step % 32)
@@ -137,19 +137,6 @@ def time_steps(device, spec, plan, size, batch, steps, material=None, draw=None)
     return result
 
 
-def time_starts(device, spec, plan, batch, steps, starts):
-    """Milliseconds of a step of so many starts side by side, of what is the same everywhere."""
-    layout, settings = LatentLayout(4, 4, 3), TrainingSettings(batch=batch)
-    source = DrawnSamples([AnalyticTeacher(device)], layout)
-    first = [initialise(spec, layout, seed) for seed in range(starts)]
-    trainer = TensorTrainer(first[0], source, settings, device, plan, tracks=starts)
-    trainer.restart(*first)
-    trainer.step_many(steps // 2)
-    times, _ = timed_runs(trainer, steps)
-    trainer.close()
-    return {"ms": float(np.median(times)), "ms_a_start": float(np.median(times)) / starts}
-
-
 def copy_bandwidth(gpu, size=1 << 30):
     usage = slangpy.BufferUsage.unordered_access
     a, b = (gpu.create_buffer(size=size, usage=usage) for _ in range(2))
@@ -175,7 +162,7 @@ def variants(spec, options):
 
 
 def check_repeat(device, spec, plan, steps=100):
-    """Whether two runs, one of them interrupted, end with the same bits."""
+    """Whether an interrupted run gives the same bits as an uninterrupted one."""
     layout = LatentLayout(128, 128, 3)
     start = initialise(spec, layout, 1)
     source = DrawnSamples([AnalyticTeacher(device)], layout)
@@ -197,7 +184,7 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--device", default="vulkan")
-    parser.add_argument("--quick", action="store_true", help="tiny: for a processor")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the CPU")
     parser.add_argument("--out")
     options = parser.parse_args()
     device = open_device(options.device)
@@ -233,12 +220,6 @@ def main():
         for other_size, other_batch in ((512, 8192), (512, 65536), (1024, 16384), (2048, 16384)):
             name = f"time 2x32 {other_size} {other_batch}"
             attempt(name, time_steps, device, spec, plan, other_size, other_batch, 1000)
-    for preset in ("2x32", "3x64"):
-        spec = PRESETS[preset]
-        plan = plan_groups(spec, not options.quick, unrolls=not options.quick)
-        for starts in (1, 2) if options.quick else (1, 4, 8, 16):
-            name = f"time {preset} {starts} side by side"
-            attempt(name, time_starts, device, spec, plan, batch // 2, steps, starts)
     for file in options.files:
         teacher = Teacher(load_document(file), device=device)
         spec = PRESETS["2x32"]

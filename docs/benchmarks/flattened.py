@@ -1,4 +1,4 @@
-"""Flattened textures as a device material, for benchmarks and tests; same as flattened.slang."""
+"""Flattened textures as a device material, for benchmarks and tests; see flattened.slang."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import slangpy
 
 _FLATTENED = Source("flattened", Path(__file__).with_suffix(".slang").read_text(encoding="utf-8"))
-# Texels are read four channels at a time.
+# A read of a texel has four channels.
 _PADDED = -(-CHANNELS // 4) * 4
 _TEXELS = constants_module("network_constants", {"kLatentChannels": _PADDED})
 _CONSTANTS = constants_module(
@@ -30,7 +30,7 @@ _CONSTANTS = constants_module(
 
 
 class Flattened(DeviceMaterial):
-    """One mip level of the textures, as a material for any kernel that evaluates materials."""
+    """One mip level of flattened textures, for all kernels that evaluate materials."""
 
     def __init__(
         self, textures: FlatTextures, device: Device | None = None, level: int = 0
