@@ -15,17 +15,16 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from runs import EXAMPLES, begin
+from runs import EXAMPLES, begin, describe
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Finished, Started
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 OWN = (
     "copper_tray",
@@ -55,15 +54,13 @@ def files(options: argparse.Namespace) -> Iterator[Path]:
     yield from (EXAMPLES / f"{name}.mtlx" for name in OWN)
 
 
-def run(
-    path: Path, settings: BakeSettings, device: str, name: str, keep: Path | None
-) -> dict[str, float]:
+def run(path: Path, recipe: Recipe, device: str, name: str, keep: Path | None) -> dict[str, float]:
     opened = open_device(device)
     teacher = Teacher(load_document(path, allow_outside=True), device=opened)
     begun = time.perf_counter()
     started = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        for event in bake([teacher], settings, BakeOptions(name, keep or Path(folder))):
+        for event in bake([teacher], recipe, BakeOptions(name, keep or Path(folder))):
             if isinstance(event, Started):
                 started = time.perf_counter() - begun
     assert isinstance(event, Finished)
@@ -87,13 +84,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
-    options, device, settings = begin(parser)
-    print(f"{device}: {options.preset}, {settings.text()}")
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
     rows: list[dict[str, float]] = []
     for path in files(options):
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             name = f"{path.stem}_{seed}" if options.seeds > 1 else path.stem
-            chosen = replace(settings, seed=seed)
+            chosen = recipe.changed({"seed": seed})
             row = run(path, chosen, options.device, name, options.keep)
             if not rows:
                 print(f"| material | {' | '.join(row)} |\n{'| --- ' * (len(row) + 1)}|")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from bench_bake import files
 from flattened import Flattened
-from runs import bake_and_load, begin
+from runs import bake_and_load, begin, describe
 
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
@@ -35,25 +35,25 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.picture_files import write_picture
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 COLUMNS = ("log MAE", "SMAPE", "sphere dB", "FLIP", "KiB", "s")
 
 
 def compare(
-    path: Path, settings: BakeSettings, device: Device, count: int
+    path: Path, recipe: Recipe, device: Device, count: int
 ) -> tuple[list[list[float]], np.ndarray]:
     """A row for the student and one for the textures, and their spheres after the teacher's."""
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
-    event, parameters, settled = bake_and_load(teacher, settings)
+    event, parameters, settings = bake_and_load(teacher, recipe)
     begun = time.perf_counter()
-    textures = flatten(teacher, settled)
+    textures = flatten(teacher, settings)
     seconds = time.perf_counter() - begun
 
     footprint = texel_footprint(settings.resolution)
     held_out = draw_held_out(teacher, count, footprint=footprint)
     view = sphere_to_compare()
-    candidates: tuple[tuple[DeviceMaterial, int, float], ...] = (
+    compared: tuple[tuple[DeviceMaterial, int, float], ...] = (
         (
             Student(parameters, device),
             parameters.latents.size + 2 * parameters.decoder.size,
@@ -62,7 +62,7 @@ def compare(
         (Flattened(textures, device), textures.byte_size, seconds),
     )
     rows, spheres = [], [draw_sphere(teacher, view)]
-    for material, size, took in candidates:
+    for material, size, took in compared:
         samples = measure_student(material, held_out)
         picture = measure_pictures(teacher, material, view)
         errors = [samples.log_mae, samples.smape, picture.psnr, picture.ldr_flip]
@@ -77,11 +77,11 @@ def main() -> None:
     parser.add_argument("--corpus")
     parser.add_argument("--samples", type=int, default=1 << 16)
     parser.add_argument("--pictures", type=Path)
-    options, device, settings = begin(parser)
-    print(f"{device}: {options.preset}, {settings.text()}")
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
     print(f"| material | by | {' | '.join(COLUMNS)} |\n{'| --- ' * (len(COLUMNS) + 2)}|")
     for path in files(options):
-        rows, picture = compare(path, settings, device, options.samples)
+        rows, picture = compare(path, recipe, device, options.samples)
         for kind, row in zip(("neural", "flattened"), rows, strict=True):
             cells = " | ".join(
                 form % value

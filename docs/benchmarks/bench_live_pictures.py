@@ -36,16 +36,21 @@ def milliseconds(draw: Callable[[], Any]) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = Session(lambda _: None)
-        session.obey(say.Hello(VERSION))
-        session.obey(say.Open(path=sys.argv[1]))
-        session.obey(say.Start(folder=folder))
-        while session._job is None or session._job.run is None or not session._show.has_student:
+        session.handle(say.Hello(VERSION))
+        session.handle(say.Open(path=sys.argv[1]))
+        session.handle(say.Start(folder=folder))
+        while (
+            session._job is None
+            or session._job.run is None
+            or session._show is None
+            or not session._show.has_student
+        ):
             session.work()
         session.work()
         run, painter = session._job.run, session._show._painter
         for size in SIZES:
             painting.LIVE_SIZES = (size,)
-            here, student = run.trainer.live(), run.current_student()
+            here, student = run.learner.trainer.live(), run.learner.current_student()
             numpy = milliseconds(lambda here=here: painter.draw_live(here, 1, 0.01))
             device = milliseconds(lambda student=student: painter.draw_live(student, 1, 0.01))
             rate = 1000 * SHARE / numpy

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from flattened import Flattened
 from numpy.typing import NDArray
-from runs import EXAMPLES, bake_and_load, begin
+from runs import EXAMPLES, bake_and_load, begin, describe
 
 from verdigris.core.baking.measure.measure import PLACES, HeldOut, draw_held_out, measure_student
 from verdigris.core.base.device import Device
@@ -38,7 +38,7 @@ from verdigris.core.network.texels import downsample, footprint_width, level_for
 from verdigris.core.pictures.metrics import display, measure_samples
 from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.pictures.render import Lighting, draw, make_view
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 PICTURE_PIXELS = 192
 LIGHT = Lighting((-0.45, 0.6, 0.66), (2.4, 2.3, 2.2), environment=0.0, emission=0.0)
@@ -103,12 +103,10 @@ def draw_mips(
     write_data(path, display(np.concatenate(columns, 1)[..., :3]))
 
 
-def measure_mips(
-    path: Path, settings: BakeSettings, device: Device, options: argparse.Namespace
-) -> None:
+def measure_mips(path: Path, recipe: Recipe, device: Device, options: argparse.Namespace) -> None:
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
-    event, parameters, settled = bake_and_load(teacher, settings)
-    textures = None if options.without_textures else flatten(teacher, settled)
+    event, parameters, settings = bake_and_load(teacher, recipe)
+    textures = None if options.without_textures else flatten(teacher, settings)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")
     if options.pictures:
         file = options.pictures / f"{path.stem}_mips.png"
@@ -147,14 +145,14 @@ def main() -> None:
     # numpy fits them, which takes minutes at the size of `standard`
     parser.add_argument("--without-textures", action="store_true")
     parser.add_argument("--pictures", type=Path)
-    options, device, settings = begin(parser)
-    print(f"{device}: {options.preset}, {settings.text()}")
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
     columns = ["material", "mip", "trained", "averaged latents"]
     columns += [] if options.without_textures else ["textures"]
     columns += ["bilinear", "trained / averaged"]
     print(f"log MAE / SMAPE\n\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
     for path in options.files or [EXAMPLES / f"{name}.mtlx" for name in NORMAL_MAPPED]:
-        measure_mips(path, settings, device, options)
+        measure_mips(path, recipe, device, options)
 
 
 if __name__ == "__main__":

@@ -16,16 +16,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from runs import begin
+from runs import begin, describe
 
-from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.baking.measure.classify import classify
 from verdigris.core.base.device import Device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.sampling.training_sample import SampleArray
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.protocols import SampleSource
 
@@ -49,9 +49,9 @@ def measured(work: Callable[[], object], turn: list[tuple[float, float]]) -> Non
     turn.append((time.perf_counter() - wall, time.process_time() - processor))
 
 
-def run(path: Path, settings: BakeSettings, device: Device, turns: int) -> str:
+def run(path: Path, recipe: Recipe, device: Device, turns: int) -> str:
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
-    settings = with_places([teacher], settings)
+    settings = recipe[classify([teacher], recipe)]
 
     def source() -> DrawnSamples:
         return DrawnSamples([teacher], settings.layout(), settings.seed, settings.draw)
@@ -91,12 +91,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--turns", type=int, default=5)
-    options, device, settings = begin(parser)
-    print(f"{device}: {options.preset}, {settings.text()}")
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
     names = [f"{part}: {what}" for part in ("draw", "train", "both") for what in ("M/s", "ns")]
     print(f"| material | {' | '.join(names)} |\n{'| --- ' * (len(names) + 1)}|")
     for path in options.files:
-        print(run(path, settings, device, options.turns), flush=True)
+        print(run(path, recipe, device, options.turns), flush=True)
 
 
 if __name__ == "__main__":

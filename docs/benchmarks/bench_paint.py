@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from runs import EXAMPLES, begin
+from runs import EXAMPLES, begin, describe
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.baking.measure.measure import HeldOut, draw_held_out, texel_footprint
@@ -31,7 +31,7 @@ from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.metrics import SampleMetrics, measure_samples, texel_errors
 from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.progress.events import Phase
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 SAMPLES = 1 << 17
 MAP_SIZE = 128
@@ -88,22 +88,22 @@ def picture(weights: np.ndarray, plain: np.ndarray, painted: np.ndarray) -> np.n
 
 
 def bake_and_measure(
-    teacher: Teacher, settings: BakeSettings, weights: np.ndarray, is_painted: bool
+    teacher: Teacher, recipe: Recipe, weights: np.ndarray, is_painted: bool
 ) -> RegionErrors:
-    held_out = draw_held_out(teacher, SAMPLES, footprint=texel_footprint(settings.resolution))
+    held_out = draw_held_out(teacher, SAMPLES, footprint=texel_footprint(recipe.largest.resolution))
     runs: list[Run] = []
     control = BakeControl(watch=runs.append)
     with tempfile.TemporaryDirectory() as folder:
         options = BakeOptions(
             "result", Path(folder), importance=weights if is_painted else None, metrics_seconds=1e9
         )
-        events = bake([teacher], settings, options, control)
+        events = bake([teacher], recipe, options, control)
         # training is over; the rest of the bake is not measured
         next(event for event in events if isinstance(event, Phase) and event.name == "measuring")
         run = runs[0]
-        found = measure_regions(run.current_student(), held_out, weights)
+        found = measure_regions(run.learner.current_student(), held_out, weights)
         events.close()
-    return replace(found, seconds=run.seconds)
+    return replace(found, seconds=run.clock.seconds)
 
 
 def figures(found: RegionErrors) -> list[float]:
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--powers", nargs="*", type=float, default=[0.0, 0.5, 1.0])
     parser.add_argument("--pictures", type=Path)
     options, device, base = begin(parser)
-    print(f"{device}: {options.preset}, {base.text()}\n")
+    print(f"{device}: {describe(options)}\n")
     print(f"| material | decoder | map | {' | '.join(COLUMNS)} |")
     print("| --- " * (3 + len(COLUMNS)) + "|")
     for path, map_path in chosen_materials(options.names):
@@ -141,11 +141,11 @@ def main() -> None:
             plain = np.zeros(0)
             plain_heat = np.zeros(0)
             for power in [None, *options.powers]:
-                draw = replace(base.draw, importance_in_loss=power or 0.0)
-                settings = replace(base, network=network, draw=draw)
+                draw = {"importance_in_loss": power or 0.0}
+                recipe = base.changed({"network": network, "draw": draw})
                 found = [
                     bake_and_measure(
-                        teacher, replace(settings, seed=seed), weights, power is not None
+                        teacher, recipe.changed({"seed": seed}), weights, power is not None
                     )
                     for seed in range(options.seeds)
                 ]

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runs import EXAMPLES, begin
+from runs import EXAMPLES, begin, describe
 
+from verdigris.core.baking.measure.classify import classify
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
 from verdigris.core.baking.state.trainers import choose_trainer, open_trainer
 from verdigris.core.material.load.mtlx_document import load_document
@@ -28,7 +29,7 @@ from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 from verdigris.core.settings.schedule import Quantisation
 
 SAMPLES = 1 << 17
@@ -47,11 +48,10 @@ class Way:
 class Example:
     """A document with its held-out samples, trained in several ways."""
 
-    def __init__(self, path: Path, settings: BakeSettings, device: Any) -> None:
+    def __init__(self, path: Path, recipe: Recipe, device: Any) -> None:
         self.teacher = Teacher(load_document(path), device=device)
-        places = settings.draw.finest_places or settings.most_places
-        self.settings = replace(settings, draw=replace(settings.draw, finest_places=places))
-        footprint = texel_footprint(settings.resolution)
+        self.settings = recipe[classify([self.teacher], recipe)]
+        footprint = texel_footprint(self.settings.resolution)
         self.held_out = draw_held_out(self.teacher, SAMPLES, footprint=footprint)
 
     def train(self, steps: int, quantisation: Quantisation | None, start: Any = None) -> Any:
@@ -108,10 +108,9 @@ def main() -> None:
     parser.add_argument("--shares", nargs="+", type=float, default=[0.1])
     parser.add_argument("--sharpness", nargs="+", default=["1:16"], metavar="FROM:TO")
     parser.add_argument("--bits", nargs="+", type=int, default=[8, 4])
-    options, device, chosen = begin(parser)
-    settings = replace(chosen, candidates=1)
-    print(f"{device}: {settings.text()}")
-    examples = [Example(path, settings, device) for path in options.files]
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
+    examples = [Example(path, recipe, device) for path in options.files]
     names = [example.teacher.material.name for example in examples]
     for share in options.shares:
         print(f"\n| last {share:.0%} of the steps | {' | '.join(names)} | mean ratio |")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.baking.measure.fitted import with_places
+from verdigris.core.baking.measure.classify import classify
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.bundle.cost.cost import measure, untrained
 from verdigris.core.bundle.cost.time_responses import time_material
@@ -35,6 +35,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import PRESETS
 from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import require_recipe
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copper_tray.mtlx"
 WAYS = (
@@ -92,7 +93,8 @@ def coarse_lods(device: Device, resolution: int) -> None:
 
 def over_a_texel(teacher: Teacher, resolution: int) -> str:
     """Of the mean that a bake's samples are, as the finest level has them."""
-    places = with_places([teacher], BakeSettings(resolution=resolution)).draw.finest_places
+    recipe = require_recipe("standard", "tensor").changed({"resolution": resolution})
+    places = recipe[classify([teacher], recipe)].draw.finest_places
     taken = time_material(teacher, footprint=Footprint(1 / resolution, places))
     return f"{taken.nanoseconds:.3f}, {places} places"
 

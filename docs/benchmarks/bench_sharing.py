@@ -17,20 +17,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from runs import begin, chosen_settings
+from runs import begin, chosen_recipe, describe
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Finished
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.recipe import Recipe
 
 COLUMNS = ("alone", "shared", "ratio")
 
 
-def run(teachers: Sequence[Teacher], settings: BakeSettings) -> Finished:
+def run(teachers: Sequence[Teacher], recipe: Recipe) -> Finished:
     with tempfile.TemporaryDirectory() as folder:
-        *_, last = bake(teachers, settings, BakeOptions("result", Path(folder)))
+        *_, last = bake(teachers, recipe, BakeOptions("result", Path(folder)))
     assert isinstance(last, Finished)
     return last
 
@@ -38,14 +38,14 @@ def run(teachers: Sequence[Teacher], settings: BakeSettings) -> Finished:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    options, device, settings = begin(parser)
-    print(f"{device}: {options.preset}, {settings.text()}")
+    options, device, recipe = begin(parser)
+    print(f"{device}: {describe(options)}")
 
     teachers = [Teacher(load_document(path), device=device) for path in options.files]
-    alone = [run([teacher], settings) for teacher in teachers]
-    together = chosen_settings(options, device, len(teachers))
-    steps = together.iterations * len(teachers)
-    shared = run(teachers, replace(together, iterations=steps))
+    alone = [run([teacher], recipe) for teacher in teachers]
+    together = chosen_recipe(options, device, len(teachers))
+    longer = together.map(lambda each: replace(each, iterations=each.iterations * len(teachers)))
+    shared = run(teachers, longer)
     print(
         f"alone {sum(each.seconds for each in alone):.1f} s of training in all, "
         f"shared {shared.seconds:.1f} s\n"

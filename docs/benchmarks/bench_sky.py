@@ -14,22 +14,22 @@ bundle loses light.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from runs import EXAMPLES, bake_and_load, begin
+from runs import EXAMPLES, bake_and_load, begin, describe
 
-from verdigris.core.bundle.read import open_bundle
-from verdigris.core.device import Device
-from verdigris.core.material.document import load_document
+from verdigris.core.baking.measure.measure import texel_footprint
+from verdigris.core.base.device import Device
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
-from verdigris.core.material.teacher import Teacher
+from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.settings import BakeSettings
-from verdigris.core.training.measure import texel_footprint
+from verdigris.core.settings.recipe import Recipe
 
 Floats = NDArray[np.floating]
 
@@ -130,10 +130,10 @@ def measure_bundle(path: Path, source: Path, device: Device) -> None:
     print_row(path.stem, measure_sky(teacher, bundle.parameters(), device))
 
 
-def measure_bakes(path: Path, settings: BakeSettings, seeds: int, device: Device) -> None:
+def measure_bakes(path: Path, recipe: Recipe, seeds: int, device: Device) -> None:
     teacher = Teacher(load_document(path, allow_outside=True), device=device)
     for seed in range(seeds):
-        _, parameters, _ = bake_and_load(teacher, replace(settings, seed=seed))
+        _, parameters, _ = bake_and_load(teacher, recipe.changed({"seed": seed}))
         name = f"{path.stem}, seed {seed}" if seeds > 1 else path.stem
         print_row(name, measure_sky(teacher, parameters, device))
 
@@ -144,16 +144,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--bundle", type=Path)
     parser.add_argument("--source", type=Path)
-    options, device, settings = begin(parser)
+    options, device, recipe = begin(parser)
     if (options.bundle is None) != (options.source is None):
         parser.error("--bundle and --source belong together")
-    print(f"{device}: {options.bundle or f'{options.preset}, {settings.text()}'}")
+    print(f"{device}: {options.bundle or describe(options)}")
     print(f"| material | median | 90th percentile | largest | bias |\n{'| --- ' * 5}|")
     if options.bundle:
         measure_bundle(options.bundle, options.source, device)
         return
     for path in options.files or sorted(EXAMPLES.glob("*.mtlx")):
-        measure_bakes(path, settings, options.seeds, device)
+        measure_bakes(path, recipe, options.seeds, device)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-from runs import begin
+from runs import begin, chosen_changes
 
-from verdigris.core.baking.phases.trainers import choose_trainer
 from verdigris.core.baking.state.options import BakeOptions
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands as say
 from verdigris.core.worker.protocol.messages import VERSION, encode
@@ -37,9 +36,10 @@ TURN = 1.5
 # Pixels a side that the panel asks for at most.
 SIZES = {"numpy": 192, "tensor": 512}
 Rate = dict[str, float]
+Changes = dict[str, Any]
 
 
-def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: str) -> Rate:
+def watched(path: str, changes: Changes, preset: str, size: int, folder: str) -> Rate:
     """A bake in a worker, as the panel has it."""
     client = WorkerClient()
     opened = wait_for(
@@ -47,7 +47,7 @@ def watched(path: str, settings: BakeSettings, preset: str, size: int, folder: s
         lambda header: header.get("event") == "opened",
         [say.View(size=size), say.Open(path=path, allow_outside=True)],
     )
-    changes = asdict(settings) | {"seed": 0}
+    changes = changes | {"seed": 0}
     begun = time.perf_counter()
     seen, figures, trained = [], [], 0.0
     first = 0.0
@@ -100,16 +100,16 @@ class Turns:
     """A bake in this process, watched and left alone in turns, so that whatever else the machine
     does slows both."""
 
-    def __init__(self, path: str, settings: BakeSettings, preset: str, size: int, folder: str):
+    def __init__(self, path: str, changes: Changes, preset: str, size: int, folder: str):
         self._session = session = Session(self._post)
-        changes = asdict(settings) | {"seed": 0, "candidates": 1, "iterations": 1_000_000}
+        changes = changes | {"seed": 0, "starts": 1, "iterations": 1_000_000}
         for command in (
             say.Hello(VERSION),
             say.View(size=size),
             say.Open(path=path, allow_outside=True),
             say.Start(folder, preset=preset, changes=changes),
         ):
-            session.obey(command)
+            session.handle(command)
         while not session._show.has_student:
             if session.state == FAILED:
                 raise SystemExit("the bake has failed")
@@ -127,10 +127,10 @@ class Turns:
         seconds = RUN_SECONDS if is_watched else BakeOptions.run_seconds
         run.options = replace(run.options, run_seconds=seconds)
         session.work()
-        begun, first = time.perf_counter(), run.trainer.step
+        begun, first = time.perf_counter(), run.learner.trainer.step
         while time.perf_counter() - begun < TURN:
             session.work()
-        return (run.trainer.step - first) / (time.perf_counter() - begun)
+        return (run.learner.trainer.step - first) / (time.perf_counter() - begun)
 
     def slower_by(self, turns: int) -> float:
         """The median over pairs of turns, each compared with those beside it."""
@@ -148,15 +148,16 @@ def main() -> None:
     parser.add_argument("--size", type=int, help="pixels a side; by default as in the panel")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--turns", type=int, default=12)
-    options, device, settings = begin(parser)
+    options, device, _ = begin(parser)
+    changes = chosen_changes(options)
     os.environ["VERDIGRIS_DEVICE"] = options.device
     size = options.size or SIZES[choose_trainer(device)]
     found: list[Rate] = []
     for run in range(options.runs):
         with tempfile.TemporaryDirectory() as folder:
-            rate = watched(options.file, settings, options.preset, size, folder)
+            rate = watched(options.file, changes, options.preset, size, folder)
         with tempfile.TemporaryDirectory() as folder:
-            turns = Turns(options.file, settings, options.preset, size, folder)
+            turns = Turns(options.file, changes, options.preset, size, folder)
             rate["slower by"] = turns.slower_by(options.turns)
         print(f"run {run}: " + ", ".join(f"{k} {v:.3g}" for k, v in rate.items()), flush=True)
         found.append(rate)

@@ -1,4 +1,4 @@
-"""What benchmarks of bakes share: the settings of a command line, and a bake that is kept."""
+"""Shared by benchmarks of bakes: the recipe of a command line, and a bake with its result."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.phases.trainers import choose_trainer
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import require_settings
+from verdigris.core.settings.presets import require_recipe
+from verdigris.core.settings.recipe import Recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Device, BakeSettings]:
-    """What a command line chooses of a parser's own options and of these, and its device."""
+def begin(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Device, Recipe]:
+    """The options of a command line, its device and its recipe."""
     parser.add_argument("--preset", default="draft")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
     options = parser.parse_args()
     device = open_device(options.device)
-    return options, device, chosen_settings(options, device)
+    return options, device, chosen_recipe(options, device)
 
 
-def chosen_settings(
-    options: argparse.Namespace, device: Device, materials: int = 1
-) -> BakeSettings:
-    """Those for so many materials that share a decoder."""
+def chosen_recipe(options: argparse.Namespace, device: Device, materials: int = 1) -> Recipe:
+    """The recipe for so many materials that share a decoder."""
+    recipe = require_recipe(options.preset, choose_trainer(device), materials)
+    return recipe.changed(chosen_changes(options))
+
+
+def chosen_changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that replace the preset's."""
     changes: dict[str, Any] = {}
     for change in options.changes:
         name, _, text = change.partition("=")
@@ -46,18 +51,22 @@ def chosen_settings(
             changes.setdefault("draw", {})[name[5:]] = value
         else:
             changes[name] = value
-    trainer = choose_trainer(device)
-    return require_settings(options.preset, trainer, materials).changed(changes)
+    return changes
+
+
+def describe(options: argparse.Namespace) -> str:
+    """The preset and its changes."""
+    return " ".join([options.preset, *options.changes])
 
 
 def bake_and_load(
-    teacher: Teacher, settings: BakeSettings
+    teacher: Teacher, recipe: BakeSettings | Recipe
 ) -> tuple[Finished, Parameters, BakeSettings]:
-    """The end of a bake, what it trained, and the settings that it settled on."""
+    """The last event of a bake, its parameters, and the settings that it used."""
     with tempfile.TemporaryDirectory() as folder:
-        *_, event = bake([teacher], settings, BakeOptions("result", Path(folder)))
+        *_, event = bake([teacher], recipe, BakeOptions("result", Path(folder)))
         assert isinstance(event, Finished)
         bundle = open_bundle(Path(event.result))
         parameters = bundle.parameters()
-    settings = BakeSettings.from_json(bundle.manifest.source["settings"])
-    return event, parameters, settings
+    used = BakeSettings.from_json(bundle.manifest.source["settings"])
+    return event, parameters, used

@@ -205,7 +205,7 @@ def test_steps_that_are_skipped_are_told_now_and_then_and_summed_up(clay, tmp_pa
     monkeypatch.setattr(NumpyTrainer, "step_many", every_second_is_skipped)
     events = run([clay], tmp_path, replace(TINY, iterations=100), run_seconds=1e-9)
     *meanwhile, end = [text for text in warnings(events) if "finite" in text]
-    # the first twenty steps are done at once, and the others one by one
+    # the first twenty steps run at once, then one by one, and later from one check to the next
     assert [int(text.split()[0]) for text in meanwhile] == [10, 16, 33]
     assert end.startswith("50 of 100 steps were skipped") and "--seed" in end
 
