@@ -1,4 +1,4 @@
-"""Every example, and every document of MaterialX's own, can be learnt.
+"""Every example can be trained, and so can documents of MaterialX.
 
 The latter are no part of the project: tests skip where they are not beside the repository, in
 ../shared/corpus, or where VERDIGRIS_CORPUS says.
@@ -61,6 +61,16 @@ NARROW = (
 )
 
 
+# One of each surface model, and two that are procedural.
+TRAINED = (
+    "gltf_pbr_boombox",
+    "open_pbr_soapbubble",
+    "standard_surface_brick_procedural",
+    "standard_surface_marble_solid",
+    "usd_preview_surface_gold",
+)
+
+
 def load(path):
     document = load_document(path, [CORPUS / "resources"])
     return [Teacher(document, each, open_device("software")) for each in document.materials]
@@ -83,24 +93,33 @@ def train(teacher):
     return reports[0].loss, reports[-1].loss, black
 
 
-def check(path):
-    for teacher in load(path):
-        told = [warning.text.partition(": ")[2] for warning in notices(teacher, "it")]
-        expected = TOLD.get(path.stem, [])
-        for text, start in zip(told, expected, strict=True):
+def check_notices(path):
+    """Its teachers, whose approximated and dropped parts are reported."""
+    teachers = load(path)
+    for teacher in teachers:
+        found = [warning.text.partition(": ")[2] for warning in notices(teacher, "it")]
+        for text, start in zip(found, TOLD.get(path.stem, []), strict=True):
             assert text.startswith(start)
-        first, last, black = train(teacher)
-        assert last < 0.7 * first
-        if path.stem not in NARROW:
-            assert last < 0.8 * black
+    return teachers
+
+
+def check_training(teacher, name):
+    first, last, black = train(teacher)
+    assert last < 0.7 * first
+    if name not in NARROW:
+        assert last < 0.8 * black
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_is_learnt_and_what_is_lost_is_told(path):
-    check(path)
+def test_an_example_is_trained_and_its_losses_are_reported(path):
+    for teacher in check_notices(path):
+        check_training(teacher, path.stem)
 
 
 @pytest.mark.skipif(not DOCUMENTS, reason=f"no MaterialX documents in {CORPUS}")
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
-def test_a_document_of_materialx_is_learnt_and_what_is_lost_is_told(path):
-    check(path)
+def test_what_a_document_of_materialx_loses_is_reported(path):
+    """Training compiles for seconds: those that have a surface model of their own are trained."""
+    for teacher in check_notices(path):
+        if path.stem in TRAINED:
+            check_training(teacher, path.stem)
