@@ -258,11 +258,10 @@ def _train_small(run: Run) -> Iterator[Event]:
 def _train(run: Run) -> Iterator[Event]:
     """Trains the last stage: until it is good enough or its last phase is due, then that phase."""
     settings, trainer, clock = run.learner.stage.settings, run.learner.trainer, run.clock
-    last_phase = settings.iterations - max(1, round(settings.quantise_share * settings.iterations))
     yield from run.preview()
-    if trainer.step < last_phase:
+    if trainer.step < settings.last_phase_step:
         yield _phase(run, TRAINING)
-        yield from _train_until_good(run, last_phase)
+        yield from _train_until_good(run, settings.last_phase_step)
     if trainer.step < settings.iterations and not clock.stopped_by:
         if settings.latent_bits:
             if not run.rounding:

@@ -112,6 +112,11 @@ class BakeSettings:
         return min(self.iterations - 1, max(1, int(self.iterations * self.small_share)))
 
     @property
+    def last_phase_step(self) -> int:
+        """The step at which the last phase begins, in which latents are rounded."""
+        return self.iterations - max(1, round(self.quantise_share * self.iterations))
+
+    @property
     def discarded_share(self) -> float:
         """Steps of starts that are not trained on, as a part of all steps."""
         share = self.start_share * (self.small_share if self.has_two_stages else 1.0)
@@ -131,9 +136,9 @@ class BakeSettings:
     def _quantisation(self) -> Quantisation | None:
         if not self.latent_bits:
             return None
-        steps = max(1, round(self.quantise_share * self.iterations))
+        first = self.last_phase_step
         return Quantisation(
-            self.iterations - steps, steps, self.latent_bits, outliers=self.latent_outliers
+            first, self.iterations - first, self.latent_bits, outliers=self.latent_outliers
         )
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
