@@ -45,7 +45,7 @@ class SampleMetrics:
     smape: float
     """Mean |p - r| / ((p + r) / 2 + 0.001)."""
 
-    bias: float = 0.0
+    bias: float
     """Sum of p by the sum of r, minus 1: the share of the light that is gained or lost."""
 
 

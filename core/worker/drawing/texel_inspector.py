@@ -75,9 +75,9 @@ class RollingErrors:
         """Errors of all samples, some from a moment ago; None before the first pass."""
         if not self._is_whole:
             return None
-        log_mae, wrong, smape, energy = np.sum(list(self._of_parts.values()), axis=0)
+        log_mae, wrong, smape, gained, energy = np.sum(list(self._of_parts.values()), axis=0)
         count = len(self._prediction)
-        return SampleMetrics(log_mae / count, wrong / energy, smape / count)
+        return SampleMetrics(log_mae / count, wrong / energy, smape / count, gained / energy)
 
     def _measure(self, start: int, end: int) -> None:
         """Measures a part: measuring all samples would cost as much as predicting some."""
@@ -86,7 +86,13 @@ class RollingErrors:
         energy = max(float(response.sum(dtype=np.float64)), RELATIVE_EPSILON)
         count = end - start
         self._of_parts[start] = np.array(
-            [found.log_mae * count, found.relative_l1 * energy, found.smape * count, energy]
+            [
+                found.log_mae * count,
+                found.relative_l1 * energy,
+                found.smape * count,
+                found.bias * energy,
+                energy,
+            ]
         )
 
     def map(self) -> Floats:

@@ -491,7 +491,7 @@ def test_the_live_line_is_one_line_of_a_terminal(width, is_whole, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    found = Metrics(20, (SampleMetrics(0.0107, 0.1, 0.2),))
+    found = Metrics(20, (SampleMetrics(0.0107, 0.1, 0.2, -0.01),))
     live_line([Phase("small texture", 2, 6), found, Step(20, 2000, 0.1169, 9.7e5, 1.0, 3661.0)])
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sys.stderr.getvalue()).splitlines()
     told = next(line for line in lines if "loss" in line)
