@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 PACKAGES = ("core", "plugins", "shaders", "ui")
 TREE = "verdigris"
+LAUNCHERS = ("batch.py", "selftest.py")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
@@ -46,6 +47,8 @@ def stage(
     shutil.copytree(root / "plugins" / host.host / "icons", made / "icons")
     _copy_worker_source(root, made / "worker_source")
     shutil.copy(TEMPLATES / "make_worker.py", made)
+    for launcher in LAUNCHERS:
+        shutil.copy(root / "plugins" / "launchers" / launcher, made)
     if host.host == "maya":
         shutil.copytree(root / "plugins" / "maya" / "plug-ins", made / "plug-ins", ignore=_LEFT_OUT)
     else:

@@ -33,7 +33,9 @@ LARGEST_BATCH = 4_096
 # F0 of a metallic-roughness shader at metalness 0.
 DIELECTRIC_F0 = 0.04
 _COLOURS = (BASE_COLOR, EMISSION)
-_KINDS = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP, EMISSION, OPACITY)
+BASE_TEXTURES = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP)
+"""The textures that every material has."""
+_KINDS = (*BASE_TEXTURES, EMISSION, OPACITY)
 # The smallest opacity above 0 in eight bits.
 _LEAST_COVERAGE = 1 / 255
 _EVENT_SECONDS = 0.2

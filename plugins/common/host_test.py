@@ -5,13 +5,14 @@ It runs inside a real mayapy or hython, which the automatic tests cannot do.
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,16 @@ def finish(report: Report, file: Path) -> int:
     outcome = "passed" if report.passed else f"failed at: {', '.join(failed)}"
     print(f"verdigris selftest: {report.host or 'no host'}: {outcome}; report in {file}")
     return EXIT_PASSED if report.passed else EXIT_FAILED
+
+
+def run_program(
+    name: str,
+    start: Callable[[], Host],
+    make_scene: Callable[[], None],
+    arguments: Sequence[str],
+) -> int:
+    """Runs the self-test as a program. Wrong usage exits with 2."""
+    parser = argparse.ArgumentParser(prog=name, description="Tests the plug-in in a new scene.")
+    parser.add_argument("report", type=Path, help="the file for the report (.json)")
+    given = parser.parse_args(arguments)
+    return finish(run_selftest(start, make_scene), given.report)

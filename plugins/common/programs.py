@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.base.launchers import require_launcher
 
 BATCH_FOLDER = "verdigris"
 
 
 def start_selftest(interpreter: Path, package: str, report: Path) -> None:
     """Starts the self-test of an application, which writes its report to a file."""
-    _start(interpreter, f"{package}.selftest", [str(report)])
+    _start(interpreter, "selftest", [str(report)])
 
 
 def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | None) -> Path:
@@ -24,7 +25,7 @@ def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | Non
     out = scene.parent / BATCH_FOLDER
     summary = out / f"{scene.stem}.json"
     arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start(interpreter(), f"{package}.batch", arguments)
+    _start(interpreter(), "batch", arguments)
     return summary
 
 
@@ -58,8 +59,8 @@ def show_errors(
     return wrap
 
 
-def _start(interpreter: Path, module: str, arguments: Sequence[str]) -> None:
+def _start(interpreter: Path, program: str, arguments: Sequence[str]) -> None:
     try:
-        subprocess.Popen([str(interpreter), "-m", f"verdigris.plugins.{module}", *arguments])
+        subprocess.Popen([str(interpreter), str(require_launcher(program)), *arguments])
     except OSError as failure:
         raise HostError(f"{interpreter} cannot be started: {failure.strerror}") from None

@@ -1,24 +1,16 @@
-"""hython -m verdigris.plugins.houdini.batch SCENE [--material NAME] [-o FOLDER] [--preset NAME]"""
+"""Bakes the materials of a Houdini scene without a window. The launcher batch.py runs it in
+hython."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from verdigris.plugins.common.batch_bake import main
+from verdigris.plugins.houdini.without_window import start
 
-if TYPE_CHECKING:
-    from verdigris.core.hosts.host import Host
-
-PROGRAM = "hython -m verdigris.plugins.houdini.batch"
+PROGRAM = "hython batch.py"
 
 
-def start() -> Host:
-    """The host. Houdini is loaded already, as this runs in hython."""
-    from verdigris.plugins.houdini.adapter import HoudiniHost
-
-    return HoudiniHost()
-
-
-if __name__ == "__main__":
-    sys.exit(main(PROGRAM, start, sys.argv[1:]))
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of the batch."""
+    return main(PROGRAM, start, arguments)

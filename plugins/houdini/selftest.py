@@ -1,12 +1,11 @@
-"""hython -m verdigris.plugins.houdini.selftest REPORT.json"""
+"""The self-test of the plug-in in Houdini. The launcher selftest.py runs it in hython."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 
-from verdigris.plugins.common.host_test import finish, run_selftest
-from verdigris.plugins.houdini.batch import start
+from verdigris.plugins.common.host_test import run_program
+from verdigris.plugins.houdini.without_window import start
 
 
 def make_scene() -> None:
@@ -30,7 +29,6 @@ def make_scene() -> None:
     library.setDisplayFlag(True)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(finish(run_selftest(start, make_scene), Path(sys.argv[1])))
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of the self-test."""
+    return run_program("hython selftest.py", start, make_scene, arguments)

@@ -1,27 +1,15 @@
-"""mayapy -m verdigris.plugins.maya.batch SCENE [--material NAME] [-o FOLDER] [--preset NAME]"""
+"""Bakes the materials of a Maya scene without a window. The launcher batch.py runs it in mayapy."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from verdigris.plugins.common.batch_bake import main
+from verdigris.plugins.maya.without_window import start
 
-if TYPE_CHECKING:
-    from verdigris.core.hosts.host import Host
-
-PROGRAM = "mayapy -m verdigris.plugins.maya.batch"
+PROGRAM = "mayapy batch.py"
 
 
-def start() -> Host:
-    """Starts Maya without a window."""
-    import maya.standalone
-
-    maya.standalone.initialize(name="python")
-    from verdigris.plugins.maya.adapter import MayaHost
-
-    return MayaHost()
-
-
-if __name__ == "__main__":
-    sys.exit(main(PROGRAM, start, sys.argv[1:]))
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of the batch."""
+    return main(PROGRAM, start, arguments)

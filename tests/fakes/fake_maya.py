@@ -738,6 +738,7 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     mel, standalone = StrictModule("maya.mel"), StrictModule("maya.standalone")
     mel.eval = lambda text: "shelves" if text.endswith("= $gShelfTopLevel") else None  # type: ignore[attr-defined]
     standalone.initialize = lambda *, name: setattr(scene, "batch", True)  # type: ignore[attr-defined]
+    standalone.uninitialize = lambda: setattr(scene, "batch", False)  # type: ignore[attr-defined]
     maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
     ui = StrictModule("maya.OpenMayaUI")
     maya.OpenMayaUI = ui  # type: ignore[attr-defined]

@@ -76,14 +76,14 @@ def missing(given, known):
             {"maya", "ufe"},
             {
                 "actions.py",
-                "batch.py",
                 "docked_panel.py",
                 "selftest.py",
                 "shelf.py",
                 "verdigris_maya.py",
+                "without_window.py",
             },
         ),
-        ("houdini", {"hou"}, {"actions.py", "selftest.py"}),
+        ("houdini", {"hou"}, {"actions.py", "selftest.py", "without_window.py"}),
     ],
 )
 def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, shells):
@@ -130,9 +130,10 @@ def test_small_modules_of_maya_are_known():
         for place, (name, *_), keywords in calls("maya", root):
             known = stubs.maya_module(root)
             assert name in known and keywords <= known[name], place
-    (found,) = calls("maya", "maya")
-    assert found[1:] == (["standalone", "initialize"], {"name"})
-    assert "initialize" in stubs.maya_module("standalone")
+    first, last = calls("maya", "maya")
+    assert first[1:] == (["standalone", "initialize"], {"name"})
+    assert last[1:] == (["standalone", "uninitialize"], set())
+    assert {"initialize", "uninitialize"} <= set(stubs.maya_module("standalone"))
 
 
 def test_names_of_ufe_are_known():

@@ -1,6 +1,7 @@
 """Batch programs: their bakes, summaries and exit codes, with plain files as the host."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,11 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.plugins.common import batch_bake
-from verdigris.plugins.common.batch_bake import BatchOptions, bake_scene, main
+from verdigris.plugins.common.batch import materials
+from verdigris.plugins.common.batch.arguments import BatchOptions
+from verdigris.plugins.common.batch.bake_process import Ended
+from verdigris.plugins.common.batch.materials import bake_scene
+from verdigris.plugins.common.batch_bake import main
 
 from ..core.material.documents import document, material, standard_surface
 
@@ -45,7 +49,8 @@ class Patch:
 
 fake_{host}.install(Patch(), fake_{host}.Scene())
 import verdigris.plugins.{host}.batch as batch
-batch.start()
+import verdigris.plugins.{host}.without_window as without_window
+without_window.start()
 print([name for name in sys.modules if name.startswith(("PySide", "shiboken", "verdigris.ui"))])
 """
 
@@ -57,30 +62,31 @@ def scene(tmp_path):
     return path
 
 
-def answer(returncode=0, stdout="", stderr=""):
+def answer(ended):
     """Replaces the worker and records its commands."""
     commands = []
 
     def run(command):
         commands.append((command, Path(command[5]).read_text()))
-        return subprocess.CompletedProcess(command, returncode, stdout, stderr)
+        return ended
 
     return run, commands
 
 
 def finished(path):
-    return json.dumps({"event": "finished", "results": [str(path)]}) + "\n"
+    return Ended(0, {"event": "finished", "results": [str(path)], "stopped_by": "steps"})
 
 
 def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp_path):
-    run, commands = answer(stdout='{"event": "step"}\n' + finished("out/gold.vdg"))
+    run, commands = answer(finished("out/gold.vdg"))
     choices = BatchOptions(out=tmp_path, preset="draft", time_limit=2)
     outcomes = bake_scene(FilesHost(scene), choices, run)
     assert [(each.name, each.status) for each in outcomes] == [("gold", "baked"), ("lead", "baked")]
     command, text = commands[1]
     assert text == SCENE
     assert command[1:5] == ["-P", "-m", "verdigris.core", "bake"]
-    given = dict(zip(command[7::2], command[8::2], strict=True))
+    assert command[-1] == "--if-changed"
+    given = dict(zip(command[7:-1:2], command[8:-1:2], strict=True))
     assert given == {
         "--material": "lead",
         "--name": "lead",
@@ -97,8 +103,8 @@ def test_a_failure_is_reported_and_does_not_stop_the_other_bakes(scene):
     def run(command):
         calls.append(command)
         if "gold" in command:
-            return subprocess.CompletedProcess(command, 1, "", "a\nverdigris: no light\n")
-        return subprocess.CompletedProcess(command, 0, finished("lead.vdg"), "")
+            return Ended(1, None, "no light")
+        return finished("lead.vdg")
 
     gold, lead = bake_scene(FilesHost(scene), BatchOptions(), run)
     assert gold.status == "failed" and gold.error.endswith("failed (exit code 1): no light")
@@ -106,18 +112,85 @@ def test_a_failure_is_reported_and_does_not_stop_the_other_bakes(scene):
 
 
 def test_a_bake_that_ends_without_a_result_has_failed(scene):
-    run, _ = answer(stdout="nonsense\n[]\n")
+    run, _ = answer(Ended(0))
     (gold,) = bake_scene(FilesHost(scene), BatchOptions(materials=("gold",)), run)
     assert gold.status == "failed" and "without a result" in gold.error
 
 
 def test_results_are_noted_only_with_attach(scene, tmp_path):
     host = FilesHost(scene)
-    run, _ = answer(stdout=finished(tmp_path / "x.vdg"))
+    run, _ = answer(finished(tmp_path / "x.vdg"))
     bake_scene(host, BatchOptions(), run)
     assert host.attached(host.materials()[0]) is None
     bake_scene(host, BatchOptions(attach=True), run)
     assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
+
+
+def test_a_material_that_is_up_to_date_is_reported_and_attached_once(scene, tmp_path):
+    host, bundle = FilesHost(scene), str(tmp_path / "x.vdg")
+    run, _ = answer(Ended(0, {"event": "up_to_date", "results": [bundle]}))
+    options = BatchOptions(materials=("gold",), attach=True)
+    (gold,) = bake_scene(host, options, run)
+    assert (gold.status, gold.bundle) == ("up to date", bundle)
+    assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
+    host.attach = None  # a second call would be an error
+    assert bake_scene(host, options, run)[0].status == "up to date"
+
+
+def test_force_bakes_what_is_up_to_date(scene):
+    run, commands = answer(finished("out/gold.vdg"))
+    bake_scene(FilesHost(scene), BatchOptions(materials=("gold",), force=True), run)
+    assert "--if-changed" not in commands[0][0]
+
+
+def test_the_parts_of_a_batch_are_all_of_it_with_the_same_names(tmp_path):
+    scene = tmp_path / "scene.mtlx"
+    names = ("gold", "Gold", "lead", "tin", "zinc")
+    scene.write_text(document(standard_surface(), *(material(name=name) for name in names)))
+    run, commands = answer(finished("x.vdg"))
+
+    def names_of(**options):
+        commands.clear()
+        bake_scene(FilesHost(scene), BatchOptions(**options), run)
+        return [command[command.index("--name") + 1] for command, _ in commands]
+
+    parts = [names_of(part=(number, 2)) for number in (1, 2)]
+    assert parts == [["gold", "lead", "zinc"], ["Gold_2", "tin"]]
+    assert names_of(materials=("Gold",)) == ["Gold_2"]
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "1", "a/b", "1/0"])
+def test_a_part_that_is_none_is_wrong_usage(part, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main("batch", FilesHost, ["scene.mtlx", "--part", part])
+    assert ended.value.code == 2
+    assert f"{part!r} is not a part such as 2/4" in capsys.readouterr().err
+
+
+def test_the_summary_is_on_disk_after_each_material(scene, tmp_path, monkeypatch):
+    file = tmp_path / "summary.json"
+    seen = []
+
+    def run(command, *_):
+        seen.append([each["status"] for each in json.loads(file.read_text())["materials"]])
+        return finished("x.vdg")
+
+    monkeypatch.setattr(materials, "run_bake", run)
+    assert main("batch", FilesHost, [str(scene), "--summary", str(file)]) == 0
+    assert seen == [["waiting", "waiting"], ["baked", "waiting"]]
+    found = json.loads(file.read_text())
+    assert (found["complete"], found["baked"], found["waiting"]) == (True, 2, 0)
+    assert [each.name for each in tmp_path.iterdir() if each.suffix == ".tmp"] == []
+
+
+def test_a_summary_that_cannot_be_written_is_an_error_before_the_first_bake(
+    scene, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(materials, "run_bake", None)
+    (tmp_path / "file").write_text("")
+    given = [str(scene), "--summary", str(tmp_path / "file" / "summary.json")]
+    assert main("batch", FilesHost, given) == 1
+    assert "summary.json: cannot be written" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):
@@ -126,7 +199,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):
 
 
 def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
-    monkeypatch.setattr(batch_bake, "require_worker_python", None)
+    monkeypatch.setattr(materials, "require_worker_python", None)
     assert main("batch", FilesHost, [str(scene), "--list"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["host"], summary["listed"], summary["failed"]) == ("files", 2, 0)
@@ -170,18 +243,31 @@ def test_names_of_results_differ_without_regard_to_case():
     ]
 
 
-def test_a_material_of_a_scene_becomes_a_bundle(tmp_path, monkeypatch):
+def test_a_material_of_a_scene_becomes_a_bundle_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     scene = tmp_path / "scene.mtlx"
     scene.write_text(CHALK)
     summary = tmp_path / "summary.json"
     small = ["--resolution", "8", "--iterations", "4", "--set", "batch=64", "--set", "network=2x16"]
     arguments = [str(scene), "-m", "chalk", "-o", str(tmp_path), "--summary", str(summary)]
-    assert main("batch", FilesHost, [*arguments, "--preset", "draft", "--", *small]) == 0
+    arguments += ["--preset", "draft", "--", *small]
+    assert main("batch", FilesHost, arguments) == 0
     (chalk,) = json.loads(summary.read_text())["materials"]
+    assert chalk["status"] == "baked"
     from verdigris.core.bundle.files.read import open_bundle
 
     assert open_bundle(Path(chalk["bundle"])).manifest.name == "chalk"
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    lines = shown.err.splitlines()
+    assert lines[0] == f"batch: opens {scene}"
+    assert lines[1].startswith("[1/1] chalk  reading the material")
+    assert any(re.match(r"\[1/1\] chalk  training \d+%  loss \d\.\d+  ", each) for each in lines)
+    assert re.fullmatch(r"\[1/1\] chalk: baked in [\d.]+ s: .*chalk\.vdg", lines[-2])
+    # the same again bakes nothing, and other settings bake
+    assert main("batch", FilesHost, arguments) == 0
+    (chalk,) = json.loads(summary.read_text())["materials"]
+    assert (chalk["status"], Path(chalk["bundle"]).name) == ("up to date", "chalk.vdg")
 
 
 @pytest.mark.parametrize("host", ["maya", "houdini"])

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
-    "Basic": ("preset", "out", "name", "material", "search", "allow_outside", "resume"),
+    "Basic": (
+        "preset",
+        "out",
+        "name",
+        "material",
+        "search",
+        "allow_outside",
+        "resume",
+        "if_changed",
+    ),
     "Quality": ("resolution", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "as_json", "quiet", "help"),
@@ -95,6 +104,13 @@ def bake(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the last checkpoint.")
     ] = False,
+    if_changed: Annotated[
+        bool,
+        typer.Option(
+            "--if-changed",
+            help="Bake only if the bundle is not up to date; continue a bake that was interrupted.",
+        ),
+    ] = False,
     resolution: Annotated[
         int | None, typer.Option(help="Width of the latent texture in texels, a power of two.")
     ] = None,
@@ -140,8 +156,10 @@ def bake(
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
+    from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.bake_ending import BakeEnding
+    from verdigris.core.cli.shared.if_changed import continued, is_up_to_date, show_up_to_date
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
@@ -152,20 +170,34 @@ def bake(
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
     changes |= {name: value for name, value in options.items() if value is not None}
     check_limits(device)
+    documents = [load_document(file, search or (), allow_outside) for file in files]
+    chosen = select_materials(documents, material or ())
+    bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
+    if if_changed:
+        if len(chosen) > 1:
+            raise typer.BadParameter(
+                f"needs one material, and these are {len(chosen)}: bake each by itself",
+                param_hint="--if-changed",
+            )
+        request = BakeRequest(
+            preset, changes, importance, directions or "", time_limit, target_error
+        )
+        bundle = out / f"{bundle_name}{SUFFIX}"
+        if is_up_to_date(*chosen[0], bundle, request, trainer, viewport_textures):
+            show_up_to_date(bundle, as_json, quiet)
+            return
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
     # before the map is read: `scene status` then sees that it was changed during the bake
     map_facts = _file_facts(importance)
     weights = read_importance(importance) if importance else None
-    documents = [load_document(file, search or (), allow_outside) for file in files]
-    chosen = select_materials(documents, material or ())
     recipe = require_recipe(preset or default_preset(kind), kind, len(chosen))
     recipe = changed(recipe, changes)
     if directions is not None:
         recipe = _with_directions(recipe, directions)
     teachers = [Teacher(document, each, opened) for document, each in chosen]
     bake_options = BakeOptions(
-        name=teachers[0].material.file_name if name is None else name.removesuffix(SUFFIX),
+        name=bundle_name,
         folder=out,
         trainer=kind,
         resume=resume,
@@ -186,7 +218,8 @@ def bake(
         ending.show(show, events)
 
     with ending.listening():
-        shown(run(teachers, recipe, bake_options, control))
+        bake_events = continued if if_changed else run
+        shown(bake_events(teachers, recipe, bake_options, control))
 
 
 def _with_directions(recipe: Recipe, directions: str) -> Recipe:

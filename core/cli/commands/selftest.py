@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.launchers import require_launcher
 
 
 class HostName(StrEnum):
@@ -33,6 +34,10 @@ def selftest(
     program: Annotated[
         Path | None, typer.Option(help="Path of mayapy or hython, if it is not found.")
     ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(help="The staged tree to test: the folder `verdigris` of packaging/stage.py."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file for the report (.json).")
     ] = None,
@@ -48,11 +53,12 @@ def selftest(
         if interpreter and interpreter.is_dir():
             where = f"{interpreter} is a folder"
         raise HostError(f"{where}: name it with --program, or set {variable}")
+    launcher = require_launcher("selftest", tree)
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
     check_output(report, [".json"])
     written = temporary_name(report)
     try:
-        _run_in_host(host, interpreter, written)
+        _run_in_host(interpreter, launcher, written)
         written.replace(report)
     finally:
         written.unlink(missing_ok=True)
@@ -62,11 +68,10 @@ def selftest(
         raise typer.Exit(1)
 
 
-def _run_in_host(host: HostName, interpreter: Path, report: Path) -> None:
+def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> None:
     """Runs the plug-in's self-test in the host, which writes the report."""
-    module = f"verdigris.plugins.{host.value}.selftest"
     # absolute, or the system would search a bare name on the path
-    command = [str(interpreter.absolute()), "-m", module, str(report)]
+    command = [str(interpreter.absolute()), str(launcher.absolute()), str(report)]
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
     except OSError as failure:
@@ -78,8 +83,8 @@ def _run_in_host(host: HostName, interpreter: Path, report: Path) -> None:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         last = lines[-1] if lines else "it printed no error"
         raise HostError(
-            f"{interpreter} exited with {done.returncode} and wrote no report: {last}. Is the "
-            "plug-in installed (packaging/stage.py, packaging/dev_install.py)?"
+            f"{interpreter} exited with {done.returncode} and wrote no report: {last}. Stage the "
+            "plug-in with packaging/stage.py and name its folder with --tree"
         )
 
 

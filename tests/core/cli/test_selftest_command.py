@@ -2,23 +2,25 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from verdigris.core.cli import main as cli
 from verdigris.core.cli.commands.selftest import HostName, find_program
 
+LAUNCHER = Path(__file__).resolve().parents[3] / "plugins" / "launchers" / "selftest.py"
 PASSED = {"name": "start", "outcome": "passed", "detail": "", "seconds": 0.1}
 REFUSED = {"name": "paint", "outcome": "refused", "detail": "no window", "seconds": 0.1}
 FAILED = {"name": "attach", "outcome": "failed", "detail": "Traceback\nKeyError: 'x'\n"}
 
 INTERPRETER = """#!{python}
 import json, sys
-assert sys.argv[1:3] == ["-m", "verdigris.plugins.maya.selftest"], sys.argv
+assert sys.argv[1] == {launcher!r}, sys.argv
 report = {report!r}
 if report is None:
     sys.exit("No module named verdigris")
-open(sys.argv[3], "w").write(report)
+open(sys.argv[2], "w").write(report)
 """
 
 
@@ -27,7 +29,10 @@ def run(tmp_path, monkeypatch, capsys):
     def run(report, *arguments):
         text = report if report is None or isinstance(report, str) else json.dumps(report)
         program = tmp_path / "mayapy"
-        program.write_text(INTERPRETER.format(python=sys.executable, report=text))
+        launcher = str(LAUNCHER if "--tree" not in arguments else tmp_path / "selftest.py")
+        program.write_text(
+            INTERPRETER.format(python=sys.executable, report=text, launcher=launcher)
+        )
         program.chmod(0o755)
         out = tmp_path / "report.json"
         given = arguments or ("--program", str(program))
@@ -72,7 +77,16 @@ def test_a_walk_with_a_failure_ends_with_1_and_names_it(run):
 def test_an_application_without_the_plug_in_is_told_with_the_remedy(run):
     code, _, err = run(None)
     assert code == 1
-    assert "No module named verdigris. Is the plug-in installed (packaging/stage.py" in err
+    assert "No module named verdigris. Stage the plug-in with packaging/stage.py and name" in err
+
+
+def test_the_launcher_of_a_staged_tree_is_run_by_path(run, tmp_path):
+    program = ("--program", str(tmp_path / "mayapy"), "--tree", str(tmp_path))
+    code, _, err = run(report_of(PASSED), *program)
+    assert code == 1
+    assert f"{tmp_path}: has no selftest.py: name the folder" in " ".join(err.split())
+    (tmp_path / "selftest.py").write_text("")
+    assert run(report_of(PASSED), *program)[0] == 0
 
 
 @pytest.mark.parametrize("report", ["", "[]", "{}", '{"steps": 1, "passed": true}'])

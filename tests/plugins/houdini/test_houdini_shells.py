@@ -3,11 +3,14 @@
 import importlib
 import json
 import subprocess
+from pathlib import Path
 
 import fake_houdini
 import pytest
 
 from verdigris.core.base.errors import HostError
+
+LAUNCHERS = Path(__file__).resolve().parents[3] / "plugins" / "launchers"
 
 GOLD = """#usda 1.0
 def Scope "materials" {
@@ -56,8 +59,8 @@ def test_the_batch_tool_starts_a_hython(houdini, monkeypatch, tmp_path):
     monkeypatch.setattr(actions, "hython", lambda: hython)
     houdini.path = str(tmp_path / "shot.hip")
     actions.batch()
-    ((program, dash, name, *arguments),) = started
-    assert (program, dash, name) == (str(hython), "-m", "verdigris.plugins.houdini.batch")
+    ((program, launcher, *arguments),) = started
+    assert (program, Path(launcher)) == (str(hython), LAUNCHERS / "batch.py")
     assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
 
 
@@ -69,9 +72,8 @@ def test_the_help_tool_names_the_manual_and_starts_a_selftest(houdini, monkeypat
     assert "HOUDINI.md" in houdini.dialogs[0] and started == []
     monkeypatch.setattr(houdini.hou.ui, "displayMessage", lambda *_, **__: 0, raising=False)
     module("actions").help_window()
-    ((program, dash, name, report),) = started
-    expected = (str(tmp_path / "hython"), "-m", "verdigris.plugins.houdini.selftest")
-    assert (program, dash, name) == expected
+    ((program, launcher, report),) = started
+    assert (program, Path(launcher)) == (str(tmp_path / "hython"), LAUNCHERS / "selftest.py")
     assert houdini.dialogs[-1].endswith(report)
 
 
@@ -93,7 +95,7 @@ def test_the_selftest_makes_every_call_and_writes_a_report(houdini, tmp_path):
     houdini.stages["/mat/scratch"] = str(gold)
     houdini.geometries["/obj/scratch/grid"] = fake_houdini.plate()
     houdini.window = False
-    report = common.run_selftest(module("batch").start, selftest.make_scene)
+    report = common.run_selftest(module("without_window").start, selftest.make_scene)
     code = common.finish(report, tmp_path / "report.json")
     found = json.loads((tmp_path / "report.json").read_text())
     outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}

@@ -90,8 +90,9 @@ def test_the_batch_button_starts_a_mayapy(maya, monkeypatch, tmp_path):
     monkeypatch.setattr(actions, "mayapy", lambda: Path("/maya/bin/mayapy"))
     maya.path = str(tmp_path / "shot.ma")
     actions.batch()
-    ((program, dash, name, *arguments),) = started
-    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.batch")
+    ((program, launcher, *arguments),) = started
+    assert program == "/maya/bin/mayapy"
+    assert Path(launcher) == ROOT / "plugins" / "launchers" / "batch.py"
     assert arguments[0] == maya.path
     assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
 
@@ -104,8 +105,9 @@ def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatc
     assert str(ROOT / "docs" / "MAYA.md") in maya.dialogs[0] and started == []
     maya.answer = "Self-test"
     module("actions").help_window()
-    ((program, dash, name, report),) = started
-    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
+    ((program, launcher, report),) = started
+    assert program == "/maya/bin/mayapy"
+    assert Path(launcher) == ROOT / "plugins" / "launchers" / "selftest.py"
     assert maya.dialogs[-1].endswith(report)
 
 
@@ -113,7 +115,7 @@ def test_the_selftest_makes_every_call_and_writes_a_report(maya, tmp_path, capsy
     selftest = module("selftest")
     common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.project = str(tmp_path)
-    report = common.run_selftest(module("batch").start, selftest.make_scene)
+    report = common.run_selftest(module("without_window").start, selftest.make_scene)
     file = tmp_path / "report.json"
     code = common.finish(report, file)
     found = json.loads(file.read_text())
@@ -129,7 +131,7 @@ def test_the_selftest_makes_every_call_and_writes_a_report(maya, tmp_path, capsy
 def test_a_failed_step_is_reported_and_does_not_end_the_test(maya, tmp_path):
     common = importlib.import_module("verdigris.plugins.common.host_test")
     maya.refuses = {"connectAttr"}
-    report = common.run_selftest(module("batch").start, module("selftest").make_scene)
+    report = common.run_selftest(module("without_window").start, module("selftest").make_scene)
     assert common.finish(report, tmp_path / "report.json") == 1
     broken = [step for step in report.steps if step.outcome == "failed"]
     assert broken[0].name == "make the scratch scene"

@@ -1,0 +1,78 @@
+"""`verdigris bake --if-changed`: compares a bundle with its inputs, and continues a bake that was
+interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.worker.protocol.messages import encode
+
+if TYPE_CHECKING:
+    from verdigris.core.baking.bake import BakeControl, BakeOptions
+    from verdigris.core.batch.scene.entry import BakeRequest
+    from verdigris.core.material.load.mtlx_document import Document, Material
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.progress.events import Event
+    from verdigris.core.settings.recipe import Recipe
+
+
+def is_up_to_date(
+    document: Document,
+    material: Material,
+    bundle: Path,
+    request: BakeRequest,
+    trainer: str | None,
+    viewport_textures: bool,
+) -> bool:
+    """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
+    compares them."""
+    from verdigris.core.batch.plan.inputs import collect_inputs
+    from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
+    from verdigris.core.batch.scene.entry import Entry, Source
+    from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
+
+    entry = Entry(bundle.stem, Source(document.name), material.name, request)
+    inputs = collect_inputs(entry, document)
+    planned = Planned(entry, bundle, State.MISSING, inputs=inputs)
+    if check_bundle(planned, Choices(trainer)).state != State.CURRENT:
+        return False
+    paths = texture_paths(bundle)
+    return not viewport_textures or all(paths[kind].is_file() for kind in BASE_TEXTURES)
+
+
+def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
+    """Reports that nothing was baked."""
+    from verdigris.core.flatten.viewport import texture_paths
+
+    if as_json:
+        textures = {
+            kind: str(path) for kind, path in texture_paths(bundle).items() if path.is_file()
+        }
+        event = {"event": "up_to_date", "results": [str(bundle)], "textures": [textures]}
+        print(encode(event).decode(), end="", flush=True)
+    else:
+        print(bundle if quiet else f"{bundle} is up to date")
+
+
+def continued(
+    teachers: Sequence[Teacher], recipe: Recipe, options: BakeOptions, control: BakeControl
+) -> Iterator[Event]:
+    """The events of a bake that continues from its checkpoint, if that is valid for it."""
+    from verdigris.core.baking.bake import bake
+    from verdigris.core.baking.state.checkpoint import state_path
+    from verdigris.core.network.parameters import CheckpointError
+    from verdigris.core.progress.events import Warning
+
+    options = replace(options, resume=state_path(options.folder, options.name).is_file())
+    events = bake(teachers, recipe, options, control)
+    try:
+        yield next(events)
+    except CheckpointError as failure:
+        if not options.resume:
+            raise
+        yield Warning(f"starts again: {failure}")
+        events = bake(teachers, recipe, replace(options, resume=False), control)
+    yield from events

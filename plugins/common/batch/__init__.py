@@ -1,0 +1,1 @@
+"""The parts of a batch: arguments, bakes, progress, interruption, summary."""

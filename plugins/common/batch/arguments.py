@@ -1,0 +1,142 @@
+"""The command line of the batch programs."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verdigris.core.hosts.host import WEIGHT_SET
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """The options of the command line."""
+
+    materials: tuple[str, ...] = ()
+    part: tuple[int, int] = (1, 1)
+    """Bake this part of the materials, of so many; counted from 1."""
+    out: Path = Path()
+    preset: str = ""
+    device: str = ""
+    time_limit: float = 0.0
+    force: bool = False
+    """Whether to bake materials that are up to date, too."""
+    only_list: bool = False
+    hand_over: bool = False
+    attach: bool = False
+    viewport_textures: bool = False
+    weight_set: str = WEIGHT_SET
+    """The name of the painted weights. Empty for none."""
+    quiet: bool = False
+    farm: bool = False
+    """Whether progress is printed for the session of a farm."""
+    options: tuple[str, ...] = ()
+    """Further options of `verdigris bake`."""
+
+
+def read_arguments(
+    program: str, arguments: Sequence[str]
+) -> tuple[Path, Path | None, BatchOptions]:
+    """The scene, the file of the summary, and the options. Wrong usage exits with 2."""
+    own, passed_on = _split(arguments)
+    given = _parser(program).parse_args(own)
+    options = BatchOptions(
+        materials=tuple(given.material),
+        part=given.part,
+        out=given.out,
+        preset=given.preset,
+        device=given.device,
+        time_limit=given.time_limit,
+        force=given.force,
+        only_list=given.list,
+        hand_over=given.hand_over,
+        attach=given.attach,
+        viewport_textures=given.viewport_textures,
+        weight_set=given.weights,
+        quiet=given.quiet,
+        farm=given.farm,
+        options=tuple(passed_on),
+    )
+    return given.scene, given.summary, options
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Bakes the MaterialX materials of a scene to neural materials. Progress goes "
+        "to the standard error, the summary to the standard output or a file.",
+        epilog="Options after -- go to `verdigris bake`, for example: -- --resolution 1024. "
+        "Ctrl-C ends the running bake, keeps its result, and leaves out the others; a second one "
+        "ends at once.",
+    )
+    parser.add_argument("scene", type=Path, help="the scene to open")
+    parser.add_argument(
+        *("--material", "-m"),
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="bake this material, by name or key; repeatable (default: all)",
+    )
+    parser.add_argument(
+        "--part",
+        type=_part,
+        default=(1, 1),
+        metavar="I/N",
+        help="bake part I of N of the materials, for farms",
+    )
+    parser.add_argument("--out", "-o", type=Path, default=Path(), help="folder for the bundles")
+    parser.add_argument("--preset", "-p", default="", help="draft, standard or final")
+    parser.add_argument("--device", default="", help="as in `verdigris bake`")
+    parser.add_argument(
+        "--time-limit", type=float, default=0.0, help="seconds of training per bake"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="bake materials that are up to date, too"
+    )
+    parser.add_argument("--list", action="store_true", help="list the materials and bake none")
+    parser.add_argument(
+        "--hand-over", action="store_true", help="write MaterialX documents and bake none"
+    )
+    parser.add_argument(
+        "--attach", action="store_true", help="note results in the scene and save it"
+    )
+    parser.add_argument(
+        "--viewport-textures",
+        action="store_true",
+        help="also write plain textures; with --attach, add a material with them to the scene",
+    )
+    parser.add_argument(
+        "--weights",
+        default=WEIGHT_SET,
+        metavar="NAME",
+        help="name of the painted weights to use (%(default)s); '' for none",
+    )
+    parser.add_argument(
+        "--summary",
+        type=Path,
+        metavar="FILE",
+        help="file for the summary, written after each material (default: standard output)",
+    )
+    parser.add_argument("--quiet", "-q", action="store_true", help="show no progress")
+    parser.add_argument(
+        "--farm", action="store_true", help="print progress in the format of Open Job Description"
+    )
+    return parser
+
+
+def _part(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    number, count = (int(each) for each in found.groups()) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part such as 2/4")
+    return number, count
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments before `--`, and those after it."""
+    words = list(arguments)
+    at = words.index("--") if "--" in words else len(words)
+    return words[:at], words[at + 1 :]

@@ -1,0 +1,110 @@
+"""Runs one `verdigris bake` in the worker's Python and reports its events."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Any
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.base.worker_environment import environment_for
+from verdigris.plugins.common.batch.interruption import Interruption
+
+Event = dict[str, Any]
+Report = Callable[[Event | None], None]
+"""Takes each event, and None now and then while there is none."""
+RESULTS = ("finished", "up_to_date")
+_POLL = 0.5
+_TAIL_LINES = 20
+_READ_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of a bake."""
+
+    code: int
+    result: Event | None = None
+    """The event with the bundles; None if the bake wrote none."""
+    error: str = ""
+    """The last line of its errors."""
+
+
+def run_bake(command: list[str], report: Report, interruption: Interruption) -> Ended:
+    """Runs a bake to its end."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment_for(command),
+            # Ctrl-C goes to the batch only, which ends the bake
+            start_new_session=True,
+        )
+    except OSError as failure:
+        raise HostError(f"{command[0]}: cannot be started: {failure.strerror}") from None
+    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    errors: deque[str] = deque(maxlen=_TAIL_LINES)
+    assert process.stdout and process.stderr
+    readers = (
+        threading.Thread(target=_read, args=(process.stdout, lines.put), daemon=True),
+        threading.Thread(target=_read, args=(process.stderr, _appending(errors)), daemon=True),
+    )
+    with process.stdout, process.stderr, interruption.ends(process):
+        for reader in readers:
+            reader.start()
+        result = _follow(lines, report)
+        process.wait()
+        for reader in readers:
+            reader.join(_READ_SECONDS)
+    error = errors[-1].removeprefix("verdigris: ") if errors else ""
+    return Ended(process.returncode, result, error)
+
+
+def _follow(lines: queue.SimpleQueue[bytes | None], report: Report) -> Event | None:
+    """Reports events until the output ends. Returns the one with the result."""
+    result = None
+    while True:
+        try:
+            line = lines.get(timeout=_POLL)
+        except queue.Empty:
+            report(None)
+            continue
+        if line is None:
+            return result
+        event = _parse(line)
+        if event is not None:
+            report(event)
+            if event["event"] in RESULTS:
+                result = event
+
+
+def _parse(line: bytes) -> Event | None:
+    with contextlib.suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            return event
+    return None
+
+
+def _read(stream: IO[bytes], take: Callable[[bytes | None], None]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        for line in stream:
+            take(line)
+    take(None)
+
+
+def _appending(errors: deque[str]) -> Callable[[bytes | None], None]:
+    def take(line: bytes | None) -> None:
+        text = (line or b"").decode("utf-8", "replace").strip()
+        if text:
+            errors.append(text)
+
+    return take

@@ -1,0 +1,96 @@
+"""The outcomes of a batch, and the summary that is written after each material."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import HostError, reason, suggest_elsewhere
+from verdigris.core.base.outputs import temporary_name
+
+BAKED, UP_TO_DATE, FAILED, CANCELLED = "baked", "up to date", "failed", "cancelled"
+LISTED, HANDED_OVER, WAITING = "listed", "handed over", "waiting"
+STATUSES = (BAKED, UP_TO_DATE, FAILED, CANCELLED, LISTED, HANDED_OVER, WAITING)
+
+
+@dataclass
+class Outcome:
+    """The outcome of one material."""
+
+    name: str
+    key: str
+    source: str
+    status: str
+    bundle: str = ""
+    document: str = ""
+    search: tuple[str, ...] = ()
+    error: str = ""
+    importance: str = ""
+    """The file of painted weights of an handed-over document."""
+    notes: tuple[str, ...] = ()
+    stopped_by: str = ""
+    """Why training ended, as in the event `finished`; `request` if it was ended early."""
+    seconds: float = 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether neither the bake nor the batch was ended before it."""
+        return self.status != CANCELLED and self.stopped_by != "request"
+
+
+@dataclass
+class Summary:
+    """The summary of a batch."""
+
+    scene: Path
+    file: Path | None = None
+    host: str = ""
+    warnings: tuple[str, ...] = ()
+    outcomes: Sequence[Outcome] = ()
+    error: str = ""
+    is_complete: bool = field(default=False, init=False)
+
+    def as_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "scene": str(self.scene),
+            "host": self.host,
+            "warnings": list(self.warnings),
+            "materials": [asdict(each) for each in self.outcomes],
+            "complete": self.is_complete,
+        }
+        if self.error:
+            found["error"] = self.error
+        for status in STATUSES:
+            found[status.replace(" ", "_")] = self.count(status)
+        return found
+
+    def count(self, status: str) -> int:
+        return sum(each.status == status for each in self.outcomes)
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.as_json(), indent=2)
+
+    def save(self) -> None:
+        """Writes the file, if there is one, as far as the batch has come."""
+        if self.file is not None:
+            write(self.file, f"{self.text}\n".encode())
+
+
+def write(file: Path, data: bytes) -> None:
+    """Writes a file and its folder, completely or not at all."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_name(file)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as failure:
+        raise HostError(
+            f"{file}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
+        ) from None
