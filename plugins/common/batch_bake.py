@@ -76,12 +76,15 @@ def _run(
         summary.is_complete = code in (EXIT_DONE, EXIT_FAILED)
     except VerdigrisError as failure:
         summary.error = str(failure)
-        print(f"{program}: {summary.error}", file=sys.stderr)
-        return interruption.exit_code if interruption.is_requested else EXIT_FAILED
+        code = interruption.exit_code if interruption.is_requested else EXIT_FAILED
     except KeyboardInterrupt:
-        summary.error = "interrupted"
-        print(f"{program}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        summary.error, code = "interrupted", EXIT_INTERRUPTED
+    if summary.error:
+        progress.clear()
+        # the terminal may be closed
+        with contextlib.suppress(OSError, ValueError):
+            print(f"{program}: {summary.error}", file=sys.stderr)
+        return code
     _conclude(program, summary, progress)
     return code
 

@@ -16,6 +16,7 @@ from verdigris.plugins.common.batch.summary import BAKED, FAILED, UP_TO_DATE, Ou
 
 SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_UPDATES = 0.2
+READING, PREPARING = "reading the material", "preparing"
 
 
 @dataclass
@@ -25,16 +26,14 @@ class BakeState:
     number: int
     total: int
     name: str
-    phase: str = "reading the material"
+    phase: str = READING
     step: dict[str, Any] = field(default_factory=dict)
     log_mae: float | None = None
     began: float = field(default_factory=time.monotonic)
 
     def note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
-        if kind == "started":
-            self.phase = "preparing"
-        elif kind == "phase":
+        if kind == "phase":
             self.phase, self.step = str(event.get("name")), {}
         elif kind == "step":
             self.step = event
@@ -60,7 +59,8 @@ class BakeState:
                 parts += [f"{name} {value:.4f}"] if isinstance(value, float) else []
             parts.append(f"{format_seconds(self.step.get('seconds_left') or 0)} left")
         else:
-            parts.append(f"for {format_seconds(time.monotonic() - self.began)}")
+            spent = time.monotonic() - self.began
+            parts[-1] += f", {format_seconds(spent)} so far" if spent >= 1 else ""
         return "  ".join(parts)
 
 
@@ -78,12 +78,14 @@ class Progress:
         """An event of its bake, or None while there is none."""
         if self._bake is None:
             return
-        phase = self._bake.phase
+        before = self._bake.phase, bool(self._bake.step)
+        if self._bake.phase == READING:
+            self._bake.phase = PREPARING
         if event is not None:
             self._bake.note(event)
             if event["event"] == "warning":
                 self.note(f"{self._bake.title}: warning: {printable(event.get('text'))}")
-        self._show(is_new=self._bake.phase != phase)
+        self._show(is_new=before != (self._bake.phase, bool(self._bake.step)))
 
     def end(self, outcome: Outcome) -> None:
         """Its outcome."""
@@ -94,8 +96,11 @@ class Progress:
     def note(self, text: str) -> None:
         """A line that stays."""
 
+    def clear(self) -> None:
+        """Removes what does not stay, before another line is printed."""
+
     def _show(self, is_new: bool) -> None:
-        """Shows the present state. A new phase is shown at once."""
+        """Shows the present state. A new phase and its first step are shown at once."""
 
 
 class Lines(Progress):
@@ -121,8 +126,11 @@ class LiveLine(Lines):
     _shown = 0
 
     def note(self, text: str) -> None:
-        self._put("")
+        self.clear()
         super().note(text)
+
+    def clear(self) -> None:
+        self._put("")
 
     def _show(self, is_new: bool) -> None:
         now = time.monotonic()
@@ -144,9 +152,6 @@ class LiveLine(Lines):
 
 class FarmLines(Lines):
     """Prints progress and status for the session of a farm."""
-
-    def happened(self, event: dict[str, Any] | None) -> None:
-        super().happened(event)
 
     def end(self, outcome: Outcome) -> None:
         bake = self._bake
