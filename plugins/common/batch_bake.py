@@ -80,7 +80,7 @@ def _run(
     except KeyboardInterrupt:
         summary.error, code = "interrupted", EXIT_INTERRUPTED
     if summary.error:
-        progress.clear()
+        progress.fail(summary.error)
         # the terminal may be closed
         with contextlib.suppress(OSError, ValueError):
             print(f"{program}: {summary.error}", file=sys.stderr)
@@ -92,10 +92,11 @@ def _run(
 def _conclude(program: str, summary: Summary, progress: Progress) -> None:
     counts = [(summary.count(status), status) for status in STATUSES]
     text = ", ".join(f"{number} {status}" for number, status in counts if number)
-    seconds = sum(each.seconds for each in summary.outcomes)
+    seconds = format_seconds(sum(each.seconds for each in summary.outcomes))
+    text = f"{text} in {seconds}" if text else "nothing to bake"
     where = f"; summary: {summary.file}" if summary.file else ""
     materials = counted(len(summary.outcomes), "material")
-    progress.note(f"{program}: {materials}: {text} in {format_seconds(seconds)}{where}")
+    progress.note(f"{program}: {materials}: {text}{where}")
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-SECONDS = 20
+SECONDS = float(os.environ.get("FAKE_SECONDS", "20"))
 
 
 def say(**event):

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FAKES = ROOT / "tests" / "fakes"
 LAUNCHERS = ROOT / "plugins" / "launchers"
+FAKE_BAKE = Path(__file__).with_name("fake_bake_command.py")
 SCENE = Path(__file__).parent / "maya" / "data" / "render_document.ma"
 # MaterialX, slangpy, typer and Qt are in none.
 CARRIED = ("numpy", "pxr", "platformdirs")
@@ -73,3 +74,11 @@ def make_interpreter(name, folder):
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     return Interpreter(file, elsewhere)
+
+
+def fake_worker(folder):
+    """The variables that name a worker's Python, which is an executable file here."""
+    file = folder / "worker_python"
+    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE_BAKE}" "$@"\n')
+    file.chmod(0o755)
+    return {"VERDIGRIS_PYTHON": str(file), "VERDIGRIS_CONFIG_DIR": str(folder)}

@@ -12,19 +12,11 @@ from pathlib import Path
 import pytest
 
 from ..core.material.documents import document, material, standard_surface
-from .interpreters import LAUNCHERS, SCENE, make_interpreter
+from .interpreters import LAUNCHERS, SCENE, fake_worker, make_interpreter
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX")
 HERE = Path(__file__).parent
-PROGRAM, FAKE = HERE / "batch_program.py", HERE / "fake_bake_command.py"
-
-
-def fake_worker(folder):
-    """The worker's Python, as an executable file."""
-    file = folder / "worker_python"
-    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
-    file.chmod(0o755)
-    return {"VERDIGRIS_PYTHON": str(file), "VERDIGRIS_CONFIG_DIR": str(folder)}
+PROGRAM = HERE / "batch_program.py"
 
 
 class Batch:

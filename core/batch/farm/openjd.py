@@ -3,7 +3,7 @@ a last step that writes packs, summary and report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ SPECIFICATION = "jobtemplate-2023-09"
 MOST_TASKS_OF_A_STEP = 1024
 _LONGEST_NAME = 64
 _BRACES = ("{{", "}}")
-_NOTICE_SECONDS = 60
+CANCELATION = {"mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": 60}
 _LARGEST_RULES = 16 << 20
 _WHAT = {"Scene": "The scene.", "Out": "The folder for the bundles."}
 
@@ -48,12 +48,7 @@ def job_template(
     """The job template. Paths are parameters, so that farms can map them."""
     if not tasks:
         raise SceneError(f"{scene}: no material of it can be baked")
-    for text in (*tasks, *choices.options):
-        if any(braces in text for braces in _BRACES):
-            raise SceneError(
-                f"{scene}: {text!r} has two braces, which begin an expression in jobs: leave "
-                "them out"
-            )
+    refuse_braces(scene, (*tasks, *choices.options))
     steps = list(_bake_steps(tasks, choices))
     report = {
         "name": "Report",
@@ -63,10 +58,20 @@ def job_template(
     }
     return {
         "specificationVersion": SPECIFICATION,
-        "name": _job_name(choices.name),
+        "name": job_name(choices.name),
         "parameterDefinitions": list(_parameters(scene, out, choices)),
         "steps": [*steps, report],
     }
+
+
+def refuse_braces(scene: Path, texts: Iterable[str]) -> None:
+    """Refuses texts that a job would take for an expression."""
+    for text in texts:
+        if any(braces in text for braces in _BRACES):
+            raise SceneError(
+                f"{scene}: {text!r} has two braces, which begin an expression in jobs: leave "
+                "them out"
+            )
 
 
 def paths_of(scene: Path, out: Path, choices: JobChoices) -> dict[str, Path]:
@@ -75,33 +80,40 @@ def paths_of(scene: Path, out: Path, choices: JobChoices) -> dict[str, Path]:
     return {name: each.absolute() for name, each in ({"Scene": scene, "Out": out} | search).items()}
 
 
-def is_known(path: Path, choices: JobChoices) -> bool:
+def is_known(path: Path, folder: Path | None) -> bool:
     """Whether a path is a default of the job: such paths lie in the folder of the job's file or
     below."""
-    return choices.folder is not None and path.is_relative_to(choices.folder.absolute())
+    return folder is not None and path.is_relative_to(folder.absolute())
 
 
-def _job_name(name: str) -> str:
+def job_name(name: str) -> str:
     """A valid name of a job: one line without expressions."""
     line = "".join(c if c.isprintable() else " " for c in name)
     line = line.replace("{", "(").replace("}", ")")
     return line[:_LONGEST_NAME].strip() or "Verdigris"
 
 
+def path_parameter(name: str, path: Path, what: str, folder: Path | None) -> dict[str, Any]:
+    """The definition of a path, which farms map. The path is the default if the job's file is in
+    the same folder or above."""
+    path = path.absolute()
+    is_file = name == "Scene" and not path.is_dir()
+    parameter = {
+        "name": name,
+        "type": "PATH",
+        "objectType": "FILE" if is_file else "DIRECTORY",
+        "dataFlow": "INOUT" if name == "Out" else "IN",
+        "description": what,
+    }
+    if folder is not None and is_known(path, folder):
+        parameter["default"] = path.relative_to(folder.absolute()).as_posix()
+    return parameter
+
+
 def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[str, Any]]:
     for name, path in paths_of(scene, out, choices).items():
-        is_file = name == "Scene" and not scene.is_dir()
-        parameter = {
-            "name": name,
-            "type": "PATH",
-            "objectType": "FILE" if is_file else "DIRECTORY",
-            "dataFlow": "INOUT" if name == "Out" else "IN",
-            "description": _WHAT.get(name, "A folder that textures may lie in."),
-        }
-        if is_known(path, choices):
-            assert choices.folder is not None
-            parameter["default"] = path.relative_to(choices.folder.absolute()).as_posix()
-        yield parameter
+        what = _WHAT.get(name, "A folder that textures may lie in.")
+        yield path_parameter(name, path, what, choices.folder)
     yield {
         "name": "Verdigris",
         "type": "STRING",
@@ -111,20 +123,31 @@ def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[st
 
 
 def _bake_steps(tasks: Sequence[str], choices: JobChoices) -> Iterator[dict[str, Any]]:
-    firsts = range(0, len(tasks), MOST_TASKS_OF_A_STEP)
-    for number, first in enumerate(firsts, 1):
-        names = list(tasks[first : first + MOST_TASKS_OF_A_STEP])
+    for name, names in steps_of(tasks):
         arguments = ["--task", "{{Task.Param.Material}}", "--retry", str(choices.retry)]
-        step: dict[str, Any] = {
-            "name": "Bake" if len(firsts) == 1 else f"Bake{number}",
+        yield {
+            "name": name,
             "parameterSpace": {
                 "taskParameterDefinitions": [{"name": "Material", "type": "STRING", "range": names}]
             },
             "script": {"actions": {"onRun": _action("task", arguments, choices)}},
+            **host_requirements(choices.needs_gpu),
         }
-        if choices.needs_gpu:
-            step["hostRequirements"] = {"amounts": [{"name": "amount.worker.gpu", "min": 1}]}
-        yield step
+
+
+def steps_of(tasks: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The names of steps, and the tasks of each: a step has a largest number of tasks."""
+    firsts = range(0, len(tasks), MOST_TASKS_OF_A_STEP)
+    for number, first in enumerate(firsts, 1):
+        name = "Bake" if len(firsts) == 1 else f"Bake{number}"
+        yield name, list(tasks[first : first + MOST_TASKS_OF_A_STEP])
+
+
+def host_requirements(needs_gpu: bool) -> dict[str, Any]:
+    """The part of a step that requires machines with a graphics card."""
+    if not needs_gpu:
+        return {}
+    return {"hostRequirements": {"amounts": [{"name": "amount.worker.gpu", "min": 1}]}}
 
 
 def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, Any]:
@@ -139,10 +162,7 @@ def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, A
             *arguments,
         ],
         # a task that is stopped keeps its checkpoint
-        "cancelation": {
-            "mode": "NOTIFY_THEN_TERMINATE",
-            "notifyPeriodInSeconds": _NOTICE_SECONDS,
-        },
+        "cancelation": CANCELATION,
     }
     if what == "task" and choices.task_seconds:
         action["timeout"] = choices.task_seconds

@@ -13,6 +13,7 @@ from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import why_not_unicode, with_plain_letters
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
+from verdigris.core.hosts.applications import find_application
 
 LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -58,6 +59,12 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
         return list(_of_stage(path, reading))
     if suffix == ".json":
         return list(_of_hand_over(path, read_json_file(path, SceneError, LARGEST_SCENE), reading))
+    application = find_application(path)
+    if application is not None:
+        raise SceneError(
+            f"{path}: is a scene of {application.name}, whose {application.interpreter} bakes it "
+            "with batch.py of the plug-in; for farms use `verdigris farm host-template`"
+        )
     known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
     raise SceneError(f"{path}: not a scene: use a folder, or a file with the suffix {known}")
 

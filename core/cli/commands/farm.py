@@ -19,9 +19,18 @@ from verdigris.core.cli.commands.scene import (
     choices_of,
     plan_of,
 )
-from verdigris.core.cli.shared.options import AllowOutside, DeviceChoice, Search, SettingChanges
+from verdigris.core.cli.shared.options import (
+    AllowOutside,
+    DeviceChoice,
+    Search,
+    SettingChanges,
+    parse_setting_changes,
+    path_argument,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from verdigris.core.batch.farm.openjd import PathRule
 
 app = typer.Typer(
@@ -36,15 +45,20 @@ _JOBS = (".json", ".yaml", ".yml")
 PathMapping = Annotated[
     Path | None, typer.Option(help="The path mapping rules that an Open Job session writes.")
 ]
+JobFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml)."),
+]
+Gpu = Annotated[bool, typer.Option("--gpu", help="Require machines with a graphics card.")]
+TaskSeconds = Annotated[
+    int, typer.Option(min=0, help="Stop a task after this many seconds; 0: never.")
+]
 
 
 @app.command()
 def template(
     scene: SceneFile,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml)."),
-    ] = None,
+    output: JobFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The folder for the bundles. Default: baked.")
     ] = None,
@@ -60,21 +74,16 @@ def template(
     command: Annotated[
         str, typer.Option(help="The verdigris program on the farm's machines, without options.")
     ] = "verdigris",
-    gpu: Annotated[
-        bool, typer.Option("--gpu", help="Require machines with a graphics card.")
-    ] = False,
-    task_seconds: Annotated[
-        int, typer.Option(min=0, help="Stop a task after this many seconds; 0: never.")
-    ] = 0,
+    gpu: Gpu = False,
+    task_seconds: TaskSeconds = 0,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 1,
 ) -> None:
     """Writes a job for `openjd run`, AWS Deadline Cloud and others, with a task for each bake."""
-    import shlex
     import sys
 
     from verdigris.core.base.outputs import check_apart, check_output
     from verdigris.core.batch.farm.farm_task import tasks_of
-    from verdigris.core.batch.farm.openjd import JobChoices, is_known, job_template, paths_of
+    from verdigris.core.batch.farm.openjd import JobChoices, job_template, paths_of
     from verdigris.core.batch.plan.plan import State
     from verdigris.core.batch.plan.state_folder import write_text
 
@@ -110,12 +119,102 @@ def template(
         print(text, end="")
     else:
         write_text(output, text)
-        paths = paths_of(scene, found.scene.out, job).items()
         line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
-        for key, path in paths:
-            if not is_known(path, job):
-                line += ["-p", f"{key}={path}"]
-        print(shlex.join(line))
+        _print_submission(line, paths_of(scene, found.scene.out, job), output)
+
+
+@app.command("host-template")
+def host_template(
+    scene: Annotated[Path, path_argument("SCENE", "A scene of Maya or Houdini.")],
+    output: JobFile = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder for the bundles. Default: baked.")
+    ] = Path("baked"),
+    preset: Preset = "",
+    settings: SettingChanges = None,
+    material: Annotated[
+        list[str] | None, typer.Option(help="A task for this material. Repeatable.")
+    ] = None,
+    listed: Annotated[
+        Path | None,
+        typer.Option("--list", help="A task for each material that `batch.py --list` wrote here."),
+    ] = None,
+    parts: Annotated[
+        int, typer.Option(min=1, help="Without materials: number of tasks, as the job's default.")
+    ] = 1,
+    viewport_textures: Annotated[
+        bool,
+        typer.Option("--viewport-textures", help="Also write plain textures (PNG) for viewports."),
+    ] = False,
+    name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
+    interpreter: Annotated[
+        str, typer.Option(help="mayapy or hython on the farm's machines. Default: by its name.")
+    ] = "",
+    launcher: Annotated[
+        str, typer.Option(help="batch.py on the farm's machines. Default: as on this one.")
+    ] = "",
+    gpu: Gpu = False,
+    task_seconds: TaskSeconds = 0,
+) -> None:
+    """Writes a job that bakes a scene of Maya or Houdini, with the application on the farm."""
+    from verdigris.core.base.errors import SceneError
+    from verdigris.core.base.launchers import require_launcher
+    from verdigris.core.base.outputs import check_apart, check_output
+    from verdigris.core.batch.farm.host_job import (
+        HostJobChoices,
+        host_job_template,
+        read_material_list,
+    )
+    from verdigris.core.batch.plan.state_folder import write_text
+    from verdigris.core.hosts.applications import APPLICATIONS, find_application
+
+    application = find_application(scene)
+    if application is None:
+        known = ", ".join(suffix for each in APPLICATIONS for suffix in each.suffixes)
+        raise SceneError(
+            f"{scene}: is not a scene of Maya or Houdini ({known}): for other scenes use "
+            "`verdigris farm template`"
+        )
+    if not scene.is_file():
+        raise SceneError(f"{scene}: there is no such file")
+    if output:
+        check_output(output, _JOBS)
+        check_apart(output, [scene, *([listed] if listed else [])])
+    parse_setting_changes(settings)
+    options = ["--viewport-textures"] if viewport_textures else []
+    if settings:
+        options += ["--", *(part for each in settings for part in ("--set", each))]
+    choices = HostJobChoices(
+        name or f"Verdigris: {scene.stem}",
+        interpreter or application.interpreter,
+        launcher or str(require_launcher("batch")),
+        preset,
+        parts,
+        tuple(options),
+        gpu,
+        task_seconds,
+        output.parent if output else None,
+    )
+    materials = [*(material or ()), *(read_material_list(listed) if listed else ())]
+    job = host_job_template(scene, out, list(dict.fromkeys(materials)), choices)
+    text = json.dumps(job, indent=2) + "\n"
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        paths = {"Scene": scene.absolute(), "Out": out.absolute()}
+        _print_submission(["openjd", "run", str(output)], paths, output)
+
+
+def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) -> None:
+    """Prints the command that runs a job here, with the paths that the job does not name."""
+    import shlex
+
+    from verdigris.core.batch.farm.openjd import is_known
+
+    for key, path in paths.items():
+        line += [] if is_known(path, output.parent) else ["-p", f"{key}={path}"]
+    print(shlex.join(line))
 
 
 @app.command()

@@ -96,8 +96,8 @@ class Progress:
     def note(self, text: str) -> None:
         """A line that stays."""
 
-    def clear(self) -> None:
-        """Removes what does not stay, before another line is printed."""
+    def fail(self, text: str) -> None:
+        """The batch ends with this error, which its program prints."""
 
     def _show(self, is_new: bool) -> None:
         """Shows the present state. A new phase and its first step are shown at once."""
@@ -129,7 +129,11 @@ class LiveLine(Lines):
         self.clear()
         super().note(text)
 
+    def fail(self, text: str) -> None:
+        self.clear()
+
     def clear(self) -> None:
+        """Removes the line, before another is printed."""
         self._put("")
 
     def _show(self, is_new: bool) -> None:
@@ -160,6 +164,9 @@ class FarmLines(Lines):
             if outcome.status == FAILED:
                 self.note(openjd.failure(f"{outcome.name}: {outcome.error}"))
             self.note(openjd.progress(100 * bake.number / bake.total))
+
+    def fail(self, text: str) -> None:
+        self.note(openjd.failure(text))
 
     def _show(self, is_new: bool) -> None:
         now = time.monotonic()
