@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import BROKEN_PIPE, VerdigrisError, reason
+from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.hosts.host import Host
 from verdigris.plugins.common.batch.arguments import BatchOptions, read_arguments
@@ -39,8 +40,20 @@ def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> i
         print(f"{program}: {failure}", file=sys.stderr)
         code = code or EXIT_FAILED
     if summary_file is None:
-        print(summary.text, flush=True)
+        code = _print(program, summary) or code
     return code
+
+
+def _print(program: str, summary: Summary) -> int:
+    """Prints the summary. Returns an exit code if that fails, else 0."""
+    try:
+        print(summary.text, flush=True)
+    except OSError as failure:
+        # Python would write its buffer again at exit, and fail again
+        redirect_to_null([sys.stdout.fileno()])
+        print(f"{program}: the summary cannot be printed: {reason(failure)}", file=sys.stderr)
+        return 128 + BROKEN_PIPE if isinstance(failure, BrokenPipeError) else EXIT_FAILED
+    return 0
 
 
 def _run(

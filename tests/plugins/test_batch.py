@@ -12,7 +12,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.plugins.common.batch import materials
-from verdigris.plugins.common.batch.arguments import BatchOptions
+from verdigris.plugins.common.batch.arguments import BatchOptions, read_arguments
 from verdigris.plugins.common.batch.bake_process import Ended
 from verdigris.plugins.common.batch.materials import bake_scene
 from verdigris.plugins.common.batch_bake import main
@@ -135,6 +135,28 @@ def test_a_material_that_is_up_to_date_is_reported_and_attached_once(scene, tmp_
     assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
     host.attach = None  # a second call would be an error
     assert bake_scene(host, options, run)[0].status == "up to date"
+
+
+def test_a_result_that_was_baked_again_is_attached_again(scene, tmp_path):
+    host, noted = FilesHost(scene), []
+    run, _ = answer(finished(tmp_path / "x.vdg"))
+    host.attach = lambda material, result: noted.append(result.bundle)
+    host.attached = lambda material: tmp_path / "x.vdg"
+    bake_scene(host, BatchOptions(materials=("gold",), attach=True), run)
+    assert noted == [tmp_path / "x.vdg"]
+
+
+def test_warnings_of_a_bake_are_notes_of_its_outcome(scene):
+    run, _ = answer(Ended(0, finished("x.vdg").result, warnings=("transmission is dropped",)))
+    (gold,) = bake_scene(FilesHost(scene), BatchOptions(materials=("gold",)), run)
+    assert gold.notes == ("transmission is dropped",)
+
+
+def test_paths_are_absolute_as_an_application_can_change_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found, summary, options = read_arguments("batch", ["a.ma", "-o", "out", "--summary", "s.json"])
+    assert (found, summary) == (tmp_path / "a.ma", tmp_path / "s.json")
+    assert options.out == tmp_path / "out"
 
 
 def test_force_bakes_what_is_up_to_date(scene):

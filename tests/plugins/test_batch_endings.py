@@ -153,6 +153,22 @@ def test_quiet_shows_nothing_but_errors(tmp_path):
     assert (batch.process.returncode, out, errors) == (0, b"", b"")
 
 
+def test_a_summary_that_nobody_reads_is_told_by_the_exit_code(tmp_path):
+    scene = tmp_path / "scene.mtlx"
+    scene.write_text(document(standard_surface(), material(name="current")))
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(scene), "-o", str(tmp_path)],
+        env={**os.environ, **fake_worker(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.close()
+    errors = process.stderr.read()
+    assert process.wait(30) == 141
+    assert errors.splitlines()[-1] == "batch: the summary cannot be printed: Broken pipe"
+
+
 def test_a_closed_terminal_does_not_fail_the_batch(tmp_path):
     batch = Batch(tmp_path, "quick", "current")
     batch.process.stderr.close()

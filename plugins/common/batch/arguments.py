@@ -40,13 +40,14 @@ class BatchOptions:
 def read_arguments(
     program: str, arguments: Sequence[str]
 ) -> tuple[Path, Path | None, BatchOptions]:
-    """The scene, the file of the summary, and the options. Wrong usage exits with 2."""
+    """The scene, the file of the summary, and the options. Wrong usage exits with 2. Paths are
+    absolute, as an application can change the working folder."""
     own, passed_on = _split(arguments)
     given = _parser(program).parse_args(own)
     options = BatchOptions(
         materials=tuple(given.material),
         part=given.part,
-        out=given.out,
+        out=given.out.absolute(),
         preset=given.preset,
         device=given.device,
         time_limit=given.time_limit,
@@ -60,7 +61,8 @@ def read_arguments(
         farm=given.farm,
         options=tuple(passed_on),
     )
-    return given.scene, given.summary, options
+    summary = given.summary.absolute() if given.summary else None
+    return given.scene.absolute(), summary, options
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

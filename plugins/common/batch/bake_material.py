@@ -71,6 +71,7 @@ def bake_material(
         finally:
             # a killed bake leaves its locks
             clear_locks(options.out, {name, f"{name}{_BUNDLE_SUFFIX}"})
+    outcome.notes = (*outcome.notes, *ended.warnings)
     if ended.result is None and is_cancelled():
         outcome.status, outcome.error = CANCELLED, ended.error
         return None

@@ -34,6 +34,8 @@ class Ended:
     """The event with the bundles; None if the bake wrote none."""
     error: str = ""
     """The last line of its errors."""
+    warnings: tuple[str, ...] = ()
+    """What the artist should know of the bake."""
 
 
 def run_bake(command: list[str], report: Report, interruption: Interruption) -> Ended:
@@ -60,17 +62,19 @@ def run_bake(command: list[str], report: Report, interruption: Interruption) -> 
     with process.stdout, process.stderr, interruption.ends(process):
         for reader in readers:
             reader.start()
-        result = _follow(lines, report)
+        result, warnings = _follow(lines, report)
         process.wait()
         for reader in readers:
             reader.join(_READ_SECONDS)
     error = errors[-1].removeprefix("verdigris: ") if errors else ""
-    return Ended(process.returncode, result, error)
+    return Ended(process.returncode, result, error, tuple(dict.fromkeys(warnings)))
 
 
-def _follow(lines: queue.SimpleQueue[bytes | None], report: Report) -> Event | None:
-    """Reports events until the output ends. Returns the one with the result."""
-    result = None
+def _follow(
+    lines: queue.SimpleQueue[bytes | None], report: Report
+) -> tuple[Event | None, list[str]]:
+    """Reports events until the output ends. Returns the one with the result, and the warnings."""
+    result, warnings = None, []
     while True:
         try:
             line = lines.get(timeout=_POLL)
@@ -78,12 +82,14 @@ def _follow(lines: queue.SimpleQueue[bytes | None], report: Report) -> Event | N
             report(None)
             continue
         if line is None:
-            return result
+            return result, warnings
         event = _parse(line)
         if event is not None:
             report(event)
             if event["event"] in RESULTS:
                 result = event
+            elif event["event"] == "warning":
+                warnings.append(str(event.get("text")))
 
 
 def _parse(line: bytes) -> Event | None:

@@ -15,7 +15,14 @@ from verdigris.plugins.common.batch.bake_material import Run, bake_material, han
 from verdigris.plugins.common.batch.bake_process import run_bake
 from verdigris.plugins.common.batch.interruption import Interruption
 from verdigris.plugins.common.batch.progress import Progress
-from verdigris.plugins.common.batch.summary import CANCELLED, FAILED, LISTED, WAITING, Outcome
+from verdigris.plugins.common.batch.summary import (
+    BAKED,
+    CANCELLED,
+    FAILED,
+    LISTED,
+    WAITING,
+    Outcome,
+)
 
 Save = Callable[[Sequence[Outcome]], None]
 
@@ -98,7 +105,10 @@ class _Batch:
             self._run,
             lambda: self._interruption.is_requested,
         )
-        if result and options.attach and self._host.attached(material) != result.bundle:
+        if result is None or not options.attach:
+            return
+        # a bundle that is up to date may come from a batch that did not attach it
+        if outcome.status == BAKED or self._host.attached(material) != result.bundle:
             self._host.attach(material, result)
 
 
