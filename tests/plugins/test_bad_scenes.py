@@ -12,7 +12,10 @@ from pxr import Usd
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.plugins.common import batch_bake
-from verdigris.plugins.common.batch_bake import BatchOptions, bake_scene, choose
+from verdigris.plugins.common.batch import materials
+from verdigris.plugins.common.batch.arguments import BatchOptions
+from verdigris.plugins.common.batch.bake_process import Ended
+from verdigris.plugins.common.batch.materials import bake_scene, choose
 
 from .houdini.test_houdini_host import GOLD, LIBRARY, PLATE
 from .maya.test_maya_host import SHAPE, open_scene
@@ -61,7 +64,7 @@ def add_stage(case, tmp_path, text=HOLLOW):
 def test_a_scene_without_materialx_is_reported_with_the_remedy(empty):
     before = empty.scene.state()
     with pytest.raises(VerdigrisError, match=r"no MaterialX material: add one \(with LookdevX"):
-        choose(empty.host, ())
+        choose(empty.host, BatchOptions())
     assert empty.scene.state() == before
 
 
@@ -79,7 +82,7 @@ def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
     (warning,) = houdini.host.scene_warnings()
     assert "materials have no MaterialX surface: /materials/hollow. Connect" in warning
     with pytest.raises(VerdigrisError, match=r"no MaterialX material.*: /materials/hollow\."):
-        choose(houdini.host, ())
+        choose(houdini.host, BatchOptions())
 
 
 def test_a_material_of_mat_without_a_surface_is_named(houdini, tmp_path):
@@ -102,7 +105,7 @@ def test_an_unloaded_reference_is_named_with_the_remedy(maya):
     )
     # an unknown name may be in the reference
     with pytest.raises(VerdigrisError, match=r"no material 'oak'.*table\.ma is not loaded"):
-        choose(host, ("oak",))
+        choose(host, BatchOptions(materials=("oak",)))
 
 
 def test_unloaded_payloads_and_broken_references_are_named_with_the_remedy(houdini, tmp_path):
@@ -170,9 +173,8 @@ def test_a_batch_that_notes_results_saves_the_scene(empty, monkeypatch, tmp_path
         scene.path = str(tmp_path / "shot.hip")
         (tmp_path / "shot.hip").write_text("")
     material = empty.host.materials()[0]
-    line = json.dumps({"event": "finished", "results": [str(tmp_path / "x.vdg")]})
-    done = batch_bake.subprocess.CompletedProcess([], 0, line, "")
-    monkeypatch.setattr(batch_bake, "_run", lambda command: done)
+    done = Ended(0, {"event": "finished", "results": [str(tmp_path / "x.vdg")]})
+    monkeypatch.setattr(materials, "run_bake", lambda *_: done)
     summary = tmp_path / "summary.json"
     arguments = [scene.path, "-m", material.name, "--attach", "--summary", str(summary)]
     assert batch_bake.main("batch", lambda: empty.host, arguments) == 0

@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,9 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol.worker_events import DONE, FAILED
-from verdigris.plugins.common import batch_bake
+from verdigris.plugins.common.batch.arguments import BatchOptions
+from verdigris.plugins.common.batch.bake_process import Ended
+from verdigris.plugins.common.batch.materials import bake_scene
 from verdigris.ui.model.panel_model import PanelModel
 
 from ..ui.fake_session import FakeClient
@@ -145,19 +146,16 @@ def test_a_batch_passes_painted_weights_to_bakes_and_farms(painting, tmp_path):
 
     def run(command):
         given.append(read_importance(Path(command[command.index("--importance") + 1])))
-        line = json.dumps({"event": "finished", "results": ["x.vdg"]})
-        return batch_bake.subprocess.CompletedProcess(command, 0, line, "")
+        return Ended(0, {"event": "finished", "results": ["x.vdg"]})
 
-    choices = batch_bake.BatchOptions(materials=(name,), out=tmp_path)
-    (outcome,) = batch_bake.bake_scene(painting.host, choices, run)
+    choices = BatchOptions(materials=(name,), out=tmp_path)
+    (outcome,) = bake_scene(painting.host, choices, run)
     (weights,) = given
     assert weights[100, 440] == 4 and weights[100, 60] == 0.5
     assert f"painted weights of {painting.mesh} (0.5 to 4) are used" in outcome.notes
-    (outcome,) = batch_bake.bake_scene(painting.host, replace(choices, hand_over=True))
+    (outcome,) = bake_scene(painting.host, replace(choices, hand_over=True))
     np.testing.assert_array_equal(read_importance(Path(outcome.importance)), weights)
-    (outcome,) = batch_bake.bake_scene(
-        painting.host, replace(choices, hand_over=True, weight_set="")
-    )
+    (outcome,) = bake_scene(painting.host, replace(choices, hand_over=True, weight_set=""))
     assert outcome.importance == ""
 
 

@@ -27,16 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
-    "Basic": (
-        "preset",
-        "out",
-        "name",
-        "material",
-        "search",
-        "allow_outside",
-        "resume",
-        "if_changed",
-    ),
+    "Basic": ("preset", "out", "name", "material", "search", "allow_outside", "resume"),
     "Quality": ("resolution", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "as_json", "quiet", "help"),
@@ -104,13 +95,6 @@ def bake(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the last checkpoint.")
     ] = False,
-    if_changed: Annotated[
-        bool,
-        typer.Option(
-            "--if-changed",
-            help="Bake only if the bundle is not up to date; continue a bake that was interrupted.",
-        ),
-    ] = False,
     resolution: Annotated[
         int | None, typer.Option(help="Width of the latent texture in texels, a power of two.")
     ] = None,
@@ -144,6 +128,8 @@ def bake(
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (processor).")] = None,
     device: DeviceChoice = None,
+    # for programs: the help has room for the most common options
+    if_changed: Annotated[bool, typer.Option("--if-changed", hidden=True)] = False,
     checkpoint_seconds: Annotated[float, typer.Option(hidden=True)] = 5.0,
 ) -> None:
     """Trains a neural material and writes it as a bundle, NAME.vdg.

@@ -22,7 +22,7 @@ from verdigris.core.progress.events import Phase, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.worker.protocol.commands import Start
-from verdigris.plugins.common import batch_bake
+from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.ui.model.choices import BakeChoices
 
 from ..material.documents import document, material, standard_surface
@@ -194,7 +194,7 @@ def test_a_bake_writes_emission_and_opacity_of_what_glows_and_has_holes_alone(
 def test_nobody_gets_them_who_does_not_ask(tmp_path):
     assert not BakeOptions("clay", tmp_path).viewport_textures
     assert not Start(str(tmp_path)).viewport_textures
-    assert not BakeChoices().viewport_textures and not batch_bake.BatchOptions().viewport_textures
+    assert not BakeChoices().viewport_textures and not BatchOptions().viewport_textures
 
 
 LONGER = BakeSettings(network="2x16", resolution=16, batch=1024, iterations=300)
