@@ -22,6 +22,7 @@ from verdigris.plugins.common.batch.summary import (
     UP_TO_DATE,
     Outcome,
     Summary,
+    describe_unexpected,
 )
 
 EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
@@ -66,8 +67,15 @@ def _run(
     interruption = Interruption()
 
     def save(outcomes: Sequence[Outcome]) -> None:
+        is_first = not summary.outcomes
         summary.outcomes = outcomes
-        summary.save()
+        try:
+            summary.save()
+        except VerdigrisError as failure:
+            if is_first:
+                raise
+            # the bakes go on, and the summary is written once more at the end
+            progress.note(f"{program}: warning: {failure}")
 
     try:
         progress.note(f"{program}: opens {summary.scene}")
@@ -90,6 +98,8 @@ def _run(
     except VerdigrisError as failure:
         summary.error = str(failure)
         code = interruption.exit_code if interruption.is_requested else EXIT_FAILED
+    except Exception as failure:  # noqa: BLE001 - applications raise what they like
+        summary.error, code = describe_unexpected(failure), EXIT_FAILED
     except KeyboardInterrupt:
         summary.error, code = "interrupted", EXIT_INTERRUPTED
     if summary.error:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,24 @@ def test_a_failure_is_reported_and_does_not_stop_the_other_bakes(scene):
     assert lead.status == "baked" and lead.bundle == "lead.vdg"
 
 
+def test_an_error_of_the_application_does_not_stop_the_other_bakes(scene, capsys):
+    host, (run, _) = FilesHost(scene), answer(finished("lead.vdg"))
+    whole = host.document
+
+    def document(material):
+        if material.name == "gold":
+            raise RuntimeError("No object matches name: gold")
+        return whole(material)
+
+    host.document = document
+    gold, lead = bake_scene(host, BatchOptions(), run)
+    assert (gold.status, lead.status) == ("failed", "baked")
+    assert gold.error == (
+        "unexpected RuntimeError: No object matches name: gold: report it with the traceback"
+    )
+    assert "Traceback" in capsys.readouterr().err
+
+
 def test_a_bake_that_ends_without_a_result_has_failed(scene):
     run, _ = answer(Ended(0))
     (gold,) = bake_scene(FilesHost(scene), BatchOptions(materials=("gold",)), run)
@@ -213,6 +232,23 @@ def test_a_summary_that_cannot_be_written_is_an_error_before_the_first_bake(
     given = [str(scene), "--summary", str(tmp_path / "file" / "summary.json")]
     assert main("batch", FilesHost, given) == 1
     assert "summary.json: cannot be written" in capsys.readouterr().err
+
+
+def test_a_summary_that_fails_meanwhile_stops_no_bake(scene, tmp_path, monkeypatch, capsys):
+    file, baked = tmp_path / "deep" / "summary.json", []
+
+    def run(command, *_):
+        baked.append(command)
+        # the folder of the summary becomes a file
+        if len(baked) == 1:
+            shutil.rmtree(file.parent)
+            file.parent.write_text("")
+        return finished("x.vdg")
+
+    monkeypatch.setattr(materials, "run_bake", run)
+    assert main("batch", FilesHost, [str(scene), "--summary", str(file)]) == 1
+    assert len(baked) == 2
+    assert capsys.readouterr().err.count("summary.json: cannot be written") == 3
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):

@@ -12,7 +12,7 @@ from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_material import Run, bake_material, hand_over
-from verdigris.plugins.common.batch.bake_process import run_bake
+from verdigris.plugins.common.batch.bake_process import Ended, run_bake
 from verdigris.plugins.common.batch.interruption import Interruption
 from verdigris.plugins.common.batch.progress import Progress
 from verdigris.plugins.common.batch.summary import (
@@ -22,6 +22,7 @@ from verdigris.plugins.common.batch.summary import (
     LISTED,
     WAITING,
     Outcome,
+    describe_unexpected,
 )
 
 Save = Callable[[Sequence[Outcome]], None]
@@ -47,7 +48,7 @@ def bake_scene(
         return outcomes
     python = "" if options.hand_over else require_worker_python()
 
-    def run_shown(command: list[str]) -> object:
+    def run_shown(command: list[str]) -> Ended:
         return run_bake(command, progress.happened, interruption)
 
     batch = _Batch(host, options, python, run or run_shown, interruption)
@@ -61,6 +62,8 @@ def bake_scene(
             batch.bake(material, name, outcome)
         except VerdigrisError as failure:
             outcome.status, outcome.error = FAILED, str(failure)
+        except Exception as failure:  # noqa: BLE001 - applications raise what they like
+            outcome.status, outcome.error = FAILED, describe_unexpected(failure)
         except KeyboardInterrupt:
             for each in outcomes:
                 each.status = CANCELLED if each.status == WAITING else each.status

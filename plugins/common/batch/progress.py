@@ -29,7 +29,7 @@ class BakeState:
     phase: str = READING
     step: dict[str, Any] = field(default_factory=dict)
     log_mae: float | None = None
-    began: float = field(default_factory=time.monotonic)
+    began: float = 0.0
 
     def note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
@@ -71,7 +71,7 @@ class Progress:
 
     def begin(self, number: int, total: int, name: str) -> None:
         """A material begins."""
-        self._bake = BakeState(number, total, name)
+        self._bake = BakeState(number, total, name, began=time.monotonic())
         self._show(is_new=True)
 
     def happened(self, event: dict[str, Any] | None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -78,6 +80,13 @@ class Summary:
         """Writes the file, if there is one, as far as the batch has come."""
         if self.file is not None:
             write(self.file, f"{self.text}\n".encode())
+
+
+def describe_unexpected(failure: Exception) -> str:
+    """An error that no part of Verdigris raises. Its traceback is printed, for a report."""
+    with contextlib.suppress(OSError, ValueError):
+        traceback.print_exception(failure)
+    return f"unexpected {type(failure).__name__}: {failure}: report it with the traceback"
 
 
 def write(file: Path, data: bytes) -> None:
