@@ -127,9 +127,7 @@ def template(
 def host_template(
     scene: Annotated[Path, path_argument("SCENE", "A scene of Maya or Houdini.")],
     output: JobFile = None,
-    out: Annotated[
-        Path, typer.Option("--out", help="The folder for the bundles. Default: baked.")
-    ] = Path("baked"),
+    out: Annotated[Path, typer.Option("--out", help="The folder for the bundles.")] = Path("baked"),
     preset: Preset = "",
     settings: SettingChanges = None,
     material: Annotated[
