@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -21,8 +22,25 @@ NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
 # In a staged tree, the folder of the worker's environment and the program that makes it.
 WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
 _SETTING = "worker_python"
-# Variables for a host's own Python, which would break another one.
-_HOST_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE")
+# A program that an application without a console starts would open one on Windows.
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
+
+# What an application sets for its own Python, loader, Qt, USD and image library. Another Python
+# that inherits it loads the application's libraries, and ends or fails. On Windows the search of
+# extension modules ignores PATH, and a program's own folder comes first, so PATH is kept.
+_HOST_PREFIXES = ("PYTHON", "DYLD_")
+_HOST_VARIABLES = (
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "__PYVENV_LAUNCHER__",
+    "QT_PLUGIN_PATH",
+    "QT_QPA_PLATFORM_PLUGIN_PATH",
+    "QML_IMPORT_PATH",
+    "QML2_IMPORT_PATH",
+    "PXR_PLUGINPATH_NAME",
+    "OIIO_LIBRARY_PATH",
+)
 
 
 class WorkerEnvironmentError(VerdigrisError):
@@ -55,10 +73,15 @@ def require_worker_python() -> str:
 
 
 def environment_for(command: Sequence[str]) -> dict[str, str]:
-    """Environment variables for a command, without those of this process' own Python."""
+    """Environment variables for a command. Another Python than that of this process gets none of
+    the variables that are for the application's own libraries."""
     if command[0] == sys.executable:
         return dict(os.environ)
-    return {name: value for name, value in os.environ.items() if name not in _HOST_VARIABLES}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _HOST_VARIABLES and not name.startswith(_HOST_PREFIXES)
+    }
 
 
 def package_folder() -> Path:

@@ -16,7 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.worker_environment import (
+    NO_WINDOW,
+    environment_for,
+    require_worker_python,
+)
 from verdigris.core.batch.plan.task import Task
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
@@ -82,6 +86,7 @@ def bake_in_process(
             stdout=subprocess.PIPE,
             stderr=errors,
             env=environment_for(command),
+            creationflags=NO_WINDOW,
             # Ctrl-C goes to the parent only, which ends the bakes
             start_new_session=True,
         )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -18,7 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.worker_environment import (
+    NO_WINDOW,
+    environment_for,
+    require_worker_python,
+)
 from verdigris.core.worker.client.vitals import Vitals
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
@@ -27,7 +30,6 @@ from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Mes
 _CHUNK = 1 << 16
 _LOG_LINES = 12
 _PIXEL_TYPES = ("|u1", "<f4")
-_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
 
 _MODULE = "verdigris.core.worker"
 
@@ -69,7 +71,7 @@ class WorkerClient:
                 stderr=subprocess.PIPE,
                 env=environment_for(chosen),
                 bufsize=0,
-                creationflags=_FLAGS,
+                creationflags=NO_WINDOW,
             )
         except OSError as failure:
             raise LaunchError(f"{chosen[0]}: cannot be started: {failure.strerror}") from None
