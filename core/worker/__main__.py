@@ -11,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import close_device
+from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.termination import Terminated, Termination
+from verdigris.core.worker.protocol.commands import Quit
 from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.protocol.streams import Inbox, Outbox, take_standard_streams
@@ -26,12 +28,22 @@ if TYPE_CHECKING:
 # Seconds for the last commands after the parent is gone, and for the last events.
 _GRACE = 1.0
 _FLUSH = 1.0
+# The exit code of a program whose output is closed, as that of `bake --json`.
+_OUTPUT_CLOSED = 128 + BROKEN_PIPE
 
 
 def main() -> None:
     """Handles commands until a quit, the end of the input, or a signal."""
     incoming, outgoing = take_standard_streams()
-    outbox = Outbox(outgoing)
+    inbox, ending = Inbox(), Termination()
+
+    def end_without_reader() -> None:
+        # nobody waits for a bake whose output is closed, even if the input stays open
+        ending.code = _OUTPUT_CLOSED
+        inbox.put(Quit())
+        threading.Thread(target=ending.request_end, args=(_GRACE,), daemon=True).start()
+
+    outbox = Outbox(outgoing, end_without_reader)
 
     def post(event: Event) -> None:
         if isinstance(event, Pixels):
@@ -40,7 +52,6 @@ def main() -> None:
             outbox.post(event.as_json())
 
     post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
-    inbox, ending = Inbox(), Termination()
     heartbeat = Heartbeat(post)
     session = Session(post)
     with contextlib.suppress(Terminated):
