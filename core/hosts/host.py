@@ -36,6 +36,11 @@ VIEWPORT_SUFFIX = "_verdigris"
 """Suffix of materials that are made from flattened textures, which are not baked."""
 
 
+def log_beside(file: Path) -> Path:
+    """The log of a program that writes its summary or its report to a file."""
+    return file.with_suffix(".log")
+
+
 @dataclass(frozen=True)
 class HostMaterial:
     """A material of a scene."""
@@ -120,7 +125,7 @@ class Host(Protocol):
 
     def start_selftest(self, report: Path) -> None:
         """Starts a test of all calls of this adapter in another instance; it writes its report to
-        the file."""
+        the file, and its output to a log beside it."""
 
     def scene_file(self) -> Path | None:
         """The file of the scene; None for a scene that was never saved."""

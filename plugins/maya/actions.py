@@ -5,7 +5,13 @@ from __future__ import annotations
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.common.programs import default_report, show_errors, start_batch
+from verdigris.plugins.common.programs import (
+    default_report,
+    describe_batch,
+    describe_selftest,
+    show_errors,
+    start_batch,
+)
 from verdigris.plugins.maya.interpreter import mayapy
 
 
@@ -39,7 +45,7 @@ def batch() -> None:
     from verdigris.plugins.maya.adapter import MayaHost
 
     summary = start_batch(mayapy, "maya", MayaHost().scene_file())
-    _show_message(f"Verdigris bakes the scene in the background. Summary: {summary}")
+    _show_message(describe_batch(summary))
 
 
 @show_errors(_show_error)
@@ -65,7 +71,7 @@ def _start_selftest() -> None:
 
     report = default_report("maya")
     MayaHost().start_selftest(report)
-    _show_message(f"The self-test of Verdigris is running. Report: {report}")
+    _show_message(describe_selftest(report))
 
 
 def _show_message(text: str) -> None:

@@ -4,7 +4,6 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -66,7 +65,7 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     host = open_scene(maya, "stack.ma")
     started = []
     programs = importlib.import_module("verdigris.plugins.common.programs")
-    monkeypatch.setattr(programs, "subprocess", SimpleNamespace(Popen=started.append))
+    monkeypatch.setattr(programs.subprocess, "Popen", lambda command, **_: started.append(command))
     adapter = importlib.import_module("verdigris.plugins.maya.adapter")
     monkeypatch.setattr(adapter, "mayapy", lambda: Path("/maya/bin/mayapy"))
     panel = make_panel(host)
@@ -77,7 +76,7 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     ((program, dash, name, file),) = started
     assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
     assert file == f"{report}.json"
-    assert panel.model.notices[-1].text.endswith(f"writes its report to {file}.")
+    assert panel.model.notices[-1].text.endswith(f"its report to {file}.")
     panel.shutdown()
 
 

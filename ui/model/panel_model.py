@@ -8,7 +8,7 @@ from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
-from verdigris.core.hosts.host import HostDocument, HostMaterial
+from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
 from verdigris.core.worker.client.client import WELL, Health
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
@@ -122,7 +122,9 @@ class PanelModel(WorkerLink):
         except VerdigrisError as failure:
             self.notices.add(WARNING, str(failure))
         else:
-            self.notices.add(INFO, f"The self-test is running. It writes its report to {report}.")
+            log = log_beside(Path(report))
+            text = f"The self-test is running. Its output goes to {log}, its report to {report}."
+            self.notices.add(INFO, text)
 
     def start(self) -> None:
         """Starts a bake. A material that has changed in the scene is read again first."""

@@ -86,7 +86,7 @@ def test_the_batch_button_needs_a_saved_scene(maya):
 def test_the_batch_button_starts_a_mayapy(maya, monkeypatch, tmp_path):
     actions = module("actions")
     started = []
-    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
     monkeypatch.setattr(actions, "mayapy", lambda: Path("/maya/bin/mayapy"))
     maya.path = str(tmp_path / "shot.ma")
     actions.batch()
@@ -99,7 +99,7 @@ def test_the_batch_button_starts_a_mayapy(maya, monkeypatch, tmp_path):
 
 def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatch):
     started = []
-    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
     monkeypatch.setattr(module("adapter"), "mayapy", lambda: Path("/maya/bin/mayapy"))
     module("actions").help_window()
     assert str(ROOT / "docs" / "MAYA.md") in maya.dialogs[0] and started == []
