@@ -8,11 +8,13 @@ import platform
 import sys
 import threading
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.termination import Terminated, Termination
+from verdigris.core.base.worker_environment import NEEDED
 from verdigris.core.worker.protocol.commands import Quit
 from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION
@@ -34,6 +36,9 @@ _OUTPUT_CLOSED = 128 + BROKEN_PIPE
 
 def main() -> None:
     """Handles commands until a quit, the end of the input, or a signal."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        sys.exit(f"verdigris worker: {sys.executable} has no {', '.join(missing)}")
     incoming, outgoing = take_standard_streams()
     inbox, ending = Inbox(), Termination()
 

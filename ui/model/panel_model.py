@@ -8,8 +8,12 @@ from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
+from verdigris.core.base.worker_environment import (
+    WorkerEnvironmentError,
+    read_setting,
+    store_setting,
+)
 from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
-from verdigris.core.worker.client.client import WELL, Health
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.ui.model import states
@@ -18,6 +22,8 @@ from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
 _RESULT_FOLDER = "neural"
+# The setting of the machine: names of applications in which the self-test was offered.
+_OFFERED_IN = "selftest_offered_in"
 
 
 class PanelModel(WorkerLink):
@@ -115,6 +121,27 @@ class PanelModel(WorkerLink):
         if self.current is not None:
             self._paint.start_brush(self.current, self.view.mesh)
 
+    def claim_selftest_offer(self) -> bool:
+        """Whether to offer the self-test: once on a machine, in each version of an application."""
+        # for plain files there is no application to test
+        if not self.host.can_paint:
+            return False
+        try:
+            offered = read_setting(_OFFERED_IN)
+            names = offered if isinstance(offered, list) else []
+            if self.host.name in names:
+                return False
+            store_setting(_OFFERED_IN, [*names, self.host.name])
+        except VerdigrisError:
+            # an offer that cannot be remembered would come each time
+            return False
+        return True
+
+    def default_report(self) -> Path:
+        """The file for the report of a self-test without a choice."""
+        application = self.host.name.split()[0].lower()
+        return Path.home() / f"verdigris_selftest_{application}.json"
+
     def start_selftest(self, report: str) -> None:
         """Starts a test of the application in another process."""
         try:
@@ -180,13 +207,9 @@ class PanelModel(WorkerLink):
         if not self.can_recover:
             return
         continues = self._has_run and self.state in (*states.BUSY, FAILED)
-        self._drop_client()
-        self.pending = ""
-        self._set_health(Health(WELL))
-        self._set_state(IDLE)
         if continues:
             self._after_open = self._begin_from_checkpoint
-        self._open()
+        self._replace_client()
 
     def set_choices(self, **values: Any) -> None:
         """Changes some of the choices."""
@@ -201,7 +224,8 @@ class PanelModel(WorkerLink):
         return self.pictures.texel_at(x, y, self.view.number)
 
     def close(self) -> None:
-        """Ends the worker and does not wait for it."""
+        """Ends the worker and a set-up, and does not wait for them."""
+        self.set_up.cancel()
         self._drop_client()
 
     def result_folder(self) -> Path:
@@ -241,6 +265,8 @@ class PanelModel(WorkerLink):
                 self._client = self._make_client()
             except VerdigrisError as failure:
                 self._handle_error({"command": "open", "text": str(failure)})
+                if isinstance(failure, WorkerEnvironmentError):
+                    self.set_up.offer()
                 return
         for note in document.notes:
             self.notices.add(INFO, note)

@@ -22,6 +22,7 @@ from verdigris.core.base.worker_environment import (
     environment_for,
     require_worker_python,
 )
+from verdigris.core.worker.client.unfit_python import describe_unfit
 from verdigris.core.worker.client.vitals import Vitals
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
@@ -56,6 +57,8 @@ class Health:
     """`starting`, `well`, `silent` (running without a response or progress), or `gone`."""
     reason: str = ""
     """The reason for people, if it is not well."""
+    is_unfit: bool = False
+    """Whether its Python cannot run it."""
 
 
 class WorkerClient:
@@ -86,7 +89,16 @@ class WorkerClient:
         self._greeted = False
         self._is_closing = False
         self._output_ended = False
-        for name, work in (("read", self._read), ("write", self._write), ("log", self._log)):
+        # a command of a test need not be a Python
+        self._python = "" if command else chosen[0]
+        self._is_examined = not self._python
+        self._unfit = ""
+        for name, work in (
+            ("read", self._read),
+            ("write", self._write),
+            ("log", self._log),
+            ("examine", self._examine),
+        ):
             threading.Thread(target=work, name=f"worker {name}", daemon=True).start()
         self.send(Hello(VERSION))
 
@@ -115,8 +127,10 @@ class WorkerClient:
     def health(self) -> Health:
         """The present condition; returns at once."""
         code = self._process.poll()
+        if code is not None and not self._is_examined:
+            return Health(STARTING)
         if code is not None:
-            return Health(GONE, self._describe_exit(code))
+            return Health(GONE, self._unfit or self._describe_exit(code), bool(self._unfit))
         silence = time.monotonic() - self._last_heard
         if silence > self._patience:
             what = "has not responded" if self._greeted else "has not started"
@@ -210,6 +224,13 @@ class WorkerClient:
     def _log(self) -> None:
         for line in iter(_stream(self._process.stderr).readline, b""):
             self._log_tail.append(line.decode(errors="replace").rstrip())
+
+    def _examine(self) -> None:
+        """Finds out why a worker ended before it responded."""
+        code = self._process.wait()
+        if code and self._python and not self._greeted and not self._is_closing:
+            self._unfit = describe_unfit(self._python)
+        self._is_examined = True
 
     def _describe_exit(self, code: int) -> str:
         lines = [line for line in self._log_tail if line.strip()]
