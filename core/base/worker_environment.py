@@ -49,7 +49,11 @@ _HOST_VARIABLES = (
 
 
 class WorkerEnvironmentError(VerdigrisError):
-    """No Python for bakes was found."""
+    """No Python for bakes was found, or one that cannot bake."""
+
+
+class NoWorkerError(WorkerEnvironmentError):
+    """No Python for bakes is named or in its place."""
 
 
 def require_worker_python() -> str:
@@ -65,7 +69,7 @@ def require_worker_python() -> str:
         checkout = python_in(package / ".venv")
         if checkout.is_file():
             return str(checkout)
-        raise WorkerEnvironmentError(
+        raise NoWorkerError(
             f"this Python has no {', '.join(missing)}, which a bake needs, and Verdigris' own "
             f"Python is neither named by {PYTHON_VARIABLE} nor next to {package}: make it with: "
             f"{command_that_makes_it()}"

@@ -24,8 +24,8 @@ from verdigris.ui.qt.text_widgets import MessageText
 from verdigris.ui.signals.notices import capitalise
 
 _OFFER = (
-    "Bakes run in a Python of their own, which is not set up here. The set-up downloads some hundred "
-    "megabytes of packages and takes a few minutes. You can continue to work meanwhile."
+    "Bakes run in a Python of their own, which is not set up here. The set-up downloads some "
+    "hundred megabytes of packages and takes a few minutes. You can continue to work meanwhile."
 )
 _STEPS = 1000
 _VISIBLE_LINES = 8
@@ -103,9 +103,10 @@ class SetUpBox(QFrame):
         # a range of nothing shows that something happens
         self.bar.setRange(0, 0 if set_up.part is None else _STEPS)
         self.bar.setValue(round(_STEPS * (set_up.part or 0.0)))
-        self.line.setText("Cancelling" if set_up.is_cancelling else self._last_line())
-        self.line.setToolTip(self._last_line())
-        self.line.setVisible(is_running)
+        last = self._last_line() if is_running else ""
+        self.line.setText("Cancelling" if last and set_up.is_cancelling else last)
+        self.line.setToolTip(last)
+        self.line.setVisible(has_lines)
         self.more.setVisible(has_lines)
         self.log.setVisible(has_lines and self.more.isChecked())
         if self.log.isVisibleTo(self):

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.baking.state.checkpoint import state_path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.base.worker_environment import (
+    NoWorkerError,
     WorkerEnvironmentError,
     read_setting,
     store_setting,
@@ -172,6 +174,12 @@ class PanelModel(WorkerLink):
         self.bake.clear()
         self.pictures.clear_errors()
         self.notices.clear()
+        if not self.choices.folder and self.host.scene_file() is None:
+            text = (
+                f"The scene was never saved, so the result goes to {self.result_folder()}. Save "
+                "the scene, or choose a folder, to have it elsewhere."
+            )
+            self.notices.add(WARNING, text)
         self._send_weights()
         self._has_run = True
         self._send(self.choices.start(str(self.result_folder()), self._result_name()))
@@ -257,6 +265,16 @@ class PanelModel(WorkerLink):
         if document is not None:
             self._send_document(document)
 
+    def _mention_checkpoint(self) -> None:
+        """Reports a bake that was interrupted: a finished one leaves no checkpoint."""
+        name = self._result_name()
+        if name and state_path(self.result_folder(), name).is_file() and not self._has_run:
+            text = (
+                f"A bake of {name} was interrupted. To continue it, choose 'Continue from a "
+                "checkpoint' on the page Settings before you start."
+            )
+            self.notices.add(INFO, text)
+
     def _send_document(self, document: HostDocument) -> None:
         """Sends a document to the worker, which is started if there is none."""
         self._document = document
@@ -264,12 +282,15 @@ class PanelModel(WorkerLink):
             try:
                 self._client = self._make_client()
             except VerdigrisError as failure:
-                self._handle_error({"command": "open", "text": str(failure)})
-                if isinstance(failure, WorkerEnvironmentError):
-                    self.set_up.offer()
+                is_unset = isinstance(failure, WorkerEnvironmentError) and self.set_up.offer()
+                # the offer has the remedy, unless a setting names a wrong file
+                is_offered = is_unset and isinstance(failure, NoWorkerError)
+                text = str(failure)
+                self._handle_error({"command": "open", "text": text, "is_offered": is_offered})
                 return
         for note in document.notes:
             self.notices.add(INFO, note)
+        self._mention_checkpoint()
         if self.meshes.loaded is not None:
             self._send(self.meshes.loaded)
         self._send(self.view)

@@ -144,7 +144,8 @@ class WorkerLink(PanelState):
         if event.get("command") == "start" and self.state == PREPARING:
             self._has_run = self.bake.progress.steps > 0
             self._set_state(FAILED)
-        self.notices.add(ERROR, str(event.get("text", "")))
+        if not event.get("is_offered"):
+            self.notices.add(ERROR, str(event.get("text", "")))
 
     def _handle_showing(self, event: Mapping[str, Any]) -> None:
         """The worker shows another shape than requested. An error has given the reason."""

@@ -29,10 +29,11 @@ class WorkerSetUp:
         self.changed = Signal()
         self.finished = Signal()
 
-    def offer(self) -> None:
+    def offer(self) -> bool:
         """Offers the set-up, if this copy of Verdigris has the program for it."""
         if self.state == HIDDEN and find_set_up_program() is not None:
             self._show(OFFERED)
+        return self.state != HIDDEN
 
     def hide(self) -> None:
         """Takes the offer back: a worker was found."""

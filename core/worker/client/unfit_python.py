@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 from verdigris.core.base.worker_environment import (
     NEEDED,
     NO_WINDOW,
     SUPPORTED,
+    WorkerEnvironmentError,
     command_that_makes_it,
     environment_for,
+    require_worker_python,
     source_of,
 )
 
@@ -35,6 +38,15 @@ def describe_unfit(python: str) -> str:
     source = source_of(python)
     named = f" It is named by {source}: correct that, or make" if source else " Make"
     return f"{python} cannot bake: {why}.{named} the environment with: {command_that_makes_it()}"
+
+
+def require_fit_python() -> str:
+    """The interpreter for bakes, for callers that may wait: it is tried first."""
+    python = require_worker_python()
+    why = "" if python == sys.executable else describe_unfit(python)
+    if why:
+        raise WorkerEnvironmentError(why)
+    return python
 
 
 def why_unfit(python: str, needed: tuple[str, ...] = ()) -> str:
