@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_python,
-)
+from verdigris.core.base.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
+from verdigris.core.worker.client.unfit_python import require_fit_python
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
@@ -64,7 +61,7 @@ class Outcome:
 
 def bake_command() -> list[str]:
     """The command that runs one bake."""
-    return [require_worker_python(), "-P", "-u", "-m", MODULE]
+    return [require_fit_python(), "-P", "-u", "-m", MODULE]
 
 
 def bake_in_process(

@@ -7,9 +7,10 @@ import time
 import pytest
 
 from verdigris.core.base import worker_environment
-from verdigris.core.base.worker_environment import save_python
+from verdigris.core.base.worker_environment import WorkerEnvironmentError, save_python
+from verdigris.core.batch.run.bake_process import bake_command
 from verdigris.core.worker.client.client import GONE, STARTING, WorkerClient
-from verdigris.core.worker.client.unfit_python import describe_unfit
+from verdigris.core.worker.client.unfit_python import describe_unfit, require_fit_python
 
 from .set_up_trees import make_old_python
 
@@ -53,6 +54,17 @@ def test_a_python_without_the_packages_is_named(tmp_path, monkeypatch):
     assert health.reason.startswith(
         f"{python} cannot bake: it has no {missing}. It is named by VERDIGRIS_PYTHON: correct that"
     )
+
+
+def test_a_batch_names_it_before_its_first_bake(tmp_path, monkeypatch):
+    python = make_old_python(tmp_path / "python3.9")
+    monkeypatch.setenv("VERDIGRIS_PYTHON", str(python))
+    with pytest.raises(WorkerEnvironmentError, match=r"cannot bake: it is Python 3\.9"):
+        require_fit_python()
+    with pytest.raises(WorkerEnvironmentError, match="named by VERDIGRIS_PYTHON"):
+        bake_command()
+    monkeypatch.delenv("VERDIGRIS_PYTHON")
+    assert require_fit_python() == worker_environment.require_worker_python()
 
 
 WITHOUT_SLANGPY = """
