@@ -24,8 +24,8 @@ from verdigris.ui.qt.text_widgets import MessageText
 from verdigris.ui.signals.notices import capitalise
 
 _OFFER = (
-    "Bakes run in a Python of their own, which is not set up here. The set-up downloads some "
-    "hundred megabytes of packages and takes a few minutes. You can continue to work meanwhile."
+    "Bakes run in a Python of their own, which is not set up here. The set-up downloads about "
+    "200 MB of packages and takes a few minutes. You can continue to work meanwhile."
 )
 _STEPS = 1000
 _VISIBLE_LINES = 8
