@@ -1,8 +1,11 @@
 """The set-up of the worker's Python: its progress, its end, and its failures."""
 
+import json
 import os
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +26,7 @@ from .set_up_trees import CRASHES, MAKES, REFUSES, WAITS, make_checkout, make_ol
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its programs are scripts of POSIX")
 SECONDS = 30
+TEMPLATE = Path(__file__).parents[3] / "packaging" / "templates" / "make_worker.py"
 
 
 @pytest.fixture
@@ -137,6 +141,18 @@ def test_the_first_python_of_a_supported_version_is_used(tmp_path, monkeypatch):
     monkeypatch.setattr(set_up, "_candidates", lambda: iter([str(old)]))
     with pytest.raises(VerdigrisError, match=r"no Python 3\.11, 3\.12 or 3\.13 that can"):
         require_python()
+
+
+@pytest.mark.skipif("--progress" not in TEMPLATE.read_text(), reason="it has no lines for programs")
+def test_the_real_program_of_a_staged_tree_sends_such_lines(tmp_path):
+    command = [sys.executable, TEMPLATE, "--progress", "json", "--into", tmp_path / "worker"]
+    done = subprocess.run(
+        [*command, "--python", tmp_path / "none"], check=False, capture_output=True, text=True
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (events[0]["event"], events[0]["part"]) == ("progress", 0.0)
+    assert (events[-1]["event"], done.returncode) == ("error", 1)
+    assert str(tmp_path / "none") in events[-1]["text"]
 
 
 def test_supported_versions_are_those_of_the_packages():
