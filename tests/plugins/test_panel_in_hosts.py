@@ -81,8 +81,8 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     report = tmp_path / "report"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(report), ""))
     panel.help.selftest.trigger()
-    ((program, dash, name, file),) = started
-    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
+    ((program, launcher, file),) = started
+    assert (program, Path(launcher).name) == ("/maya/bin/mayapy", "selftest.py")
     assert file == f"{report}.json"
     assert panel.model.notices[-1].text.endswith(f"its report to {file}.")
     panel.shutdown()
