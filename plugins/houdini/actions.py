@@ -52,6 +52,14 @@ def paint() -> None:
 
 
 @show_errors(_show_error)
+def stop_painting() -> None:
+    """Leaves the brush and returns to the objects."""
+    from verdigris.plugins.houdini.adapter import HoudiniHost
+
+    HoudiniHost().stop_painting()
+
+
+@show_errors(_show_error)
 def batch() -> None:
     """Bakes the saved scene in a new hython."""
     from verdigris.plugins.houdini.adapter import HoudiniHost

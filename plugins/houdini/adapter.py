@@ -22,13 +22,12 @@ from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.result_script import read_results
 from verdigris.plugins.houdini.scene_geometry import (
-    add_brush,
-    display_node,
     geometry_of,
     has_material,
     mesh_of_object,
 )
 from verdigris.plugins.houdini.scene_nodes import children, refuse_locked, require_node, undo_step
+from verdigris.plugins.houdini.scene_paint import start_brush, stop_brush
 from verdigris.plugins.houdini.scene_results import (
     RESULT_DATA,
     RESULTS_DATA,
@@ -189,18 +188,13 @@ class HoudiniHost:
             )
         if not hou.isUIAvailable():
             raise HostError(f"{mesh}: this Houdini has no window for the brush: paint in the panel")
-        container = require_node(node_path)
-        refuse_locked(container)
-        shown = display_node(container)
-        exists = shown.geometry().findPointAttrib(weight_set) is not None
-        with undo_step("Verdigris weights"):
-            brush = shown if exists and shown.type().name() == "attribpaint" else None
-            if brush is None:
-                brush = add_brush(container, shown, weight_set, with_ones=not exists)
-            brush.setCurrent(True, clear_all_selected=True)
-        viewer = hou.ui.paneTabOfType(hou.paneTabType.SceneViewer)
-        if viewer is not None:
-            viewer.enterCurrentNodeState()
+        start_brush(require_node(node_path), weight_set)
+
+    def stop_painting(self) -> None:
+        """Leaves the brush."""
+        if not hou.isUIAvailable():
+            raise HostError("this Houdini has no window, and so no brush to leave")
+        stop_brush()
 
     # results
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
-from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
+from verdigris.core.hosts.host import HostMesh
 from verdigris.plugins.houdini.triangles import triangle_corners
 
 if TYPE_CHECKING:
@@ -115,23 +115,3 @@ def _by_vertex(
     if attribute is not None and attribute.dataType() == hou.attribData.Float:
         return _of_points(geometry, name, attribute.size())[points]
     return None
-
-
-def add_brush(
-    container: hou.Node, shown: hou.Node, weight_set: str, with_ones: bool
-) -> hou.SopNode:
-    """Adds an Attribute Paint after the display node, and an Attribute Create for new weights."""
-    source = shown
-    if with_ones:
-        source = container.createNode("attribcreate", "verdigris_weights")
-        source.setInput(0, shown)
-        source.parm("name1").set(weight_set)
-        source.parm("value1v1").set(NORMAL_WEIGHT)
-        source.moveToGoodPosition()
-    brush = container.createNode("attribpaint", "verdigris_paint")
-    brush.setInput(0, source)
-    brush.parm("attribname1").set(weight_set)
-    brush.moveToGoodPosition()
-    brush.setDisplayFlag(True)
-    brush.setRenderFlag(True)
-    return brush

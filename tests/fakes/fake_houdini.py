@@ -20,7 +20,11 @@ PARMS = {
     "materiallibrary": ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
     "pythonscript": ("python",),
     "attribcreate": ("name1", "value1v1"),
-    "attribpaint": ("attribname1",),
+    # of the documentation of Houdini 20.5, and of tools that set them by script
+    "attribpaint": (
+        *("attribname1", "attribtype1", "stroke_attrib", "stroke_attribtype"),
+        *("stroke_float", "fgfloat", "bgfloat", "stroke_radius", "stroke_opacity"),
+    ),
     "geo": ("shop_materialpath",),
     "grid": (),
     "uvtexture": (),
@@ -57,7 +61,10 @@ class Scene:
         self.undos = True
         self.stages: dict[str, str] = {}
         self.refuses: set[str] = set()
-        self.states_entered = 0
+        self.viewer_pwd = "/obj"
+        self.current = ""
+        # what the viewer does: "view", or the node whose state was entered
+        self.viewer_states: list[str] = []
         self.saved: list[Any] = []
         self.dialogs: list[str] = []
         self.panels: list[Any] = []
@@ -76,6 +83,7 @@ class Scene:
             "display": False,
             "material": False,
             "locked": False,
+            "visualizers": [],
             **facts,
         }
         return path
@@ -227,6 +235,8 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def setCurrent(self, on: bool, clear_all_selected: bool = False) -> None:
             assert on and clear_all_selected
+            scene.change("setCurrent")
+            scene.current = self._path
 
     class OpNode(Node):
         def isInsideLockedHDA(self) -> bool:
@@ -387,8 +397,76 @@ def make_hou(scene: Scene) -> StrictModule:
             return tuple(self._data["prims"][name])
 
     class SceneViewer:
+        def pwd(self) -> Any:
+            return wrap(scene.viewer_pwd)
+
+        def setPwd(self, node: Node) -> None:
+            scene.viewer_pwd = node.path()
+            # each network has its own current node
+            scene.current = ""
+
         def enterCurrentNodeState(self) -> None:
-            scene.states_entered += 1
+            # a viewer sees the nodes of its own network only, and enters that network's state else
+            inside = scene.current.rpartition("/")[0] == scene.viewer_pwd
+            scene.viewer_states.append(scene.current if inside else scene.viewer_pwd)
+
+        def enterViewState(self) -> None:
+            scene.viewer_states.append("view")
+
+    class ViewportVisualizerType:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def name(self) -> str:
+            return self._name
+
+    class ViewportVisualizer:
+        """One of the type vis_color; its parameters as they were read in a session."""
+
+        _values = {  # noqa: RUF012
+            "attrib": None,
+            "class": ("vertex", "point", "primitive", "detail", "auto"),
+            "colortype": ("attribasis", "attribramped", "constant", "random", "attribrandom"),
+            "rangespec": ("auto", "min-max", "center-width"),
+            "minscalar": None,
+            "maxscalar": None,
+        }
+
+        def __init__(self, facts: dict[str, Any]) -> None:
+            self._facts = facts
+
+        def name(self) -> str:
+            return str(self._facts["name"])
+
+        def setName(self, name: str) -> None:
+            self._facts["name"] = name
+
+        def setLabel(self, label: str) -> None:
+            self._facts["label"] = label
+
+        def setParm(self, parm_name: str, value: Any) -> None:
+            known = self._values[parm_name]
+            assert known is None or value in known
+            if parm_name in ("minscalar", "maxscalar"):
+                assert self._facts.get("rangespec") == "min-max"
+            self._facts[parm_name] = value
+
+        def setIsActive(self, on: bool) -> None:
+            self._facts["active"] = on
+
+    class ViewportVisualizers(StrictModule):
+        def type(self, name: str) -> Any:
+            return ViewportVisualizerType(name) if name == "vis_color" else None
+
+        def visualizers(self, category: str = "Common", node: Any = None) -> tuple[Any, ...]:
+            assert category == "Node"
+            return tuple(ViewportVisualizer(each) for each in node._facts["visualizers"])
+
+        def createVisualizer(self, kind: Any, category: str = "Common", node: Any = None) -> Any:
+            assert (kind.name(), category) == ("vis_color", "Node")
+            scene.change("createVisualizer")
+            node._facts["visualizers"].append({"name": "visualizer", "active": False})
+            return ViewportVisualizer(node._facts["visualizers"][-1])
 
     def opened(path: str) -> Any:
         stage = Usd.Stage.Open(path)
@@ -538,6 +616,10 @@ def make_hou(scene: Scene) -> StrictModule:
         PythonPanel=PythonPanel,
         Desktop=Desktop,
         ui=Ui("hou.ui"),
+        ViewportVisualizer=ViewportVisualizer,
+        ViewportVisualizerType=ViewportVisualizerType,
+        viewportVisualizers=ViewportVisualizers("hou.viewportVisualizers"),
+        viewportVisualizerCategory=Enum("Node"),
         nodeFlag=Enum("Material"),
         attribData=Enum("Float"),
         paneTabType=Enum("SceneViewer", "PythonPanel"),

@@ -191,26 +191,6 @@ def test_a_mesh_without_uvs_is_refused_with_the_remedy(host, houdini):
         host.mesh(PLATE)
 
 
-def test_painting_twice_adds_one_brush(harness):
-    for _ in range(2):
-        harness.host.start_painting(PLATE)
-    kinds = [facts["type"] for facts in harness.houdini.nodes.values()]
-    assert kinds.count("attribpaint") == kinds.count("attribcreate") == 1
-    assert harness.houdini.states_entered == 2
-    harness.undo()
-    assert not {"attribpaint", "attribcreate"} & {
-        facts["type"] for facts in harness.houdini.nodes.values()
-    }
-
-
-def test_painting_on_a_stage_or_without_a_window_is_refused_with_the_remedy(harness):
-    with pytest.raises(HostError, match="paint the attribute 'verdigris_weights' on the SOP"):
-        harness.host.start_painting(f"{LIBRARY}:/plate")
-    harness.houdini.window = False
-    with pytest.raises(HostError, match="no window for the brush"):
-        harness.host.start_painting(PLATE)
-
-
 def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_path):
     houdini = harness.houdini
     houdini.add("/stage/render", "null", input=LIBRARY)
