@@ -15,6 +15,7 @@ from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import list_materials
 from verdigris.plugins.houdini.result_script import RESULT_NODE
+from verdigris.plugins.houdini.scene_nodes import listed
 from verdigris.plugins.houdini.triangles import triangle_faces
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
 _TEMPORARY_PREFIX = "/materials/"
-_MAX_LISTED = 3
 
 
 def stage_nodes() -> list[hou.LopNode]:
@@ -67,24 +67,19 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: these payloads are not loaded: {_listed(unloaded)}. Load them in the "
+            f"{node.path()}: these payloads are not loaded: {listed(unloaded)}. Load them in the "
             "Scene Graph Tree to bake their materials."
         )
     if broken:
         found.append(
-            f"{node.path()}: these references are broken: {_listed(broken)}. Correct their paths."
+            f"{node.path()}: these references are broken: {listed(broken)}. Correct their paths."
         )
     if bare:
         found.append(
-            f"{node.path()}: these materials have no MaterialX surface: {_listed(bare)}. Connect a "
+            f"{node.path()}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
             "MaterialX shader to their surface output to bake them."
         )
     return found
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MAX_LISTED
-    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def has_surface(stage: Any, path: str) -> bool:
@@ -96,13 +91,13 @@ def has_surface(stage: Any, path: str) -> bool:
 
 
 def library_path(node: hou.Node) -> str:
-    """The path of a material of /mat on the stage of `material_library`."""
+    """The path of a material of a network on the stage of `material_library`."""
     return f"{_TEMPORARY_PREFIX}{node.name()}"
 
 
 @contextmanager
 def material_library(node: hou.Node) -> Iterator[Any]:
-    """A stage with a material of /mat, from a temporary Material Library."""
+    """A stage with a material of a network, from a temporary Material Library."""
     network = hou.node(STAGE_PATH)
     if network is None:
         raise HostError(f"{node.path()} cannot be translated: there is no {STAGE_PATH} network")

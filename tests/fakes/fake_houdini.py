@@ -7,6 +7,8 @@ holds them to the published stubs. Stages are real ones of usd-core.
 from __future__ import annotations
 
 import copy
+import json
+import posixpath
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +31,15 @@ PARMS = {
     "grid": (),
     "uvtexture": (),
     "mtlxstandard_surface": (),
+    "mtlxopen_pbr_surface": (),
+    "mtlximage": (),
+    "usdpreviewsurface": (),
+    "kma_hair": (),
+    "collect": (),
+    "subnetconnector": (),
+    # as the tools of the Karma and the MaterialX builder make it
+    "builder": ("shader_rendercontextname", "tabmenumask", "shader_forcechildren"),
+    "matnet": (),
     # as exporters and importers of other projects set them, and as saved scenes list them
     "principledshader::2.0": (
         *("basecolor_useTexture", "basecolor_texture", "basecolorr", "basecolorg", "basecolorb"),
@@ -53,6 +64,8 @@ class Scene:
     def __init__(self) -> None:
         self.path = ""
         self.window = True
+        # node types of installed digital assets, and their contexts
+        self.assets: dict[str, tuple[str, ...]] = {}
         self.nodes: dict[str, dict[str, Any]] = {}
         self.loaded = 0
         self.selection: list[str] = []
@@ -71,6 +84,9 @@ class Scene:
         self.tabs: list[Any] = []
         self.interfaces = {"verdigris": "Verdigris"}
         self.geometries: dict[str, dict[str, Any]] = {}
+        self.add_managers()
+
+    def add_managers(self) -> None:
         for name in ("stage", "mat", "obj"):
             self.add(f"/{name}", name)
 
@@ -87,6 +103,28 @@ class Scene:
             **facts,
         }
         return path
+
+    def add_builder(self, path: str, context: str, surface: str) -> str:
+        """A material builder: a subnet with the material flag, and several outputs."""
+        self.add(path, "subnet", material=True)
+        self.nodes[path]["parms"] = dict.fromkeys(PARMS["builder"], "")
+        self.nodes[path]["parms"]["shader_rendercontextname"] = context
+        self.add(f"{path}/surface", surface)
+        for output in ("surface_output", "displacement_output"):
+            self.add(f"{path}/{output}", "subnetconnector", input=f"{path}/surface")
+        return path
+
+    def kind_of(self, path: str) -> str:
+        """The context of a node: obj, sop, lop, vop, top or manager."""
+        parent = path.rpartition("/")[0]
+        if not parent:
+            return "manager"
+        above, around = self.nodes[parent]["type"], self.kind_of(parent)
+        if above in ("mat", "matnet", "materiallibrary"):
+            return "vop"
+        if above in ("stage", "obj", "topnet"):
+            return {"stage": "lop", "obj": "obj", "topnet": "top"}[above]
+        return "sop" if around == "obj" and above == "geo" else around
 
     def state(self) -> Any:
         return copy.deepcopy(self.nodes)
@@ -181,6 +219,16 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def parent(self) -> Any:
             return wrap(self._path.rpartition("/")[0])
+
+        def node(self, path: str) -> Any:
+            return wrap(posixpath.normpath(posixpath.join(self._path, path)))
+
+        def inputAncestors(self) -> tuple[Any, ...]:
+            found, path = [], self._facts["input"]
+            while path:
+                found.append(wrap(path))
+                path = scene.nodes[path]["input"]
+            return tuple(found)
 
         def children(self) -> tuple[Any, ...]:
             return tuple(
@@ -316,6 +364,9 @@ def make_hou(scene: Scene) -> StrictModule:
             for name, value in ones.items():
                 data["points"].setdefault(name, np.full((len(data["points"]["P"]), 1), value))
             return Geometry(data)
+
+    class VopNode(OpNode):
+        pass
 
     class Matrix:
         def __init__(self, rows: Any) -> None:
@@ -478,12 +529,39 @@ def make_hou(scene: Scene) -> StrictModule:
     def wrap(path: str) -> Any:
         if path not in scene.nodes:
             return None
-        top = path.split("/")[1]
-        if top == "obj" and path != "/obj":
-            return (ObjNode if path.count("/") == 2 else SopNode)(path)
-        if top == "stage":
-            return LopNetwork(path) if path == "/stage" else LopNode(path)
-        return OpNode(path)
+        if path == "/stage":
+            return LopNetwork(path)
+        kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode}
+        # a network inside of another context is a plain operator
+        is_network = scene.nodes[path]["type"] in ("matnet",)
+        return OpNode(path) if is_network else kinds.get(scene.kind_of(path), OpNode)(path)
+
+    class NodeType:
+        def __init__(self, category: str, name: str) -> None:
+            self._category, self._name = category, name
+
+        def name(self) -> str:
+            return self._name
+
+        def instances(self) -> tuple[Any, ...]:
+            return tuple(
+                wrap(path)
+                for path, facts in scene.nodes.items()
+                if facts["type"] == self._name and scene.kind_of(path) == self._category
+            )
+
+    class OpNodeTypeCategory:
+        def __init__(self, category: str) -> None:
+            self._category = category
+
+        def nodeType(self, name: str) -> Any:
+            known = {
+                "matnet": ("obj", "sop", "lop", "vop", "top"),
+                "geo": ("obj",),
+                "materiallibrary": ("lop",),
+                **scene.assets,
+            }
+            return NodeType(self._category, name) if self._category in known[name] else None
 
     class HipFile(StrictModule):
         def isNewFile(self) -> bool:
@@ -495,8 +573,11 @@ def make_hou(scene: Scene) -> StrictModule:
         def load(
             self, file_name: str, suppress_save_prompt: bool, ignore_load_warnings: bool
         ) -> None:
-            if Path(file_name).read_text() == "broken":
+            text = Path(file_name).read_text()
+            if text == "broken":
                 raise OperationFailed("not a hip file")
+            if text.startswith("{"):
+                scene.nodes = json.loads(text)
             scene.path = file_name
             scene.loaded += 1
 
@@ -504,9 +585,13 @@ def make_hou(scene: Scene) -> StrictModule:
             if "save" in scene.refuses:
                 raise OperationFailed("the disk is full")
             scene.saved.append(scene.state())
+            if scene.path:
+                Path(scene.path).write_text(json.dumps(scene.nodes, default=list))
 
         def clear(self, suppress_save_prompt: bool) -> None:
             scene.path = ""
+            scene.nodes = {}
+            scene.add_managers()
 
     class Undos(StrictModule):
         @contextmanager
@@ -599,6 +684,15 @@ def make_hou(scene: Scene) -> StrictModule:
         LopNode=LopNode,
         ObjNode=ObjNode,
         SopNode=SopNode,
+        VopNode=VopNode,
+        NodeType=NodeType,
+        OpNodeTypeCategory=OpNodeTypeCategory,
+        nodeTypeCategories=lambda: {
+            name: OpNodeTypeCategory(name.lower())
+            for name in ("Obj", "Sop", "Lop", "Vop", "Top", "Manager")
+        },
+        objNodeTypeCategory=lambda: OpNodeTypeCategory("obj"),
+        lopNodeTypeCategory=lambda: OpNodeTypeCategory("lop"),
         Geometry=Geometry,
         Attrib=Attrib,
         Prim=Prim,

@@ -84,7 +84,7 @@ def missing(given, known):
                 "without_window.py",
             },
         ),
-        ("houdini", {"hou"}, 6, {"actions.py", "selftest.py", "without_window.py"}),
+        ("houdini", {"hou"}, 7, {"actions.py", "selftest.py", "without_window.py"}),
     ],
 )
 def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, count, shells):

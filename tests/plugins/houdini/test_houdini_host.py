@@ -58,6 +58,7 @@ def host(houdini, tmp_path):
     (tmp_path / "gold.usda").write_text(GOLD)
     houdini.add("/mat/gold", "mtlxstandard_surface", material=True)
     houdini.add("/mat/helper", "subnet")
+    houdini.add("/mat/helper/colour", "mtlximage")
     houdini.stages["/mat/gold"] = str(tmp_path / "gold.usda")
     houdini.add(PLATE, "geo")
     houdini.nodes[PLATE]["parms"]["shop_materialpath"] = "/mat/gold"
@@ -107,7 +108,7 @@ def by_name(host, name):
 
 def test_materials_of_mat_and_of_the_display_node_are_listed(host):
     assert [(each.key, each.source) for each in host.materials()] == [
-        ("/mat/gold", "/mat network"),
+        ("/mat/gold", "material network"),
         (f"{LIBRARY}:/materials/nested", "USD stage"),
         (f"{LIBRARY}:/materials/cascade", "USD stage"),
         (f"{LIBRARY}:/materials/tiles", "USD stage"),
