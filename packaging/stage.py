@@ -55,6 +55,8 @@ def stage(
         for folder, name in (("toolbar", "shelf"), ("python_panels", "pypanel")):
             (made / folder).mkdir()
             shutil.copy(TEMPLATES / f"verdigris.{name}", made / folder)
+        for menu in ("MainMenuCommon.xml", "OPmenu.xml"):
+            shutil.copy(TEMPLATES / "houdini" / menu, made)
     (made / "site-packages").mkdir()
     if wheels:
         _install_wheels(requirements(host, project), host, system or this_system(), made)

@@ -16,10 +16,9 @@ from verdigris.core.hosts.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.material.usd.usdshade import convert, list_materials
+from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.houdini.interpreter import hython
-from verdigris.plugins.houdini.result_script import read_results
 from verdigris.plugins.houdini.scene_geometry import (
     geometry_of,
     has_material,
@@ -37,16 +36,16 @@ from verdigris.plugins.houdini.scene_nodes import refuse_locked, require_node, u
 from verdigris.plugins.houdini.scene_paint import start_brush, stop_brush
 from verdigris.plugins.houdini.scene_results import (
     RESULT_DATA,
-    RESULTS_DATA,
     make_viewport_material,
     note_on_stage,
+    noted_on_stage,
 )
 from verdigris.plugins.houdini.scene_stage import (
     SEPARATOR,
     bound_meshes,
-    has_surface,
     library_path,
     material_library,
+    materials_of_stage,
     mesh_of_stage,
     stage_nodes,
     stage_of,
@@ -100,11 +99,9 @@ class HoudiniHost:
     def materials(self) -> tuple[HostMaterial, ...]:
         nodes, of_stages = stage_nodes(), []
         for node in nodes:
-            stage = stage_of(node)
-            for path in list_materials(stage):
-                if has_surface(stage, path):
-                    name = path.rpartition("/")[2]
-                    of_stages.append(HostMaterial(f"{node.path()}{SEPARATOR}{path}", name, STAGE))
+            for path in materials_of_stage(node):
+                name = path.rpartition("/")[2]
+                of_stages.append(HostMaterial(f"{node.path()}{SEPARATOR}{path}", name, STAGE))
         shown, names = shown_on_stages(nodes), {material.name for material in of_stages}
         of_networks = [
             HostMaterial(node.path(), node.name(), NETWORK)
@@ -119,6 +116,9 @@ class HoudiniHost:
         selected = {node.path() for node in nodes}
         # a selected node of a Material Library stands for the material on the stage
         around = [material_around(node) for node in nodes]
+        if any(isinstance(node, hou.LopNode) for node in nodes):
+            # those that a LOP which writes results reads
+            selected |= {node.path() for node in stage_nodes()}
         shown = shown_on_stages(stage_nodes())
         names = {node.name() for node in around if node and node.path().startswith(shown)}
         return tuple(each for each in self.materials() if self._is_selected(each, selected, names))
@@ -227,10 +227,8 @@ class HoudiniHost:
     def attached(self, material: HostMaterial) -> Path | None:
         if not _is_on_stage(material):
             text = require_node(material.key).userData(RESULT_DATA)
-        else:
-            node, path = _split_key(material)
-            text = read_results(node.userData(RESULTS_DATA)).get(path)
-        return Path(text) if text else None
+            return Path(text) if text else None
+        return noted_on_stage(*_split_key(material))
 
 
 def _is_on_stage(material: HostMaterial) -> bool:

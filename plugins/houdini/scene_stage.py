@@ -14,6 +14,7 @@ from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 from verdigris.plugins.houdini.scene_nodes import listed
 from verdigris.plugins.houdini.triangles import triangle_faces
@@ -30,17 +31,22 @@ def stage_nodes() -> list[hou.LopNode]:
     """The selected LOPs, or the display node of /stage."""
     selected = [node for node in hou.selectedNodes() if isinstance(node, hou.LopNode)]
     if selected:
-        return selected
+        return [_before_result(node) for node in selected]
     network = hou.node(STAGE_PATH)
     shown = network.displayNode() if network is not None and network.children() else None
     return [_before_result(shown)] if shown is not None else []
 
 
 def _before_result(node: hou.LopNode) -> hou.LopNode:
-    """The input of a result node, or the node itself. Keys of materials stay the same after a bake
-    and after its undo."""
-    read = node.inputs() if node.name().startswith(RESULT_NODE) else ()
+    """The input of a node that writes results, or the node itself. Keys of materials stay the same
+    after a bake and after its undo."""
+    read = node.inputs() if writes_results(node) else ()
     return next((each for each in read if each is not None), node)
+
+
+def writes_results(node: hou.LopNode) -> bool:
+    """Whether a node writes results of bakes to the stage."""
+    return node.name().startswith(RESULT_NODE) or node.type().name() == TYPE_NAME
 
 
 def stage_of(node: hou.LopNode) -> Any:
@@ -88,6 +94,12 @@ def has_surface(stage: Any, path: str) -> bool:
 
     output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
     return bool(output and output.HasConnectedSource())
+
+
+def materials_of_stage(node: hou.LopNode) -> list[str]:
+    """The paths of the materials of a LOP that have a MaterialX surface."""
+    stage = stage_of(node)
+    return [path for path in list_materials(stage) if has_surface(stage, path)]
 
 
 def library_path(node: hou.Node) -> str:

@@ -12,6 +12,7 @@ import posixpath
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,14 @@ PARMS = {
     "mat": (),
     "obj": (),
     "subnet": (),
+    "output": (),
+    "topnet": (),
+    "localscheduler": ("maxprocsmenu", "maxprocs"),
+    "pythonprocessor": ("generate",),
+    "genericgenerator": ("pdg_command", "itemcount"),
+    "waitforall": (),
 }
+INDIRECT = "<input 0>"
 
 
 class Scene:
@@ -64,8 +72,12 @@ class Scene:
     def __init__(self) -> None:
         self.path = ""
         self.window = True
-        # node types of installed digital assets, and their contexts
-        self.assets: dict[str, tuple[str, ...]] = {}
+        self.count = 0
+        # digital assets in files, and those of this session, by the name of their type
+        self.definitions: dict[str, dict[str, Any]] = {}
+        self.loaded_files: list[str] = []
+        self.home = ""
+        self.loop: list[Any] = []
         self.nodes: dict[str, dict[str, Any]] = {}
         self.loaded = 0
         self.selection: list[str] = []
@@ -91,17 +103,30 @@ class Scene:
             self.add(f"/{name}", name)
 
     def add(self, path: str, kind: str, **facts: Any) -> str:
+        asset = self.definitions.get(kind)
+        self.count += 1
         self.nodes[path] = {
             "type": kind,
-            "parms": dict.fromkeys(PARMS[kind], ""),
+            "parms": dict(asset["parms"]) if asset else dict.fromkeys(PARMS[kind], ""),
             "data": {},
             "input": "",
             "display": False,
             "material": False,
             "locked": False,
             "visualizers": [],
+            "number": self.count,
             **facts,
         }
+        if asset:
+            for name, inner in copy.deepcopy(asset["contents"]).items():
+                if inner["input"].startswith("/"):
+                    inner["input"] = path + inner["input"]
+                self.count += 1
+                self.nodes[path + name] = {**inner, "locked": True, "number": self.count}
+        elif kind == "subnet" and self.kind_of(path) == "lop":
+            self.add(f"{path}/output0", "output")
+        elif kind == "topnet":
+            self.add(f"{path}/localscheduler", "localscheduler")
         return path
 
     def add_builder(self, path: str, context: str, surface: str) -> str:
@@ -174,18 +199,143 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.change("set")
             scene.nodes[self._path]["parms"][self._name] = value
 
-        def evalAsString(self) -> str:
+        def rawValue(self) -> str:
             return str(scene.nodes[self._path]["parms"][self._name])
+
+        def evalAsString(self) -> str:
+            return self.rawValue().replace("$HIP", str(Path(scene.path or "/home").parent))
+
+        def pressButton(self) -> None:
+            definition = scene.definitions[scene.nodes[self._path]["type"]]
+            module: dict[str, Any] = {}
+            exec(definition["sections"]["PythonModule"], module)
+            phm = SimpleNamespace(phm=lambda: SimpleNamespace(**module))
+            names = {"hou": phm, "kwargs": {"node": wrap(self._path)}}
+            try:
+                exec(definition["callbacks"][self._name], names)
+            except Exception as failure:
+                raise OperationFailed(str(failure)) from failure
 
         def evalAsInt(self) -> int:
             return int(scene.nodes[self._path]["parms"][self._name] or 0)
 
     class Type:
-        def __init__(self, name: str) -> None:
-            self._name = name
+        def __init__(self, name: str, context: str) -> None:
+            self._name, self._context = name, context
 
         def name(self) -> str:
             return self._name
+
+        def category(self) -> Any:
+            return SimpleNamespace(name=lambda: self._context.title())
+
+        def definition(self) -> Any:
+            return HDADefinition(self._name) if self._name in scene.definitions else None
+
+    class HDADefinition:
+        def __init__(self, name: str) -> None:
+            self._facts = scene.definitions[name]
+
+        def version(self) -> str:
+            return str(self._facts["version"])
+
+        def addSection(self, name: str, contents: str = "") -> None:
+            self._facts["sections"][name] = contents
+
+        def setExtraFileOption(self, name: str, value: Any) -> None:
+            self._facts["options"][name] = value
+
+        def setIcon(self, icon: str) -> None:
+            self._facts["icon"] = icon
+
+        def setParmTemplateGroup(self, group: Any) -> None:
+            found = [each.facts for each in group.templates]
+            self._facts["templates"] = found
+            self._facts["parms"] = {each["name"]: each["default"] for each in found}
+            self._facts["callbacks"] = {
+                each["name"]: each["callback"] for each in found if each["callback"]
+            }
+
+        def save(self, file_name: str, create_backup: bool = True) -> None:
+            assert not create_backup
+            Path(file_name).write_text(json.dumps(self._facts))
+
+    class ParmTemplate:
+        def __init__(self, name: str, **facts: Any) -> None:
+            default = {"name": name, "default": "", "callback": "", "hidden": False}
+            self.facts = {**default, **facts}
+
+    class StringParmTemplate(ParmTemplate):
+        def __init__(
+            self,
+            name: str,
+            label: str,
+            num_components: int,
+            default_value: Any = (),
+            string_type: str = "Regular",
+            file_type: str = "Any",
+            menu_items: Any = (),
+            menu_labels: Any = (),
+            disable_when: str = "",
+            is_hidden: bool = False,
+            help: str = "",
+        ) -> None:
+            assert len(default_value) == num_components == 1
+            assert len(menu_items) == len(menu_labels)
+            assert file_type == "Any" or string_type == "FileReference"
+            super().__init__(
+                name, label=label, default=default_value[0], menu=menu_items, hidden=is_hidden
+            )
+
+    class ToggleParmTemplate(ParmTemplate):
+        def __init__(
+            self, name: str, label: str, default_value: bool = False, help: str = ""
+        ) -> None:
+            super().__init__(name, label=label, default=int(default_value))
+
+    class ButtonParmTemplate(ParmTemplate):
+        def __init__(
+            self,
+            name: str,
+            label: str,
+            join_with_next: bool = False,
+            help: str = "",
+            script_callback: str = "",
+            script_callback_language: str = "",
+        ) -> None:
+            assert script_callback_language == "Python"
+            super().__init__(name, label=label, default=0, callback=script_callback)
+
+    class ParmTemplateGroup:
+        def __init__(self) -> None:
+            self.templates: list[ParmTemplate] = []
+
+        def append(self, template: ParmTemplate) -> None:
+            assert template.facts["name"] not in [each.facts["name"] for each in self.templates]
+            self.templates.append(template)
+
+    class SubnetIndirectInput:
+        def path(self) -> str:
+            return INDIRECT
+
+    class Hda(StrictModule):
+        def installFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
+            assert not change_oplibraries_file
+            try:
+                facts = json.loads(Path(file_path).read_text())
+            except (OSError, ValueError) as failure:
+                raise OperationFailed(f"{file_path} is no library") from failure
+            scene.definitions[facts["type"]] = facts
+            scene.loaded_files.append(file_path)
+
+        def uninstallFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
+            assert not change_oplibraries_file
+            scene.loaded_files.remove(file_path)
+            name = json.loads(Path(file_path).read_text())["type"]
+            del scene.definitions[name]
+
+        def loadedFiles(self) -> tuple[str, ...]:
+            return tuple(scene.loaded_files)
 
     class Connection:
         def __init__(self, target: str) -> None:
@@ -212,10 +362,10 @@ def make_hou(scene: Scene) -> StrictModule:
             return self._path.rpartition("/")[2]
 
         def sessionId(self) -> int:
-            return 1000 * scene.loaded + list(scene.nodes).index(self._path)
+            return 1000 * scene.loaded + int(self._facts["number"])
 
         def type(self) -> Type:
-            return Type(self._facts["type"])
+            return Type(self._facts["type"], scene.kind_of(self._path))
 
         def parent(self) -> Any:
             return wrap(self._path.rpartition("/")[0])
@@ -229,6 +379,12 @@ def make_hou(scene: Scene) -> StrictModule:
                 found.append(wrap(path))
                 path = scene.nodes[path]["input"]
             return tuple(found)
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Node) and other.path() == self._path
+
+        def __hash__(self) -> int:
+            return hash(self._path)
 
         def children(self) -> tuple[Any, ...]:
             return tuple(
@@ -245,7 +401,7 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def createNode(self, kind: str, name: str) -> Any:
             scene.change("createNode")
-            if kind not in PARMS:
+            if kind not in PARMS and kind not in scene.definitions:
                 raise OperationFailed(f"Invalid node type name: {kind}")
             path, number = f"{self._path}/{name}", 1
             while path in scene.nodes:
@@ -254,7 +410,8 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def destroy(self) -> None:
             scene.change("destroy")
-            del scene.nodes[self._path]
+            for path in [each for each in scene.nodes if f"{each}/".startswith(f"{self._path}/")]:
+                del scene.nodes[path]
 
         def setInput(self, index: int, node: Any) -> None:
             scene.change("setInput")
@@ -264,12 +421,12 @@ def make_hou(scene: Scene) -> StrictModule:
         def inputs(self) -> tuple[Any, ...]:
             return tuple(wrap(path) for path in (self._facts["input"],) if path)
 
-        def outputConnections(self) -> tuple[Connection, ...]:
-            return tuple(
-                Connection(path)
-                for path, facts in scene.nodes.items()
-                if facts["input"] == self._path
-            )
+        def indirectInputs(self) -> tuple[Any, ...]:
+            assert self._facts["type"] == "subnet"
+            return (SubnetIndirectInput(),)
+
+        def layoutChildren(self) -> None:
+            scene.change("layoutChildren")
 
         def userData(self, name: str) -> str | None:
             return self._facts["data"].get(name)
@@ -287,13 +444,60 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.current = self._path
 
     class OpNode(Node):
+        def createDigitalAsset(
+            self,
+            name: str = "",
+            hda_file_name: str = "",
+            description: str = "",
+            min_num_inputs: int = 0,
+            max_num_inputs: int = 0,
+            version: str = "",
+            ignore_external_references: bool = False,
+            create_backup: bool = True,
+        ) -> Any:
+            assert self._facts["type"] == "subnet"
+            if "createDigitalAsset" in scene.refuses:
+                raise OperationFailed("the disk is full")
+            inner = {
+                path.removeprefix(self._path): copy.deepcopy(facts)
+                for path, facts in scene.nodes.items()
+                if path.startswith(f"{self._path}/")
+            }
+            for facts in inner.values():
+                facts["input"] = facts["input"].removeprefix(self._path)
+            scene.definitions[name] = {
+                "type": name,
+                "label": description,
+                "context": scene.kind_of(self._path),
+                "inputs": (min_num_inputs, max_num_inputs),
+                "version": version,
+                "sections": {},
+                "options": {},
+                "parms": {},
+                "contents": inner,
+            }
+            Path(hda_file_name).write_text(json.dumps(scene.definitions[name]))
+            scene.loaded_files.append(hda_file_name)
+            self._facts["type"] = name
+            return wrap(self._path)
+
+        def outputConnections(self) -> tuple[Connection, ...]:
+            return tuple(
+                Connection(path)
+                for path, facts in scene.nodes.items()
+                if facts["input"] == self._path
+            )
+
         def isInsideLockedHDA(self) -> bool:
             return bool(self._facts["locked"])
 
         def parm(self, name: str) -> Parm | None:
-            if self._facts["type"] in PARMS and name in self._facts["parms"]:
-                return Parm(self._path, name)
-            return None
+            return Parm(self._path, name) if name in self._facts["parms"] else None
+
+        def evalParm(self, parm_path: str) -> Any:
+            path = posixpath.normpath(posixpath.join(self._path, parm_path))
+            owner, _, name = path.rpartition("/")
+            return scene.nodes[owner]["parms"][name]
 
     class LopNetwork(OpNode):
         def displayNode(self) -> Any:
@@ -315,6 +519,10 @@ def make_hou(scene: Scene) -> StrictModule:
                 assert (parms["materials"], parms["matpathprefix"]) == (1, "/materials/")
             elif self._facts["type"] == "pythonscript":
                 return self._cooked()
+            elif self._facts["type"] in scene.definitions:
+                return wrap(f"{self._path}/output0").inputs()[0].stage()
+            elif self._path not in scene.stages and self._facts["input"]:
+                return wrap(self._facts["input"]).stage()
             else:
                 text = scene.stages[self._path]
             if text == "broken":
@@ -325,7 +533,10 @@ def make_hou(scene: Scene) -> StrictModule:
             return bool(self._facts["display"])
 
         def _cooked(self) -> Any:
-            stage = wrap(self._facts["input"]).stage()
+            source = self._facts["input"]
+            if source == INDIRECT:
+                source = scene.nodes[self._path.rpartition("/")[0]]["input"]
+            stage = wrap(source).stage()
             self._editing = stage
             hou.pwd = lambda: self
             exec(self._facts["parms"]["python"], {})
@@ -367,6 +578,11 @@ def make_hou(scene: Scene) -> StrictModule:
 
     class VopNode(OpNode):
         pass
+
+    class TopNode(OpNode):
+        def setDisplayFlag(self, on: bool) -> None:
+            scene.change("setDisplayFlag")
+            self._facts["display"] = on
 
     class Matrix:
         def __init__(self, rows: Any) -> None:
@@ -531,17 +747,20 @@ def make_hou(scene: Scene) -> StrictModule:
             return None
         if path == "/stage":
             return LopNetwork(path)
-        kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode}
+        kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode, "top": TopNode}
         # a network inside of another context is a plain operator
         is_network = scene.nodes[path]["type"] in ("matnet",)
         return OpNode(path) if is_network else kinds.get(scene.kind_of(path), OpNode)(path)
 
-    class NodeType:
+    class OpNodeType:
         def __init__(self, category: str, name: str) -> None:
             self._category, self._name = category, name
 
         def name(self) -> str:
             return self._name
+
+        def definition(self) -> Any:
+            return HDADefinition(self._name) if self._name in scene.definitions else None
 
         def instances(self) -> tuple[Any, ...]:
             return tuple(
@@ -559,9 +778,11 @@ def make_hou(scene: Scene) -> StrictModule:
                 "matnet": ("obj", "sop", "lop", "vop", "top"),
                 "geo": ("obj",),
                 "materiallibrary": ("lop",),
-                **scene.assets,
+                **{each: (facts["context"],) for each, facts in scene.definitions.items()},
             }
-            return NodeType(self._category, name) if self._category in known[name] else None
+            return (
+                OpNodeType(self._category, name) if self._category in known.get(name, ()) else None
+            )
 
     class HipFile(StrictModule):
         def isNewFile(self) -> bool:
@@ -669,6 +890,14 @@ def make_hou(scene: Scene) -> StrictModule:
         def setStatusMessage(self, text: str) -> None:
             scene.dialogs.append(text)
 
+        def addEventLoopCallback(self, callback: Any) -> None:
+            scene.loop.append(callback)
+
+        def removeEventLoopCallback(self, callback: Any) -> None:
+            if callback not in scene.loop:
+                raise OperationFailed("The callback was not registered")
+            scene.loop.remove(callback)
+
     class Pypanel(StrictModule):
         def interfaces(self) -> dict[str, Any]:
             return scene.interfaces
@@ -685,7 +914,8 @@ def make_hou(scene: Scene) -> StrictModule:
         ObjNode=ObjNode,
         SopNode=SopNode,
         VopNode=VopNode,
-        NodeType=NodeType,
+        OpNodeType=OpNodeType,
+        TopNode=TopNode,
         OpNodeTypeCategory=OpNodeTypeCategory,
         nodeTypeCategories=lambda: {
             name: OpNodeTypeCategory(name.lower())
@@ -718,6 +948,20 @@ def make_hou(scene: Scene) -> StrictModule:
         attribData=Enum("Float"),
         paneTabType=Enum("SceneViewer", "PythonPanel"),
         node=wrap,
+        nodeBySessionId=lambda session_id: next(
+            (wrap(path) for path in scene.nodes if wrap(path).sessionId() == session_id), None
+        ),
+        homeHoudiniDirectory=lambda: scene.home,
+        hda=Hda("hou.hda"),
+        HDADefinition=HDADefinition,
+        ParmTemplateGroup=ParmTemplateGroup,
+        StringParmTemplate=StringParmTemplate,
+        ToggleParmTemplate=ToggleParmTemplate,
+        ButtonParmTemplate=ButtonParmTemplate,
+        SubnetIndirectInput=SubnetIndirectInput,
+        scriptLanguage=Enum("Python"),
+        stringParmType=Enum("FileReference"),
+        fileType=Enum("Directory"),
         selectedNodes=lambda: tuple(wrap(path) for path in scene.selection),
         applicationVersionString=lambda: "21.0.512",
         isUIAvailable=lambda: scene.window,
