@@ -17,52 +17,9 @@ from typing import Any
 
 import numpy as np
 from fake_maya import StrictModule, forget
+from houdini_nodes import PARMS, SECTIONS, VISUALIZER
 from pxr import Usd
 
-PARMS = {
-    "materiallibrary": ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
-    "pythonscript": ("python",),
-    "attribcreate": ("name1", "value1v1"),
-    # of the documentation of Houdini 20.5, and of tools that set them by script
-    "attribpaint": (
-        *("attribname1", "attribtype1", "stroke_attrib", "stroke_attribtype"),
-        *("stroke_float", "fgfloat", "bgfloat", "stroke_radius", "stroke_opacity"),
-    ),
-    "geo": ("shop_materialpath",),
-    "grid": (),
-    "uvtexture": (),
-    "mtlxstandard_surface": (),
-    "mtlxopen_pbr_surface": (),
-    "mtlximage": (),
-    "usdpreviewsurface": (),
-    "kma_hair": (),
-    "collect": (),
-    "subnetconnector": (),
-    # as the tools of the Karma and the MaterialX builder make it
-    "builder": ("shader_rendercontextname", "tabmenumask", "shader_forcechildren"),
-    "matnet": (),
-    # as exporters and importers of other projects set them, and as saved scenes list them
-    "principledshader::2.0": (
-        *("basecolor_useTexture", "basecolor_texture", "basecolorr", "basecolorg", "basecolorb"),
-        *("rough_useTexture", "rough_texture", "rough"),
-        *("metallic_useTexture", "metallic_texture", "metallic"),
-        *("baseBumpAndNormal_enable", "baseNormal_texture"),
-        *("opaccolor_useTexture", "opaccolor_texture"),
-        *("emitcolor_useTexture", "emitcolor_texture"),
-        *("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
-    ),
-    "null": (),
-    "stage": (),
-    "mat": (),
-    "obj": (),
-    "subnet": (),
-    "output": (),
-    "topnet": (),
-    "localscheduler": ("maxprocsmenu", "maxprocs"),
-    "pythonprocessor": ("generate",),
-    "genericgenerator": ("pdg_command", "itemcount"),
-    "waitforall": (),
-}
 INDIRECT = "<input 0>"
 
 
@@ -240,6 +197,7 @@ def make_hou(scene: Scene) -> StrictModule:
             return str(self._facts["version"])
 
         def addSection(self, name: str, contents: str = "") -> None:
+            assert name in SECTIONS
             self._facts["sections"][name] = contents
 
         def setExtraFileOption(self, name: str, value: Any) -> None:
@@ -688,16 +646,7 @@ def make_hou(scene: Scene) -> StrictModule:
             return self._name
 
     class ViewportVisualizer:
-        """One of the type vis_color; its parameters as they were read in a session."""
-
-        _values = {  # noqa: RUF012
-            "attrib": None,
-            "class": ("vertex", "point", "primitive", "detail", "auto"),
-            "colortype": ("attribasis", "attribramped", "constant", "random", "attribrandom"),
-            "rangespec": ("auto", "min-max", "center-width"),
-            "minscalar": None,
-            "maxscalar": None,
-        }
+        """One of the type vis_color."""
 
         def __init__(self, facts: dict[str, Any]) -> None:
             self._facts = facts
@@ -712,7 +661,7 @@ def make_hou(scene: Scene) -> StrictModule:
             self._facts["label"] = label
 
         def setParm(self, parm_name: str, value: Any) -> None:
-            known = self._values[parm_name]
+            known = VISUALIZER[parm_name]
             assert known is None or value in known
             if parm_name in ("minscalar", "maxscalar"):
                 assert self._facts.get("rangespec") == "min-max"

@@ -177,7 +177,7 @@ def test_the_shelf_has_the_format_of_houdini(trees):
     assert root.tag == "shelfDocument"
     members = [each.get("name") for each in root.find("toolshelf")]
     tools = {each.get("name"): each for each in root.findall("tool")}
-    assert members == list(tools) and len(tools) == 4
+    assert members == list(tools) and len(tools) == 5
     actions = (tree / "scripts/verdigris/plugins/houdini/actions.py").read_text()
     for tool in tools.values():
         assert tool.find("script").get("scriptType") == "python"
@@ -185,6 +185,15 @@ def test_the_shelf_has_the_format_of_houdini(trees):
         assert f"def {call.func.attr}() -> None" in actions
         icon = tool.get("icon").replace("$VERDIGRIS_TREE", str(tree))
         assert xml.parse(icon).getroot().tag.endswith("svg")
+
+
+def test_houdini_finds_the_menus_beside_its_shelf(trees):
+    tree = trees["houdini-21.0"]
+    window = xml.parse(tree / "MainMenuCommon.xml").getroot()
+    (ours,) = window.find("menuBar")
+    assert window.tag == "mainMenu" and ours.find("label").text == "Verdigris"
+    assert xml.parse(tree / "OPmenu.xml").getroot().tag == "menuDocument"
+    assert not (trees["maya-2026"] / "OPmenu.xml").exists()
 
 
 def test_the_panel_file_has_the_format_of_houdini(trees):

@@ -12,6 +12,7 @@ from pathlib import Path
 import fake_houdini
 import fake_maya
 import pytest
+from houdini_nodes import NODES
 
 from . import stubs
 
@@ -174,6 +175,24 @@ def test_names_and_arguments_of_hou_are_known():
             members = known_classes[name]
             assert rest[0] in members, f"{place}: hou.{name} has no {rest[0]}"
             assert keywords <= members[rest[0]], f"{place}: hou.{name}.{rest[0]}"
+
+
+def test_node_types_and_parameters_of_houdini_were_seen_somewhere():
+    used_types, used_parms = set(), set()
+    for path in sorted((PLUGINS / "houdini").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                if node.func.attr == "createNode":
+                    used_types.add(first.value)
+                elif node.func.attr == "parm":
+                    used_parms.add(first.value)
+    assert len(used_types) > 12 and len(used_parms) > 12
+    assert used_types <= set(NODES)
+    assert used_parms <= {parm for kind in NODES.values() for parm in kind.parms}
+    assert all(kind.seen for kind in NODES.values())
 
 
 def public(kind):
