@@ -12,11 +12,11 @@ import hou
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import counted
 from verdigris.plugins.common.bake_queue import BakeQueue
-from verdigris.plugins.houdini.nodes import bake_lop
 from verdigris.plugins.houdini.nodes.scene_bakes import (
     NodeBake,
     jobs_of_lop,
     jobs_of_materials,
+    show_state,
 )
 
 queue = BakeQueue()
@@ -31,7 +31,7 @@ def bake(node: hou.LopNode) -> None:
             raise HostError(f"{node.path()} bakes already: wait, or press Cancel")
         jobs = jobs_of_lop(node)
     except VerdigrisError as failure:
-        _show_state(node, str(failure))
+        show_state(node, str(failure))
         _refuse(str(failure))
         return
     _run(jobs)
@@ -42,7 +42,7 @@ def cancel(node: hou.LopNode) -> None:
     if queue.has(node.sessionId()):
         queue.cancel(node.sessionId())
     else:
-        _show_state(node, "nothing to cancel")
+        show_state(node, "nothing to cancel")
 
 
 def bake_materials(nodes: Sequence[hou.Node]) -> None:
@@ -63,14 +63,15 @@ def cancel_all() -> None:
 
 
 def _run(jobs: Sequence[NodeBake]) -> None:
-    is_running = not queue.is_idle
+    # jobs of which all were cancelled are still watched
+    is_watched = bool(_jobs)
     for job in jobs:
         _jobs.append(job)
         queue.add(job)
     if not hou.isUIAvailable():
         queue.run()
         _end()
-    elif not is_running:
+    elif not is_watched:
         hou.ui.addEventLoopCallback(_tick)
 
 
@@ -102,13 +103,6 @@ def _sum_up(jobs: Sequence[NodeBake]) -> None:
         if len(ours) > 1:
             text = f"{len(ours) - len(problems)} of {counted(len(ours), 'material')} baked"
             ours[-1].show("; ".join((text, *problems)))
-
-
-def _show_state(node: hou.LopNode, text: str) -> None:
-    parm = node.parm(bake_lop.STATE)
-    if parm is not None:
-        with hou.undos.disabler():
-            parm.set(text)
 
 
 def _refuse(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
-from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
+from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.houdini.adapter import NETWORK, STAGE, HoudiniHost
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 RESULT_FOLDER = "neural"
 _HIP = "$HIP"
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
@@ -115,10 +117,11 @@ class NodeBake:
     """The bake of a material that is a node. It finds its node again after a renaming."""
 
     def __init__(
-        self, node: hou.Node, material: HostMaterial, start: Start, weight_set: str | None = None
+        self, node: hou.Node, material: HostMaterial, start: Start, weight_set: str = WEIGHT_SET
     ) -> None:
         self.material, self.start = material, start
         self.problem = ""
+        self._silent_until = 0.0
         self._id = node.sessionId()
         self._weight_set = weight_set
 
@@ -136,13 +139,13 @@ class NodeBake:
 
     def read(self) -> tuple[HostDocument, NDArray[np.float32] | None]:
         host = HoudiniHost()
-        document = host.document(self.material)
-        if self._weight_set is None:
-            painted = find_painted(host, self.material)
-        else:
+        try:
+            document = host.document(self.material)
             painted = (
                 find_painted(host, self.material, self._weight_set) if self._weight_set else None
             )
+        except hou.Error as failure:
+            raise HostError(f"{self.name}: Houdini reports: {failure}") from None
         return document, None if painted is None else painted.weights
 
     def report(self, text: str) -> None:
@@ -171,9 +174,12 @@ class NodeBake:
         self.show("cancelled")
 
     def show(self, text: str) -> None:
-        """Shows what happens to people."""
+        """Shows what happens to people: in the status bar, or in the terminal."""
         if hou.isUIAvailable():
             hou.ui.setStatusMessage(f"Verdigris: {self.name}: {text}")
+        elif not text.startswith("baking") or time.monotonic() > self._silent_until:
+            self._silent_until = time.monotonic() + _SECONDS_BETWEEN_LINES
+            print(f"verdigris: {self.name}: {text}", flush=True)
 
 
 class LopBake(NodeBake):
@@ -186,10 +192,22 @@ class LopBake(NodeBake):
 
     def show(self, text: str) -> None:
         node = self.node()
-        parm = node.parm(bake_lop.STATE) if node is not None else None
-        if parm is None:
+        if node is None or not show_state(node, text) or not hou.isUIAvailable():
             super().show(text)
-        elif parm.evalAsString() != text:
-            # progress is no step that an artist would undo
-            with hou.undos.disabler():
-                parm.set(text)
+
+
+def show_state(node: hou.Node, text: str) -> bool:
+    """Shows the state of a LOP on it. Returns whether it could."""
+    parm = node.parm(bake_lop.STATE)
+    if parm is None:
+        return False
+    if parm.evalAsString() == text:
+        return True
+    try:
+        # progress is no step that an artist would undo
+        with hou.undos.disabler():
+            parm.set(text)
+    except hou.Error:
+        # a locked parameter
+        return False
+    return True

@@ -268,6 +268,24 @@ def test_a_node_that_is_deleted_during_its_bake_loses_no_result(scene, tmp_path)
     assert scene.loop == []
 
 
+@pytest.mark.parametrize("call", ["set", "createNode"])
+def test_a_change_that_houdini_refuses_is_reported_and_the_queue_goes_on(scene, tmp_path, call):
+    """A locked parameter, or a material that cannot be translated."""
+    scene.window = True
+    press(scene, "bake")
+    scene.refuses = {call}
+    if call == "createNode":
+        module("nodes.buttons").cancel(scene.hou.node(BAKE))
+        module("nodes.buttons").bake_materials([scene.hou.node("/mat/gold")])
+        tick(scene)
+        assert "Houdini reports: createNode failed" in scene.dialogs[-1]
+    else:
+        for name in ("nested", "cascade", "tiles"):
+            finish(scene, name, tmp_path)
+        assert "Houdini reports: set failed" in scene.dialogs[-1]
+    assert scene.loop == []
+
+
 def test_a_renamed_node_gets_its_result(scene, tmp_path):
     parms(scene)["materials"] = "nested"
     press(scene, "bake")
@@ -308,7 +326,7 @@ def test_a_state_of_a_bake_that_no_longer_runs_is_corrected_when_a_scene_opens(s
 # without a window
 
 
-def test_without_a_window_the_button_waits_and_fails_with_the_reason(scene, monkeypatch, tmp_path):
+def test_without_a_window_the_button_waits_and_fails_with_the_reason(scene, monkeypatch, capsys):
     scene.window = False
     parms(scene)["materials"] = "nested"
     worker = FakeWorker()
@@ -317,6 +335,10 @@ def test_without_a_window_the_button_waits_and_fails_with_the_reason(scene, monk
     with pytest.raises(scene.hou.OperationFailed, match="'kma_hair' is a node of Karma only"):
         press(scene, "bake")
     assert "kma_hair" in parms(scene)["state"] and scene.loop == []
+    # the terminal is never silent until the end
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "verdigris: nested: baking nested: reading the material"
+    assert "is a node of Karma only" in printed[-1]
     scene.path = ""
     with pytest.raises(scene.hou.OperationFailed, match="save the scene"):
         press(scene, "bake")
