@@ -13,29 +13,37 @@ _PARENT = "/obj"
 _SLOTS = 1
 _CUSTOM_SLOTS = "-1"
 
-# Runs in the network, which has the saved scene: one work item for each material.
+# Runs in the network, which has the saved scene: one work item for each material. The list comes
+# in a file, so that messages of hython cannot mix with it.
 GENERATE = """\
 import json
+import os
 import subprocess
+import tempfile
 
 import hou
 
 hython = hou.text.expandString("$HFS/bin/hython")
-done = subprocess.run(
-    [hython, "-m", "verdigris.plugins.houdini.batch", hou.hipFile.path(), "--list"],
-    capture_output=True, text=True,
-)
-if done.returncode:
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    raise RuntimeError(lines[-1] if lines else "the materials cannot be listed")
-for number, material in enumerate(json.loads(done.stdout)["materials"]):
+batch = hou.text.expandString("$VERDIGRIS_TREE/batch.py")
+with tempfile.TemporaryDirectory() as folder:
+    listing = os.path.join(folder, "list.json")
+    done = subprocess.run(
+        [hython, batch, hou.hipFile.path(), "--list", "--summary", listing],
+        capture_output=True, text=True,
+    )
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise RuntimeError(lines[-1] if lines else "the materials cannot be listed")
+    with open(listing, encoding="utf-8") as file:
+        materials = json.load(file)["materials"]
+for number, material in enumerate(materials):
     item = item_holder.addWorkItem(index=number)
     item.setStringAttrib("material", material["key"])
     item.setIntAttrib("number", number)
 """
 # The scheduler inserts the hython of the machine, and the network the attributes of the item.
 COMMAND = (
-    '"__PDG_HYTHON__" -m verdigris.plugins.houdini.batch "$HIPFILE" -m "`@material`" '
+    '"__PDG_HYTHON__" "$VERDIGRIS_TREE/batch.py" "$HIPFILE" -m "`@material`" '
     '-o "$HIP/neural" --summary "$HIP/neural/`@number`.json"'
 )
 

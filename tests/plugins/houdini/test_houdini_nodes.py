@@ -431,15 +431,15 @@ def test_the_script_of_the_tops_makes_an_item_for_each_material(scene, monkeypat
             setStringAttrib=items[-1].__setitem__, setIntAttrib=items[-1].__setitem__
         )
 
-    answer = SimpleNamespace(returncode=0, stdout="", stderr="")
+    answer = SimpleNamespace(returncode=0, stderr="")
     commands = []
 
     def run(command, capture_output, text):
         commands.append(command)
+        Path(command[-1]).write_text(json.dumps({"materials": listed}))
         return answer
 
     listed = [{"key": "/mat/gold"}, {"key": "/stage/a:/materials/b"}]
-    answer.stdout = json.dumps({"materials": listed})
     monkeypatch.setattr(subprocess, "run", run)
     hou = SimpleNamespace(
         text=SimpleNamespace(expandString=lambda text: text),
@@ -450,7 +450,12 @@ def test_the_script_of_the_tops_makes_an_item_for_each_material(scene, monkeypat
     text = module("nodes.top_recipe").GENERATE
     exec(text, {"item_holder": holder})
     assert [each["material"] for each in items] == ["/mat/gold", "/stage/a:/materials/b"]
-    assert commands[0][1:] == ["-m", "verdigris.plugins.houdini.batch", "/shot.hip", "--list"]
+    assert commands[0][:4] == [
+        "$HFS/bin/hython",
+        "$VERDIGRIS_TREE/batch.py",
+        "/shot.hip",
+        "--list",
+    ]
     answer.returncode, answer.stderr = 1, "Traceback\nthe scene has no MaterialX material\n"
     with pytest.raises(RuntimeError, match="the scene has no MaterialX material"):
         exec(text, {"item_holder": holder})
