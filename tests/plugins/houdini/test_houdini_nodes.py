@@ -316,6 +316,29 @@ def test_the_panel_knows_the_results_of_a_lop_and_lists_its_materials_once(
     assert nested in harness.host.selected_materials()
 
 
+def test_a_result_of_a_lop_is_found_again_in_the_saved_scene(harness, scene, tmp_path):
+    parms(scene)["materials"] = "nested"
+    press(scene, "bake")
+    finish(scene, "nested", tmp_path)
+    file = Path(scene.path)
+    harness.host.save_scene()
+    scene.hou.hipFile.clear(suppress_save_prompt=True)
+    harness.host.open_scene(file)
+    nested = next(each for each in harness.host.materials() if each.name == "nested")
+    assert harness.host.attached(nested) == tmp_path / "nested.vdg"
+    found = scene.hou.node(BAKE).stage().GetAttributeAtPath("/materials/nested.verdigris:bundle")
+    assert Path(found.Get().path) == tmp_path / "nested.vdg"
+
+
+def test_a_scene_that_is_replaced_during_a_bake_loses_no_result(scene, tmp_path):
+    parms(scene)["materials"] = "nested"
+    press(scene, "bake")
+    tick(scene)
+    scene.hou.hipFile.clear(suppress_save_prompt=True)
+    finish(scene, "nested", tmp_path)
+    assert "The result is written to" in scene.dialogs[-1] and scene.loop == []
+
+
 def test_a_state_of_a_bake_that_no_longer_runs_is_corrected_when_a_scene_opens(scene):
     parms(scene)["state"] = "baking nested: training 25%"
     names = {"kwargs": {"node": scene.hou.node(BAKE)}}
