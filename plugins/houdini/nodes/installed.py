@@ -30,7 +30,7 @@ def require_lop() -> None:
             problems.append(str(failure))
         else:
             return
-    raise HostError("; ".join(problems))
+    raise HostError("; ".join(problems) or "Houdini names no folder for the file of the node")
 
 
 def _is_installed() -> bool:
