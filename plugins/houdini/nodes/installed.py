@@ -43,7 +43,5 @@ def _places() -> list[Path]:
     """Files of the asset, best first: in the package, which may be read-only, and in the
     preferences. Houdini loads both when it starts."""
     tree = os.environ.get(TREE_VARIABLE)
-    folders = [Path(tree)] if tree else []
-    return [
-        folder / _FOLDER / file_name() for folder in (*folders, Path(hou.homeHoudiniDirectory()))
-    ]
+    folders = (tree, hou.homeHoudiniDirectory())
+    return [Path(folder) / _FOLDER / file_name() for folder in folders if folder]
