@@ -47,6 +47,8 @@ def stage(
     (made / "scripts" / "verdigris" / "VERSION").write_text(version + "\n", "utf-8", newline="\n")
     _copy_worker_source(root, made / "worker_source")
     shutil.copyfile(TEMPLATES / "make_worker.py", made / "make_worker.py")
+    for launcher in (root / "plugins" / "launchers").glob("[!_]*.py"):
+        shutil.copyfile(launcher, made / launcher.name)
     for source in _resources(root, host.host):
         shutil.copytree(source, made / source.name, ignore=_LEFT_OUT, dirs_exist_ok=True)
     (made / "site-packages").mkdir()
@@ -59,8 +61,15 @@ def stage(
         worker.rename(made / "worker")
     shutil.rmtree(finished, ignore_errors=True)
     made.rename(finished)
+    copy_beside(host, out)
     write_entry(host, out, version, system=system)
     return finished
+
+
+def copy_beside(host: HostVersion, out: Path) -> None:
+    """Copies the programs that lie beside the trees of an application: the installer of Maya."""
+    for source in (TEMPLATES / f"beside_{host.host}").glob("*.*"):
+        shutil.copyfile(source, out / source.name)
 
 
 def project(root: Path = ROOT) -> dict:
@@ -83,10 +92,9 @@ def _resources(root: Path, host: str) -> list[Path]:
 def _copy_package(root: Path, target: Path, host: str) -> None:
     for package in PACKAGES:
         shutil.copytree(root / package, target / package, ignore=_LEFT_OUT)
-    kept = {host, "common"}
-    for other in (each for each in (target / "plugins").iterdir() if each.is_dir()):
-        if other.name not in kept:
-            shutil.rmtree(other)
+    for adapter in (target / "plugins").glob("*/adapter.py"):
+        if adapter.parent.name != host:
+            shutil.rmtree(adapter.parent)
     copy_pages(root / "docs", host, target / "docs")
 
 

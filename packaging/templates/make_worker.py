@@ -149,9 +149,7 @@ def probe(command: list) -> tuple:
     if tuple(version) not in SUPPORTED:
         raise SetUpError(f"{path} is Python {version[0]}.{version[1]}")
     if not adds_pip and not has_pip:
-        raise SetUpError(
-            f"{path} has no ensurepip (on Debian and Ubuntu: apt install python3-venv)"
-        )
+        raise SetUpError(f"{path} has no ensurepip (on Debian: apt install python3-venv)")
     return path, adds_pip
 
 

@@ -253,7 +253,12 @@ def test_staging_again_keeps_only_the_worker(tmp_path):
     (tree / "stale").write_text("")
     again = stage(MAYA, tmp_path, wheels=False)
     assert (again / "worker" / "made").is_file() and not (again / "stale").exists()
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["verdigris", "verdigris.mod"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "install_verdigris.py",
+        "uninstall_verdigris.py",
+        "verdigris",
+        "verdigris.mod",
+    ]
 
 
 @pytest.mark.parametrize(

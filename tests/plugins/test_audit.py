@@ -16,6 +16,8 @@ import pytest
 from . import stubs
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+# programs that are dropped into the application
+BESIDE = PLUGINS.parent / "packaging" / "templates"
 
 # Commands that plug-ins of Maya add, and where each was seen with these flags.
 SEEN_ELSEWHERE = {
@@ -46,7 +48,8 @@ pytestmark = pytest.mark.skipif(
 
 def calls(folder, root):
     """Every chain of names that begins with `root`, with its keyword arguments."""
-    for path in sorted((PLUGINS / folder).rglob("*.py")):
+    files = [*(PLUGINS / folder).rglob("*.py"), *(BESIDE / f"beside_{folder}").glob("*.py")]
+    for path in sorted(files):
         tree = ast.parse(path.read_text())
         called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

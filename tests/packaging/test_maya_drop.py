@@ -1,0 +1,145 @@
+"""Files that are dragged into a viewport of Maya: they install, repair, update and remove."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from entries import module_text
+from hosts import SYSTEMS, find_host, this_system
+from stage import ROOT, copy_beside, project, stage
+
+MAYA = find_host("maya-2026")
+SESSION = Path(__file__).with_name("maya_session.py")
+VERSION = project(ROOT)["version"]
+
+
+def stage_with_packages(out):
+    """As stage.py, with packages of this Python instead of wheels."""
+    tree = stage(MAYA, out, wheels=False)
+    for package in ("numpy", "numpy.libs", "platformdirs"):
+        there = Path(importlib.util.find_spec("numpy").origin).parents[1] / package
+        if there.exists():
+            (tree / "site-packages" / package).symlink_to(there)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory):
+    """A folder with a space, as on many machines."""
+    return stage_with_packages(tmp_path_factory.mktemp("my downloads")).parent
+
+
+@pytest.fixture
+def drop(tmp_path):
+    """Drops files into one session of Maya, and returns its state after each."""
+
+    def run(*files):
+        done = subprocess.run(
+            [sys.executable, "-B", "-S", str(SESSION), str(tmp_path / "maya"), *map(str, files)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+def module_of(tmp_path):
+    return tmp_path / "maya" / "2026" / "modules" / "verdigris.mod"
+
+
+def test_a_drop_installs_the_module_and_loads_the_plug_in(drop, staged, tmp_path):
+    (state,) = drop(staged / "install_verdigris.py")
+    tree = staged / "verdigris"
+    assert f"Verdigris {VERSION} is installed and loaded" in state["said"]
+    assert "the panel offers to make it" in state["said"]
+    first, *rest = module_of(tmp_path).read_text().splitlines()
+    system = SYSTEMS[this_system()].maya
+    assert first == f"+ MAYAVERSION:2026 PLATFORM:{system} verdigris {VERSION} {tree.as_posix()}"
+    assert rest == (staged / "verdigris.mod").read_text().splitlines()[1:]
+    assert state["loaded"] and state["commands"] == ["verdigris"]
+    assert state["modules"] == [str(module_of(tmp_path))]
+    # the session works without a restart, and after Maya has removed the first path
+    assert state["code"].startswith(str(tree))
+    for folder in ("scripts", "site-packages"):
+        assert (tree / folder).as_posix() in state["path"]
+    for folder, variable in (("plug-ins", "PLUG_IN"), ("scripts", "SCRIPT")):
+        assert (tree / folder).as_posix() in state["variables"][f"MAYA_{variable}_PATH"]
+
+
+def test_a_second_drop_repairs_and_one_of_another_folder_updates(drop, staged, tmp_path):
+    newer = tmp_path / "newer"
+    stage_with_packages(newer)
+    install = "install_verdigris.py"
+    first, again, update = drop(staged / install, staged / install, newer / install)
+    assert "installed and loaded" in first["said"]
+    assert "updated and loaded" in again["said"] and again["loaded"]
+    assert again["path"] == first["path"]
+    assert "updated and loaded" in update["said"]
+    assert update["code"].startswith(str(newer))
+    assert not [each for each in update["path"] if each.startswith(str(staged / "verdigris"))]
+    assert str(staged) not in update["variables"]["MAYA_PLUG_IN_PATH"]
+    assert (newer / "verdigris").as_posix() in module_of(tmp_path).read_text()
+
+
+def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    stage_with_packages(old)
+    moved = f"mv {old} {new}"
+    _, again = drop(old / "install_verdigris.py", moved, new / "install_verdigris.py")
+    assert "updated and will be loaded when Maya starts again: restart it" in again["said"]
+    assert (new / "verdigris").as_posix() in module_of(tmp_path).read_text()
+
+
+def test_one_module_serves_the_versions_beside_each_other(drop, staged, tmp_path):
+    there = tmp_path / "studio"
+    there.mkdir()
+    copy_beside(MAYA, there)
+    entries = [
+        (find_host(f"maya-{year}"), f"./maya-{year}", "linux") for year in (2025, 2026, 2027)
+    ]
+    (there / "verdigris.mod").write_text(module_text(entries, "1.2.3"))
+    (state,) = drop(there / "install_verdigris.py")
+    assert "not installed" in state["said"] and "is for no Maya" in state["said"]
+    (there / "maya-2027").mkdir()
+    (state,) = drop(there / "install_verdigris.py")
+    assert "is for Maya 2027 on linux: unzip the archive for this Maya" in state["said"]
+    assert not module_of(tmp_path).exists() and not state["loaded"]
+    (there / "maya-2026").symlink_to(staged / "verdigris")
+    (state,) = drop(there / "install_verdigris.py")
+    assert "Verdigris 1.2.3 is installed" in state["said"]
+    assert module_of(tmp_path).read_text().count("MAYAVERSION") == 1
+
+
+def test_a_folder_that_cannot_be_written_is_a_message(drop, staged, tmp_path):
+    (tmp_path / "maya").write_text("a file where the folder should be")
+    (state,) = drop(staged / "install_verdigris.py")
+    assert "Verdigris was not installed" in state["said"] and "maya" in state["said"]
+
+
+def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, tmp_path):
+    out = tmp_path / "out"
+    tree = stage_with_packages(out)
+    (tree / "worker" / "bin").mkdir(parents=True)
+    bake = tmp_path / "neural" / "tray.vdg"
+    bake.mkdir(parents=True)
+    install, remove = out / "install_verdigris.py", out / "uninstall_verdigris.py"
+    installed, kept, gone, again = drop(
+        install, f"{remove}=Cancel", f"{remove}=Remove", f"{remove}=Remove"
+    )
+    assert "environment of their own" not in installed["said"]
+    assert kept["loaded"] and "Remove Verdigris from Maya 2026?" in kept["said"]
+    assert not gone["loaded"] and gone["commands"] == [] and gone["code"] == ""
+    assert not module_of(tmp_path).exists() and (tree / "worker").is_dir()
+    assert not [each for each in gone["path"] if each.startswith(str(tree))]
+    assert "not installed in this Maya" in again["said"]
+    _, gone = drop(install, f"{remove}=Remove with the worker")
+    assert f"The worker is removed: {tree / 'worker'}" in gone["said"]
+    assert not (tree / "worker").exists() and bake.is_dir() and tree.is_dir()
