@@ -12,6 +12,7 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import pytest
+from check_trees import probe
 from dev_install import entry_folder, install, remove
 from entries import write_entry
 from hosts import HOSTS, SYSTEMS, find_host, this_system
@@ -39,30 +40,6 @@ except verdigris.core.base.worker_environment.WorkerEnvironmentError as failure:
 print(version(), verdigris.core.hosts.host.__file__)
 """
 
-# The modules of the application are fakes; its other packages are passed by name.
-IMPORT_PLUG_IN = """
-import importlib, pathlib, sys
-sys.path[:0] = {paths!r}
-import fake_{host} as fake
-
-class Patch:
-    def setitem(self, where, name, value):
-        where[name] = value
-
-    def delitem(self, where, name):
-        del where[name]
-
-fake.install(Patch(), fake.Scene())
-folder = pathlib.Path({tree!r}, "scripts", "verdigris", "plugins", "{host}")
-for file in sorted(folder.glob("*.py")):
-    importlib.import_module("verdigris.plugins.{host}." + file.stem)
-    print(file.stem)
-assert not {late!r} & set(sys.modules), set(sys.modules) & {late!r}
-import verdigris.ui.panel
-from verdigris.plugins.common.panel_loader import make_panel
-assert str({tree!r}) in verdigris.ui.panel.__file__
-"""
-
 
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory):
@@ -81,31 +58,15 @@ def offer(folder, *packages):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "carries", "late"),
-    [
-        # in Maya, pxr comes with maya-usd, which is optional
-        ("maya-2026", (), {"pxr", "PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
-        ("houdini-21.0", ("pxr",), {"PySide6", "MaterialX", "slangpy", "OpenImageIO"}),
-    ],
-)
-def test_every_module_of_a_plug_in_imports_in_its_application(name, carries, late, trees, tmp_path):
-    host = name.partition("-")[0]
-    brought = {line.partition("==")[0] for line in requirements(find_host(name), project(ROOT))}
+@pytest.mark.parametrize(("name", "carries"), [("maya-2026", ()), ("houdini-21.0", ("pxr",))])
+def test_every_module_imports_and_the_panel_opens(name, carries, trees, tmp_path):
+    pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install -e .[test]")
+    host = find_host(name)
+    brought = {line.partition("==")[0] for line in requirements(host, project(ROOT))}
     brought |= {"numpy", "PySide6", "shiboken6", *carries}
     offered = offer(tmp_path / "offered", *sorted(brought))
-    paths = [str(trees[name] / "scripts"), str(offered), str(ROOT / "tests" / "fakes")]
-    code = IMPORT_PLUG_IN.format(paths=paths, host=host, tree=str(trees[name]), late=late)
-    done = subprocess.run(
-        [sys.executable, "-B", "-S", "-E", "-c", code],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert {"adapter", "actions", "batch", "selftest"} <= set(done.stdout.split())
+    found = probe(host, sys.executable, trees[name], offered=offered)
+    assert found["modules"] > 10 and ("pxr" in found) == bool(carries)
 
 
 @pytest.mark.parametrize("name", ["maya-2026", "houdini-21.0"])
