@@ -185,6 +185,7 @@ def run(command: list, on_line=lambda line: None) -> None:
         errors="replace",
         env=clean_environment(),
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        start_new_session=True,
     ) as process:
         lines = []
         try:
@@ -192,10 +193,19 @@ def run(command: list, on_line=lambda line: None) -> None:
                 lines.append(line.strip())
                 on_line(lines[-1])
         except BaseException:
-            process.kill()
+            end(process)
             raise
     if process.returncode:
         raise SetUpError(explain(command, lines))
+
+
+def end(process: subprocess.Popen) -> None:
+    """Ends a command, and the programs that it has started."""
+    with contextlib.suppress(OSError):
+        if _WINDOWS:
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def explain(command: list, lines: list) -> str:

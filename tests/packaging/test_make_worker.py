@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from entries import TEMPLATES
 
 PROGRAM = TEMPLATES / "make_worker.py"
 BACKEND = """
-import pathlib, time, zipfile
+import os, pathlib, time, zipfile
 
 FILES = {
     **{f"{name}.py": "" for name in ("slangpy", "MaterialX", "OpenImageIO")},
@@ -33,7 +34,7 @@ FILES = {
 def build_wheel(folder, config_settings=None, metadata_directory=None):
     waiting = pathlib.Path(%r)
     if waiting.exists():
-        waiting.write_text("building")
+        waiting.write_text(str(os.getpid()))
         time.sleep(60)
     name = "verdigris-1-py3-none-any.whl"
     with zipfile.ZipFile(pathlib.Path(folder) / name, "w") as wheel:
@@ -89,6 +90,12 @@ def events_of(process):
     return [json.loads(line) for line in out.splitlines()], err
 
 
+def is_running(number):
+    """Whether a process is there and has not ended. One that nobody waits for is a zombie."""
+    stat = Path("/proc", str(number), "stat")
+    return stat.is_file() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+
+
 def test_a_cancelled_set_up_keeps_the_earlier_environment_and_can_run_again(
     tree, tmp_path, no_ensurepip
 ):
@@ -101,18 +108,19 @@ def test_a_cancelled_set_up_keeps_the_earlier_environment_and_can_run_again(
     wheels.mkdir()
     first = start(tree, "--wheels", str(wheels), *no_ensurepip)
     end = time.monotonic() + 60
-    while waiting.read_text() != "building" and time.monotonic() < end:
+    while not waiting.read_text() and time.monotonic() < end:
         time.sleep(0.05)
     # a second one does not disturb the first
     events, _ = events_of(start(tree))
     assert events[-1]["event"] == "error"
     assert "is being made by another process" in events[-1]["text"]
-    first.send_signal(signal.SIGTERM)
+    first.send_signal(signal.SIGINT)
     events, _ = events_of(first)
     assert first.returncode == 130 and events[-1]["text"].startswith(
         "cancelled: nothing has changed"
     )
     assert earlier.is_file() and not (tree / "worker.new").exists()
+    assert not is_running(int(waiting.read_text())), "the build goes on"
     waiting.unlink()
     again = start(tree, "--wheels", str(wheels), *no_ensurepip)
     events, err = events_of(again)

@@ -98,6 +98,12 @@ def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, tmp_path):
     assert (new / "verdigris").as_posix() in module_of(tmp_path).read_text()
 
 
+def test_the_first_message_offers_the_self_test(drop, staged):
+    (state,) = drop(f"{staged / 'install_verdigris.py'}=Self-test")
+    # it was chosen, and this fake has no mayapy to run it in
+    assert "run mayapy by hand" in state["said"]
+
+
 def test_one_module_serves_the_versions_beside_each_other(drop, staged, tmp_path):
     there = tmp_path / "studio"
     there.mkdir()

@@ -179,11 +179,11 @@ def show(text: str, offer_panel: bool = False) -> None:
     print(text)
     if cmds.about(batch=True):
         return
-    buttons = ["Open the panel", "Close"] if offer_panel else ["Close"]
+    buttons = ["Open the panel", "Self-test", "Close"] if offer_panel else ["Close"]
     chosen = cmds.confirmDialog(
         title="Verdigris", message=text, button=buttons, dismissString="Close"
     )
-    if chosen == "Open the panel":
+    if chosen != "Close":
         from verdigris.plugins.maya import actions
 
-        actions.bake()
+        (actions.bake if chosen == "Open the panel" else actions.help_window)()
