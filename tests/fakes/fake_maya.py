@@ -588,7 +588,8 @@ def make_cmds(scene: Scene) -> StrictModule:
         dismissString: str = "",
     ) -> str:
         scene.dialogs.append(message)
-        return scene.answer or button[-1]
+        # Maya returns a button that is there
+        return scene.answer if scene.answer in button else button[-1]
 
     @teach
     def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:

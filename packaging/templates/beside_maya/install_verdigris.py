@@ -183,7 +183,7 @@ def show(text: str, offer_panel: bool = False) -> None:
     chosen = cmds.confirmDialog(
         title="Verdigris", message=text, button=buttons, dismissString="Close"
     )
-    if chosen != "Close":
+    if chosen in buttons[:-1]:
         from verdigris.plugins.maya import actions
 
         (actions.bake if chosen == "Open the panel" else actions.help_window)()
