@@ -51,6 +51,8 @@ def stage(
         shutil.copyfile(launcher, made / launcher.name)
     for source in _resources(root, host.host):
         shutil.copytree(source, made / source.name, ignore=_LEFT_OUT, dirs_exist_ok=True)
+    if (TEMPLATES / host.host).is_dir():
+        shutil.copytree(TEMPLATES / host.host, made, dirs_exist_ok=True)
     (made / "site-packages").mkdir()
     if wheels:
         install_wheels(requirements(host, project(root)), host, system or this_system(), made)
@@ -80,13 +82,14 @@ def project(root: Path = ROOT) -> dict:
 def _resources(root: Path, host: str) -> list[Path]:
     """The folders that the application itself looks into: icons, plug-ins, shelves and others.
 
-    They are those of the plug-in that are no Python packages, and those of templates/HOST.
+    They are those of the plug-in that are no Python packages.
     """
-    plugin, templates = root / "plugins" / host, TEMPLATES / host
-    found = [each for each in sorted(plugin.iterdir()) if not (each / "__init__.py").is_file()]
-    if templates.is_dir():
-        found += sorted(templates.iterdir())
-    return [each for each in found if each.is_dir() and each.name != "__pycache__"]
+    inside = sorted(each for each in (root / "plugins" / host).iterdir() if each.is_dir())
+    return [
+        each
+        for each in inside
+        if not (each / "__init__.py").is_file() and each.name != "__pycache__"
+    ]
 
 
 def _copy_package(root: Path, target: Path, host: str) -> None:
