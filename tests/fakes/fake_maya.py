@@ -8,7 +8,6 @@ published stubs. Scenes are read from Maya ASCII as far as the fixtures go.
 from __future__ import annotations
 
 import copy
-import importlib.util
 import re
 import shutil
 import sys
@@ -94,9 +93,6 @@ class Scene:
         self.dialogs: list[str] = []
         self.answer = ""
         self.commands: dict[str, Any] = {}
-        self.preferences = ""
-        self.modules: list[str] = []
-        self.python_plugins: dict[str, Any] = {}
 
     def state(self) -> Any:
         """The contents of the scene, without bookkeeping."""
@@ -183,13 +179,8 @@ def make_cmds(scene: Scene) -> StrictModule:
         return function
 
     @teach
-    def about(*, version: bool = False, majorVersion: bool = False, batch: bool = False) -> Any:
-        return "2026" if version or majorVersion else scene.batch
-
-    @teach
-    def internalVar(*, userAppDir: bool) -> str:
-        # Maya's answer ends with a slash
-        return f"{scene.preferences}/"
+    def about(*, version: bool = False, batch: bool = False) -> Any:
+        return "2026" if version else scene.batch
 
     @teach
     def file(
@@ -474,38 +465,10 @@ def make_cmds(scene: Scene) -> StrictModule:
         return scene.plugins.get(name, False)
 
     @teach
-    def loadPlugin(name: str, *, quiet: bool = False) -> None:
-        file = Path(name)
-        if file.is_file():
-            spec = importlib.util.spec_from_file_location(file.stem, file)
-            scene.python_plugins[file.stem] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(scene.python_plugins[file.stem])
-            scene.python_plugins[file.stem].initializePlugin(object())
-            name = file.stem
-        elif name not in scene.plugins:
+    def loadPlugin(name: str, *, quiet: bool) -> None:
+        if name not in scene.plugins:
             raise RuntimeError(f"Plug-in, {name!r}, was not found on MAYA_PLUG_IN_PATH.")
         scene.plugins[name] = True
-
-    @teach
-    def unloadPlugin(name: str) -> None:
-        if not scene.plugins.get(name):
-            raise RuntimeError(f"Plug-in, {name!r}, is not loaded.")
-        try:
-            scene.python_plugins[name].uninitializePlugin(object())
-        except ImportError as failure:
-            raise RuntimeError(f"Plug-in {name} cannot be unloaded: {failure}") from None
-        scene.plugins[name] = False
-
-    @teach
-    def loadModule(*, load: str) -> list[str]:
-        if load in scene.modules or not Path(load).is_file():
-            raise RuntimeError(f"Module file {load} cannot be loaded")
-        scene.modules.append(load)
-        return [load]
-
-    @teach
-    def rehash() -> None:
-        return None
 
     @teach
     def mayaUSDExport(
@@ -588,8 +551,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         dismissString: str = "",
     ) -> str:
         scene.dialogs.append(message)
-        # Maya returns a button that is there
-        return scene.answer if scene.answer in button else button[-1]
+        return scene.answer or button[-1]
 
     @teach
     def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:

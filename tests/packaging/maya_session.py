@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fakes"))
 import fake_maya
+import fake_maya_modules
 
 
 class Patch:
@@ -35,28 +36,30 @@ def drop(file: Path) -> None:
 
 def main() -> None:
     scene = fake_maya.Scene()
-    scene.preferences = sys.argv[1]
     fake_maya.install(Patch(), scene)
+    session = fake_maya_modules.Modules(sys.argv[1])
+    for name, command in fake_maya_modules.commands(session).items():
+        setattr(sys.modules["maya.cmds"], name, command)
     states = []
     for argument in sys.argv[2:]:
         if argument.startswith("mv "):
             Path(argument.split()[1]).rename(argument.split()[2])
             continue
-        file, _, scene.answer = argument.partition("=")
+        file, _, session.answer = argument.partition("=")
         drop(Path(file))
         module = sys.modules.get("verdigris.plugins.common.version")
         states.append(
             {
-                "said": scene.dialogs[-1] if scene.dialogs else "",
-                "loaded": scene.plugins.get("verdigris_maya", False),
+                "said": session.dialogs[-1] if session.dialogs else "",
+                "loaded": "verdigris_maya" in session.plugins,
                 "commands": list(scene.commands),
                 "code": module.__file__ if module else "",
                 "path": sys.path,
                 "variables": {k: v for k, v in os.environ.items() if k.startswith("MAYA_")},
-                "modules": scene.modules,
+                "modules": session.loaded,
             }
         )
-        scene.dialogs.clear()
+        session.dialogs.clear()
     print(json.dumps(states))
 
 

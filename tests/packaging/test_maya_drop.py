@@ -1,16 +1,21 @@
 """Files that are dragged into a viewport of Maya: they install, repair, update and remove."""
 
+import importlib.metadata
 import importlib.util
+import inspect
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import fake_maya_modules
 import pytest
 from entries import module_text
 from hosts import SYSTEMS, find_host, this_system
 from stage import ROOT, copy_beside, project, stage
+
+from ..plugins import stubs
 
 MAYA = find_host("maya-2026")
 SESSION = Path(__file__).with_name("maya_session.py")
@@ -149,3 +154,17 @@ def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, tm
     _, gone = drop(install, f"{remove}=Remove with the worker")
     assert f"The worker is removed: {tree / 'worker'}" in gone["said"]
     assert not (tree / "worker").exists() and bake.is_dir() and tree.is_dir()
+
+
+@pytest.mark.skipif(
+    not any(importlib.metadata.distributions(name="maya-stubs")),
+    reason="the stubs are not installed: pip install -e .[test]",
+)
+def test_the_fake_has_only_names_and_flags_of_maya():
+    known = stubs.maya_commands()
+    found = fake_maya_modules.commands(fake_maya_modules.Modules(""))
+    assert len(found) == 8
+    for name, command in found.items():
+        parameters = inspect.signature(command).parameters.values()
+        flags = {each.name for each in parameters if each.kind == each.KEYWORD_ONLY}
+        assert flags <= known[name], name
