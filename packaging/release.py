@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Makes the archives of a release: one for each version of an application and each system.
 
+For Blender it makes one add-on.
+
     python3 packaging/release.py OUT
     python3 packaging/release.py OUT --host maya-2026 --host houdini-21.0 --platform windows
 
@@ -18,7 +20,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from entries import MODULE, beside, entry_text, module_text, write_text
@@ -27,7 +29,14 @@ from pages import INSTALLING, section
 from stage import ROOT, project, stage
 from wheels import StageError
 
+try:
+    import blender_addon
+except ImportError:
+    # a checkout without the add-on
+    blender_addon = None
+
 SUMS = "SHA256SUMS"
+BLENDER = "blender"
 _EARLIEST = 315532800  # 1980-01-01, where the time of zip files begins
 _FILE, _PROGRAM = 0o644, 0o755
 
@@ -44,6 +53,17 @@ def release(
         lay_out(host, system, build, version, wheels, root)
         pack(build, file)
     return file
+
+
+def archives(name: str, systems: Sequence[str], out: Path) -> Iterator[Path]:
+    """Makes the archives of an application. The add-on of Blender is one for all systems."""
+    if name == BLENDER:
+        yield blender_addon.build(out)
+        return
+    host = find_host(name)
+    assert host is not None
+    for system in systems:
+        yield release(host, system, out)
 
 
 def lay_out(
@@ -119,7 +139,7 @@ def write_sums(out: Path) -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    names = [each.name for each in HOSTS]
+    names = [each.name for each in HOSTS] + ([BLENDER] if blender_addon else [])
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -129,13 +149,10 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     try:
         for name in given.host or names:
-            host = find_host(name)
-            assert host is not None
-            for system in given.platform or SYSTEMS:
-                file = release(host, system, given.out)
+            for file in archives(name, given.platform or list(SYSTEMS), given.out):
                 print(f"release: {file} ({file.stat().st_size / 1e6:.1f} MB)", flush=True)
         print(f"release: {write_sums(given.out)}")
-    except (StageError, OSError) as failure:
+    except (StageError, OSError, getattr(blender_addon, "AddOnError", StageError)) as failure:
         print(f"release: {failure}", file=sys.stderr)
         return 1
     return 0

@@ -6,6 +6,7 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import release as releasing
@@ -105,9 +106,16 @@ def test_one_command_makes_the_archives_of_all_versions_and_systems(tmp_path, mo
         (out / f"{host.name}-{system}.zip").write_bytes(b"")
         return out / f"{host.name}-{system}.zip"
 
+    def add_on(out):
+        (out / "blender.zip").write_bytes(b"")
+        made.append(("blender", ""))
+        return out / "blender.zip"
+
+    other = SimpleNamespace(build=add_on, AddOnError=OSError)
+    monkeypatch.setattr(releasing, "blender_addon", other)
     monkeypatch.setattr(releasing, "release", record)
     assert main([str(tmp_path)]) == 0
-    assert len(set(made)) == len(HOSTS) * len(SYSTEMS)
+    assert len(set(made)) == len(HOSTS) * len(SYSTEMS) + 1
     assert len((tmp_path / "SHA256SUMS").read_text().splitlines()) == len(made)
     made.clear()
     assert main([str(tmp_path), "--host", "maya-2027", "--platform", "windows"]) == 0
