@@ -103,6 +103,16 @@ def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, tmp_path):
     assert (new / "verdigris").as_posix() in module_of(tmp_path).read_text()
 
 
+def test_a_worker_of_another_version_is_named(drop, tmp_path):
+    tree = stage_with_packages(tmp_path / "out")
+    packages = tree / "worker" / "lib" / "python3.12" / "site-packages"
+    for version, is_named in (("0.0.9", True), (VERSION, False)):
+        (packages / f"verdigris-{version}.dist-info").mkdir(parents=True)
+        (state,) = drop(tmp_path / "out" / "install_verdigris.py")
+        told = f"The worker is of version 0.0.9: run {tree / 'make_worker.py'} to renew it."
+        assert (told in state["said"]) == is_named
+
+
 def test_the_first_message_offers_the_self_test(drop, staged):
     (state,) = drop(f"{staged / 'install_verdigris.py'}=Self-test")
     # it was chosen, and this fake has no mayapy to run it in

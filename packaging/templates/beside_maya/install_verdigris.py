@@ -59,9 +59,22 @@ def install() -> str:
         f"Maya {maya_version()} finds it through {file}",
         f"in {tree}: keep this folder.",
     ]
-    if not worker_of(tree).is_dir():
-        lines.append("Bakes need a Python environment of their own: the panel offers to make it.")
+    lines += worker_notes(tree, version)
     return "\n".join(lines)
+
+
+def worker_notes(tree: Path, version: str) -> list:
+    """What is to be done about the environment of the worker."""
+    if not worker_of(tree).is_dir():
+        return ["Bakes need a Python environment of their own: the panel offers to make it."]
+    found = [
+        each.name.removeprefix(f"{PACKAGE}-").removesuffix(".dist-info")
+        for place in ("lib/python*/site-packages", "Lib/site-packages")
+        for each in worker_of(tree).glob(f"{place}/{PACKAGE}-*.dist-info")
+    ]
+    if version in found or not found:
+        return []
+    return [f"The worker is of version {found[0]}: run {tree / 'make_worker.py'} to renew it."]
 
 
 def own_block() -> tuple:
