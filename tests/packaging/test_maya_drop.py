@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,19 @@ def stage_with_packages(out):
 def staged(tmp_path_factory):
     """A folder with a space, as on many machines."""
     return stage_with_packages(tmp_path_factory.mktemp("my downloads")).parent
+
+
+@pytest.fixture
+def another(staged):
+    """Makes another folder with the same tree. Only its names are new, not its contents."""
+
+    def make(out):
+        left_out = shutil.ignore_patterns("worker_source")
+        return shutil.copytree(
+            staged, out, symlinks=True, ignore=left_out, copy_function=os.link
+        ).joinpath("verdigris")
+
+    return make
 
 
 @pytest.fixture
@@ -79,9 +93,9 @@ def test_a_drop_installs_the_module_and_loads_the_plug_in(drop, staged, tmp_path
         assert (tree / folder).as_posix() in state["variables"][f"MAYA_{variable}_PATH"]
 
 
-def test_a_second_drop_repairs_and_one_of_another_folder_updates(drop, staged, tmp_path):
+def test_a_second_drop_repairs_and_one_of_another_folder_updates(drop, staged, another, tmp_path):
     newer = tmp_path / "newer"
-    stage_with_packages(newer)
+    another(newer)
     install = "install_verdigris.py"
     first, again, update = drop(staged / install, staged / install, newer / install)
     assert "installed and loaded" in first["said"]
@@ -94,17 +108,17 @@ def test_a_second_drop_repairs_and_one_of_another_folder_updates(drop, staged, t
     assert (newer / "verdigris").as_posix() in module_of(tmp_path).read_text()
 
 
-def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, tmp_path):
+def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, another, tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
-    stage_with_packages(old)
+    another(old)
     moved = f"mv {old} {new}"
     _, again = drop(old / "install_verdigris.py", moved, new / "install_verdigris.py")
     assert "updated and will be loaded when Maya starts again: restart it" in again["said"]
     assert (new / "verdigris").as_posix() in module_of(tmp_path).read_text()
 
 
-def test_a_worker_of_another_version_is_named(drop, tmp_path):
-    tree = stage_with_packages(tmp_path / "out")
+def test_a_worker_of_another_version_is_named(drop, another, tmp_path):
+    tree = another(tmp_path / "out")
     packages = tree / "worker" / "lib" / "python3.12" / "site-packages"
     for version, is_named in (("0.0.9", True), (VERSION, False)):
         (packages / f"verdigris-{version}.dist-info").mkdir(parents=True)
@@ -145,9 +159,9 @@ def test_a_folder_that_cannot_be_written_is_a_message(drop, staged, tmp_path):
     assert "Verdigris was not installed" in state["said"] and "maya" in state["said"]
 
 
-def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, tmp_path):
+def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, another, tmp_path):
     out = tmp_path / "out"
-    tree = stage_with_packages(out)
+    tree = another(out)
     (tree / "worker" / "bin").mkdir(parents=True)
     bake = tmp_path / "neural" / "tray.vdg"
     bake.mkdir(parents=True)
