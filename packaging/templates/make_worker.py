@@ -168,8 +168,8 @@ def make_environment(made: Path, choices: list) -> list:
         inside = str(python_in(made))
         return [inside, "-m", "pip"] if adds_pip else [path, "-m", "pip", "--python", inside]
     raise SetUpError(
-        "no Python 3.11, 3.12 or 3.13 on this machine can make an environment: install one from "
-        "python.org and run this again with it. Tried: " + "; ".join(dict.fromkeys(reasons))
+        "no Python 3.11, 3.12 or 3.13 on this machine can make an environment: install one "
+        "and run this again with it. Tried: " + "; ".join(dict.fromkeys(reasons))
     )
 
 
