@@ -31,7 +31,7 @@ def bake() -> None:
 def paint() -> None:
     """Starts the brush on the selected mesh."""
     from verdigris.plugins.maya.adapter import MayaHost
-    from verdigris.plugins.maya.scene_nodes import selected_meshes
+    from verdigris.plugins.maya.scene.nodes import selected_meshes
 
     meshes = selected_meshes()
     if not meshes:

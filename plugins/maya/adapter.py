@@ -1,4 +1,4 @@
-"""The host for Maya. Only this file and scene_*.py read or change the scene."""
+"""The host for Maya. Only this file and scene/ read or change the scene."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verdigris.core.hosts.host import (
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene_materials import (
+from verdigris.plugins.maya.scene.materials import (
     STACKED,
     bare_materials,
     engines_of,
@@ -30,16 +30,16 @@ from verdigris.plugins.maya.scene_materials import (
     scene_file,
     unloaded_references,
 )
-from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
-from verdigris.plugins.maya.scene_nodes import (
+from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
+from verdigris.plugins.maya.scene.nodes import (
     identity_of,
     note_text,
     refuse_locked,
     selected_meshes,
     undo_step,
 )
-from verdigris.plugins.maya.scene_results import find_result, place_of_result, result_text
-from verdigris.plugins.maya.scene_viewport import make_viewport_material
+from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
+from verdigris.plugins.maya.scene.viewport import make_viewport_material
 
 
 class MayaHost:

@@ -8,8 +8,8 @@ from maya.api import OpenMaya as om
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMaterial, HostMesh
-from verdigris.plugins.maya.scene_materials import engines_of
-from verdigris.plugins.maya.scene_nodes import require_node
+from verdigris.plugins.maya.scene.materials import engines_of
+from verdigris.plugins.maya.scene.nodes import require_node
 from verdigris.plugins.maya.triangles import triangle_corners, uv_of_corners
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMaterial
-from verdigris.plugins.maya.scene_materials import NATIVE, STACKED, node_of
-from verdigris.plugins.maya.scene_nodes import surface_of, text_of
+from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, node_of
+from verdigris.plugins.maya.scene.nodes import surface_of, text_of
 
 RESULT_ATTRIBUTE = "verdigrisBundle"
 RESULTS_ATTRIBUTE = "verdigrisBundles"

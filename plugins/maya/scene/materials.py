@@ -17,7 +17,7 @@ from verdigris.core.hosts.definitions import (
 from verdigris.core.hosts.document_text import material_names, named_folders, require_material_name
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import document_path, read_stack, split_path
-from verdigris.plugins.maya.scene_nodes import (
+from verdigris.plugins.maya.scene.nodes import (
     load_plugin,
     of_type,
     parent_of,

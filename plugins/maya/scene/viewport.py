@@ -18,7 +18,7 @@ from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     HostMaterial,
 )
-from verdigris.plugins.maya.scene_nodes import nodes_with, note_text, text_of
+from verdigris.plugins.maya.scene.nodes import nodes_with, note_text, text_of
 
 MADE_FOR = "verdigrisMadeFor"
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
