@@ -19,15 +19,15 @@ from verdigris.core.hosts.host import (
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.lookdevx import split_path
+from verdigris.plugins.maya.scene.documents import scene_file
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
-    bare_materials,
     engines_of,
+    is_selected,
     list_materials,
     node_of,
     read_document,
     require_known,
-    scene_file,
     unloaded_references,
 )
 from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
@@ -39,6 +39,7 @@ from verdigris.plugins.maya.scene.nodes import (
     undo_step,
 )
 from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
+from verdigris.plugins.maya.scene.stacks import bare_materials
 from verdigris.plugins.maya.scene.viewport import make_viewport_material
 
 
@@ -97,17 +98,16 @@ class MayaHost:
         return list_materials()
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        selected = cmds.ls(selection=True, long=True) or []
-        nodes = {each.partition(".")[0] for each in selected}
+        # without this flag, Maya leaves out the items of LookdevX and USD
+        selected = cmds.ls(selection=True, long=True, ufeObjects=True) or []
+        nodes = {each if "," in each else each.partition(".")[0] for each in selected}
         engines: set[str] = set()
         for shape in selected_meshes():
             engines |= set(cmds.listConnections(shape, type="shadingEngine") or [])
         return tuple(
             material
             for material in self.materials()
-            if {material.key, material.name} & nodes
-            or any(each.startswith(f"{material.key}%") for each in nodes)
-            or set(engines_of(material)) & engines
+            if is_selected(material, nodes) or set(engines_of(material)) & engines
         )
 
     def identity(self, material: HostMaterial) -> str:

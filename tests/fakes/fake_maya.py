@@ -85,6 +85,8 @@ class Scene:
         self.chunk: list[Any] | None = None
         self.plugins = {"mayaUsdPlugin": False}
         self.export: Path | None = None
+        self.exports: list[Any] = []
+        self.has_old_usd = False
         self.lookdevx_writes: dict[str, str] = {}
         self.tool = ""
         self.refuses: set[str] = set()
@@ -155,7 +157,9 @@ class Scene:
                 continue
             if words[0] == "createNode":
                 name = next(words[i + 1] for i, w in enumerate(words) if w in ("-n", "-name"))
-                parent = next((words[i + 1] for i, w in enumerate(words) if w == "-p"), "")
+                parent = next(
+                    (words[i + 1] for i, w in enumerate(words) if w in ("-p", "-parent")), ""
+                )
                 if words[1] in ("transform", "mesh", "materialxStack"):
                     name = f"|{parent}|{name}" if parent else f"|{name}"
                 current = self.add(name, words[1])
@@ -234,6 +238,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         noIntermediate: bool = False,
         uuid: bool = False,
         nodeTypes: bool = False,
+        ufeObjects: bool = False,
     ) -> list[str]:
         if nodeTypes:
             return list(NODE_TYPES)
@@ -250,6 +255,9 @@ def make_cmds(scene: Scene) -> StrictModule:
                 if wanted in facts["attributes"] and ":" not in node
             ]
         found = flat or (scene.selection if selection else list(scene.nodes))
+        if dagObjects or type or not ufeObjects:
+            # Maya lists items of other runtimes only on request, and they have no Maya type
+            found = [name for name in found if "," not in name]
         if uuid:
             return [scene.uuids[scene.find(name)] for name in found]
         if objectsOnly:
@@ -474,12 +482,18 @@ def make_cmds(scene: Scene) -> StrictModule:
     def mayaUSDExport(
         *,
         file: str,
-        exportRoots: list[str],
         shadingMode: str,
         convertMaterialsTo: list[str],
         mergeTransformAndShape: bool,
+        exportRoots: tuple[str, ...] | list[str] = (),
+        exportAssignedMaterials: bool = True,
+        excludeExportTypes: tuple[str, ...] | list[str] = (),
     ) -> None:
         assert scene.plugins["mayaUsdPlugin"]
+        if scene.has_old_usd and not exportAssignedMaterials:
+            raise TypeError("Invalid flag 'exportAssignedMaterials'")
+        assert set(excludeExportTypes) <= {"Meshes", "Cameras", "Lights"}
+        scene.exports.append((list(exportRoots), exportAssignedMaterials))
         assert shadingMode == "useRegistry" and convertMaterialsTo == ["MaterialX"]
         for root in exportRoots:
             assert scene.require(root)["type"] == "transform"

@@ -19,13 +19,16 @@ PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 
 # Commands that plug-ins of Maya add, and where each was seen with these flags.
 SEEN_ELSEWHERE = {
-    # maya-usd's own tests export so: testUsdExportMaterialX, testUsdMayaExportRoots
+    # maya-usd's own tests export so: testUsdExportMaterialX, testUsdMayaExportRoots; the last two
+    # are in its pull requests 3785 and 3786, and in the table of flags of its commands/Readme.md
     "mayaUSDExport": {
         "file",
         "exportRoots",
         "shadingMode",
         "convertMaterialsTo",
         "mergeTransformAndShape",
+        "exportAssignedMaterials",
+        "excludeExportTypes",
     },
     # a runtime command of Maya's menus (Mesh Display > Paint Vertex Color Tool), in wide use
     "PaintVertexColorTool": set(),

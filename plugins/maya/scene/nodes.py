@@ -66,6 +66,11 @@ def parent_of(shape: str) -> str:
     return shape.rpartition("|")[0] or shape
 
 
+def bare_path(path: str) -> str:
+    """The last part of a path, without its namespace."""
+    return path.rpartition("|")[2].rpartition(":")[2]
+
+
 def load_plugin(name: str) -> None:
     """Loads a plug-in unless it is loaded."""
     if cmds.pluginInfo(name, query=True, loaded=True):
