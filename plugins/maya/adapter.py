@@ -9,7 +9,6 @@ from maya import cmds
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.worker_environment import package_folder
 from verdigris.core.hosts.host import (
-    NORMAL_WEIGHT,
     WEIGHT_SET,
     BakedResult,
     HostDocument,
@@ -19,6 +18,8 @@ from verdigris.core.hosts.host import (
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.lookdevx import split_path
+from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
+from verdigris.plugins.maya.scene.brush import BRUSH
 from verdigris.plugins.maya.scene.documents import scene_file
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
@@ -103,7 +104,7 @@ class MayaHost:
         nodes = {each if "," in each else each.partition(".")[0] for each in selected}
         engines: set[str] = set()
         for shape in selected_meshes():
-            engines |= set(cmds.listConnections(shape, type="shadingEngine") or [])
+            engines |= engines_on(shape)
         return tuple(
             material
             for material in self.materials()
@@ -124,9 +125,7 @@ class MayaHost:
         require_known(material)
         found: list[str] = []
         for engine in engines_of(material):
-            members = cmds.sets(engine, query=True) or []
-            if members:
-                found += cmds.ls(members, objectsOnly=True, type="mesh", long=True) or []
+            found += meshes_of(members_of(engine))
         selected = selected_meshes()
         if material.source == STACKED:
             found = list(selected)
@@ -145,18 +144,14 @@ class MayaHost:
         if cmds.about(batch=True):
             raise HostError(f"{mesh}: this Maya has no window for the brush: paint in the panel")
         exists = weight_set in self.weight_sets(mesh)
-        refuse_locked(mesh)
-        with undo_step("Verdigris weights"):
-            if not exists:
-                cmds.polyColorSet(
-                    mesh, create=True, colorSet=weight_set, clamped=False, representation="RGB"
-                )
-            cmds.polyColorSet(mesh, currentColorSet=True, colorSet=weight_set)
-            if not exists:
-                one = (NORMAL_WEIGHT,) * 3
-                cmds.polyColorPerVertex(mesh, colorRGB=one, colorDisplayOption=True)
-            cmds.select(mesh, replace=True)
-        cmds.PaintVertexColorTool()
+        BRUSH.start(mesh, weight_set, exists)
+
+    def set_brush_weight(self, weight: float) -> bool:
+        """Gives the brush a weight. Returns False if the brush is not in use."""
+        return BRUSH.set_weight(weight)
+
+    def stop_painting(self) -> None:
+        BRUSH.stop()
 
     # results
 

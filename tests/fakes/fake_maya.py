@@ -35,7 +35,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "bump2d": {"bumpInterp": 0},
     "standardSurface": {"emission": 0.0, "opacity": (1.0, 1.0, 1.0)},
 }
+MESH_SETTINGS = {"displayColors": False, "displayColorChannel": "Ambient+Diffuse"}
+PAINT_TOOL, SELECT_TOOL = "artAttrColorPerVertexContext", "selectSuperContext"
 OUTPUTS = {
+    "lambert": ("outColor",),
     "standardSurface": ("outColor",),
     "file": ("outColor", "outColorR", "outAlpha"),
     "bump2d": ("outNormal",),
@@ -48,6 +51,11 @@ INPUTS = {
     "bump2d": ("bumpValue",),
     "shadingEngine": ("surfaceShader",),
 }
+# What Maya keeps when it opens another scene.
+SESSION = (
+    *("project", "plugins", "batch", "export", "refuses", "tool", "brush", "jobs", "deferred"),
+    *("callbacks", "files", "layouts", "controls", "dialogs", "answer", "commands"),
+)
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _ESCAPES = {"n": "\n", "t": "\t"}
 
@@ -88,7 +96,13 @@ class Scene:
         self.exports: list[Any] = []
         self.has_old_usd = False
         self.lookdevx_writes: dict[str, str] = {}
-        self.tool = ""
+        self.tool = SELECT_TOOL
+        self.brush: dict[str, Any] = {}
+        self.jobs: dict[int, tuple[str, Any]] = {}
+        self.deferred: list[Any] = []
+        self.callbacks: dict[int, tuple[str, Any]] = {}
+        self.files: dict[str, Any] = {}
+        self.is_modified = False
         self.refuses: set[str] = set()
         self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": []}
         self.controls: dict[str, dict[str, Any]] = {}
@@ -113,6 +127,64 @@ class Scene:
         _, state = self.undo_stack.pop()
         self.selection, self.nodes, self.connections, self.members = state
 
+    def choose_tool(self, name: str) -> None:
+        """Maya reports the change when it is idle."""
+        self.tool = name
+        for event, action in self.jobs.values():
+            if event == "ToolChanged":
+                self.deferred.append(action)
+
+    def idle(self) -> None:
+        """Runs what waits until Maya is idle."""
+        while self.deferred:
+            self.deferred.pop(0)()
+
+    def report(self, message: str) -> None:
+        for kind, action in list(self.callbacks.values()):
+            if kind == message:
+                action(None)
+
+    def faces_of(self, member: str) -> tuple[str, set[int]]:
+        """The mesh of a member of a set, and its faces."""
+        name, _, component = member.partition(".")
+        mesh = self.find(name)
+        if self.nodes[mesh]["type"] == "transform":
+            mesh = next(node for node in self.nodes if node.startswith(f"{mesh}|"))
+        count = len(self.nodes[mesh]["attributes"]["mesh"]["counts"])
+        span = re.fullmatch(r"f\[(\d+)(?::(\d+))?\]", component)
+        if not span:
+            assert not component
+            return mesh, set(range(count))
+        return mesh, set(range(int(span[1]), int(span[2] or span[1]) + 1))
+
+    def assign(self, members: tuple[str, ...], engine: str) -> None:
+        """A face is in one shading group at most."""
+        for member in members:
+            mesh, faces = self.faces_of(member)
+            for other in [*self.members, engine]:
+                there: set[int] = set()
+                kept = []
+                for each in self.members.get(other, []):
+                    name, some = self.faces_of(each)
+                    if name == mesh:
+                        there |= some
+                    else:
+                        kept.append(each)
+                there = there | faces if other == engine else there - faces
+                self.members[other] = kept + self._spans(mesh, there)
+
+    def _spans(self, mesh: str, faces: set[int]) -> list[str]:
+        count = len(self.nodes[mesh]["attributes"]["mesh"]["counts"])
+        if len(faces) == count:
+            return [mesh]
+        # Maya names faces by their transform
+        spans, transform = [], mesh.rpartition("|")[0]
+        for face in sorted(faces):
+            if face - 1 not in faces:
+                last = next(f for f in range(face, count + 1) if f + 1 not in faces)
+                spans.append(f"{transform}.f[{face}:{last}]")
+        return spans
+
     def place(self, name: str) -> str:
         """The name of a new node, in the current namespace unless it has another."""
         # Maya takes these letters, and writes _ for any other
@@ -122,6 +194,8 @@ class Scene:
 
     def add(self, name: str, kind: str, **attributes: Any) -> str:
         self.uuids[name] = str(uuid4()).upper()
+        settings = MESH_SETTINGS if kind == "mesh" else {}
+        attributes = {**settings, **attributes}
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
 
@@ -144,11 +218,9 @@ class Scene:
 
     def read(self, path: Path) -> None:
         """Opens a scene in Maya ASCII."""
-        project, plugins, batch = self.project, self.plugins, self.batch
-        export, refuses = self.export, self.refuses
+        kept = {name: getattr(self, name) for name in SESSION}
         self.__init__()  # type: ignore[misc]
-        self.path, self.project, self.plugins, self.batch = str(path), project, plugins, batch
-        self.export, self.refuses = export, refuses
+        vars(self).update(kept, path=str(path))
         current = ""
         for statement in re.split(r";\n", path.read_text()):
             lines = [line for line in statement.splitlines() if line[:2] != "//"]
@@ -196,24 +268,42 @@ def make_cmds(scene: Scene) -> StrictModule:
         force: bool = False,
         reference: bool = False,
         save: bool = False,
+        modified: bool | None = None,
     ) -> Any:
         if query and sceneName:
             return scene.path
         if save:
             if "save" in scene.refuses:
                 raise RuntimeError("the disk is full")
+            scene.report("kBeforeSave")
             scene.saved.append(scene.state())
+            scene.files[scene.path] = copy.deepcopy((*scene.state(), scene.uuids))
+            scene.is_modified = False
+            scene.report("kAfterSave")
             return scene.path
+        if modified is not None:
+            assert not query
+            scene.is_modified = modified
+            return None
         if query and reference:
             return list(scene.references)
         if newFile and force:
             scene.path = ""
-            scene.nodes.clear()
+            for part in (scene.nodes, scene.uuids, scene.connections, scene.members):
+                part.clear()
+            scene.report("kAfterNew")
             return ""
         assert open and force
         if "open" in scene.refuses:
             raise RuntimeError("Cannot read the file")
-        scene.read(Path(names[0]))
+        if names[0] in scene.files:
+            # a scene that this fake has saved
+            state = copy.deepcopy(scene.files[names[0]])
+            scene.path = names[0]
+            scene.selection, scene.nodes, scene.connections, scene.members, scene.uuids = state
+        else:
+            scene.read(Path(names[0]))
+        scene.report("kAfterOpen")
         if "all of it" in scene.refuses:
             raise RuntimeError("Errors have occurred while reading this scene.\n")
         return names[0]
@@ -238,6 +328,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         noIntermediate: bool = False,
         uuid: bool = False,
         nodeTypes: bool = False,
+        allPaths: bool = False,
         ufeObjects: bool = False,
     ) -> list[str]:
         if nodeTypes:
@@ -245,6 +336,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         if type and type not in NODE_TYPES:
             raise RuntimeError(f"Unknown object type: {type}")
         flat = [n for each in names for n in (each if isinstance(each, list) else [each])]
+        by_uuid = {uuid: node for node, uuid in scene.uuids.items() if node in scene.nodes}
+        if flat and all(re.fullmatch(r"[0-9A-F-]{36}", str(each)) for each in flat):
+            return [by_uuid[each] for each in flat if each in by_uuid]
         if flat and str(flat[0]).startswith(":*."):
             # names of the root that have an attribute
             wanted = flat[0].removeprefix(":*.")
@@ -261,7 +355,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         if uuid:
             return [scene.uuids[scene.find(name)] for name in found]
         if objectsOnly:
-            found = [scene.find(name) for name in found]
+            found = [
+                scene.faces_of(name)[0] if ".f[" in name else scene.find(name) for name in found
+            ]
         if dagObjects:
             found = [
                 node
@@ -351,7 +447,11 @@ def make_cmds(scene: Scene) -> StrictModule:
             found += [
                 engine
                 for engine, members in scene.members.items()
-                if any(member.partition(".")[0] == node for member in members)
+                if any(
+                    scene.faces_of(member)[0] == node
+                    for member in members
+                    if scene.nodes[node]["type"] == "mesh"
+                )
             ]
         if type:
             found = [each for each in found if scene.require(each)["type"] == type]
@@ -367,13 +467,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.connections[scene.plug(target)] = scene.plug(source)
 
     @teach
-    def delete(name: str) -> None:
+    def delete(*names: str) -> None:
         scene.change("delete")
-        gone = scene.find(name)
-        del scene.nodes[gone]
-        for target, source in list(scene.connections.items()):
-            if gone in (target.partition(".")[0], source.partition(".")[0]):
-                del scene.connections[target]
+        for name in names:
+            gone = scene.find(name)
+            del scene.nodes[gone]
+            scene.members.pop(gone, None)
+            for target, source in list(scene.connections.items()):
+                if gone in (target.partition(".")[0], source.partition(".")[0]):
+                    del scene.connections[target]
 
     @teach
     def sets(
@@ -385,9 +487,18 @@ def make_cmds(scene: Scene) -> StrictModule:
         name: str = "",
         edit: bool = False,
         forceElement: str = "",
+        remove: str = "",
     ) -> Any:
         if edit:
-            scene.members[forceElement] = [f"|{names[0]}|{names[0]}Shape"]
+            scene.change("sets")
+            assert bool(forceElement) != bool(remove)
+            if forceElement:
+                assert scene.require(forceElement)["type"] == "shadingEngine"
+                scene.assign(names, scene.find(forceElement))
+            else:
+                scene.members[scene.find(remove)] = [
+                    each for each in scene.members[scene.find(remove)] if each not in names
+                ]
             return None
         if query:
             return list(scene.members.get(scene.find(names[0]), [])) or None
@@ -401,11 +512,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         asShader: bool = False,
         asTexture: bool = False,
         asUtility: bool = False,
+        skipSelect: bool = False,
         name: str = "",
     ) -> str:
         scene.change("shadingNode")
         assert asShader + asTexture + asUtility == 1 and kind in NODE_TYPES
         assert scene.place(name) not in scene.nodes, "Maya would number it"
+        if not skipSelect:
+            scene.selection = [scene.place(name)]
         return scene.add(scene.place(name), kind, **SETTINGS.get(kind, {}))
 
     @teach
@@ -435,13 +549,62 @@ def make_cmds(scene: Scene) -> StrictModule:
     @teach
     def polyColorPerVertex(mesh: str, *, colorRGB: Any, colorDisplayOption: bool) -> None:
         scene.change("polyColorPerVertex")
-        data = scene.require(mesh)["attributes"]["mesh"]
+        attributes = scene.require(mesh)["attributes"]
+        data = attributes["mesh"]
+        attributes["displayColors"] = colorDisplayOption
         colours = data["colours"][data["current"]]
         colours.update({corner: tuple(colorRGB) for corner in range(len(data["vertices"]))})
 
     @teach
     def PaintVertexColorTool() -> None:
-        scene.tool = "paint"
+        scene.choose_tool(PAINT_TOOL)
+
+    @teach
+    def currentCtx() -> str:
+        return scene.tool
+
+    @teach
+    def setToolTo(name: str) -> None:
+        scene.choose_tool(name)
+
+    @teach
+    def artAttrPaintVertexCtx(
+        context: str,
+        *,
+        edit: bool,
+        colorRGBValue: Any,
+        paintRGBA: bool,
+        selectedattroper: str,
+        opacity: float,
+    ) -> None:
+        assert edit and context == scene.tool == PAINT_TOOL and not paintRGBA
+        assert selectedattroper in ("absolute", "additive", "scale", "smooth")
+        color = tuple(min(max(float(value), 0.0), 1.0) for value in colorRGBValue)
+        scene.brush = {"color": color, "operation": selectedattroper, "opacity": opacity}
+
+    @teach
+    def scriptJob(
+        *,
+        event: Any = None,
+        protected: bool = False,
+        kill: int = 0,
+        force: bool = False,
+        exists: int = 0,
+    ) -> Any:
+        if exists:
+            return exists in scene.jobs
+        if kill:
+            assert force, "a protected job ends by force only"
+            del scene.jobs[kill]
+            return None
+        assert event[0] in ("ToolChanged", "quitApplication") and protected
+        number = max(scene.jobs, default=0) + 1
+        scene.jobs[number] = (event[0], event[1])
+        return number
+
+    @teach
+    def evalDeferred(action: Any) -> None:
+        scene.deferred.append(action)
 
     @teach
     def undoInfo(
@@ -682,14 +845,31 @@ def make_open_maya(scene: Scene) -> StrictModule:
             engines, faces = [], [-1] * len(self._data["counts"])
             for engine, members in scene.members.items():
                 for member in members:
-                    name, _, component = member.partition(".")
-                    if scene.find(name) != self._name:
+                    name, some = scene.faces_of(member)
+                    if name != self._name:
                         continue
                     engines.append(engine)
-                    span = re.fullmatch(r"f\[(\d+):(\d+)\]", component)
-                    low, high = (int(span[1]), int(span[2]) + 1) if span else (0, len(faces))
-                    faces[low:high] = [len(engines) - 1] * (high - low)
+                    for face in some:
+                        faces[face] = len(engines) - 1
             return [MObject(engine) for engine in engines], faces
+
+    class MMessage:
+        @staticmethod
+        def removeCallback(number: int) -> None:
+            del scene.callbacks[number]
+
+    class MSceneMessage(MMessage):
+        kBeforeSave, kAfterSave = "kBeforeSave", "kAfterSave"
+        kBeforeExport, kAfterExport = "kBeforeExport", "kAfterExport"
+        kAfterOpen, kAfterNew = "kAfterOpen", "kAfterNew"
+
+        @staticmethod
+        def addCallback(kind: str, action: Any) -> int:
+            number = max(scene.callbacks, default=0) + 1
+            scene.callbacks[number] = (kind, action)
+            return number
+
+    om.MMessage, om.MSceneMessage = MMessage, MSceneMessage  # type: ignore[attr-defined]
 
     class MPxCommand:
         pass

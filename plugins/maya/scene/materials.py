@@ -5,10 +5,10 @@ from __future__ import annotations
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.native import export_native
-from verdigris.plugins.maya.scene.nodes import of_type, require_node, surface_of
+from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
     SURFACE_SHADER,
     read_rendered,
@@ -54,8 +54,7 @@ def list_materials() -> tuple[HostMaterial, ...]:
     ]
     for engine in of_type("shadingEngine"):
         shader = surface_of(engine)
-        is_ours = shader.endswith(VIEWPORT_SUFFIX)
-        if not shader or is_ours or engine in _DEFAULT_ENGINES:
+        if not shader or engine in _DEFAULT_ENGINES or is_ours(shader) or is_ours(engine):
             continue
         if cmds.nodeType(shader) != SURFACE_SHADER:
             found.append(HostMaterial(engine, shader, NATIVE))

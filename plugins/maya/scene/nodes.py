@@ -9,6 +9,17 @@ from maya import cmds
 
 from verdigris.core.base.errors import HostError
 
+MADE_FOR = "verdigrisMadeFor"
+"""Marks the nodes of a material for the viewport. Holds the material and the part."""
+
+PAINTED = "verdigrisPainted"
+"""Marks the shading group that displays weights. Holds the mesh and its display settings."""
+
+
+def is_ours(node: str) -> bool:
+    """Whether Verdigris has made a shader or a shading group, which is not baked."""
+    return any(cmds.attributeQuery(mark, node=node, exists=True) for mark in (MADE_FOR, PAINTED))
+
 
 def of_type(kind: str) -> list[str]:
     """The nodes of a type. Empty if the plug-in of the type is not loaded."""
@@ -47,6 +58,14 @@ def nodes_with(attribute: str) -> list[str]:
     """The nodes of the root namespace that have an attribute. Referenced nodes have notes of
     another scene."""
     return list(cmds.ls(f":*.{attribute}", objectsOnly=True, long=True) or [])
+
+
+def free_name(name: str, end: str = "") -> str:
+    """An unused name in the root namespace."""
+    number = 1
+    while cmds.objExists(candidate := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
+        number += 1
+    return candidate
 
 
 def surface_of(engine: str) -> str:
