@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from maya import cmds
@@ -21,6 +22,7 @@ from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
 from verdigris.plugins.maya.scene.brush import BRUSH
 from verdigris.plugins.maya.scene.documents import scene_file
+from verdigris.plugins.maya.scene.looks import hide_looks, is_look_shown, show_looks
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
     engines_of,
@@ -168,3 +170,20 @@ class MayaHost:
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)
         return Path(text) if text else None
+
+    def switch_look(self, materials: Sequence[HostMaterial]) -> str:
+        """Displays the baked looks of materials, or the materials again. Returns what it did."""
+        BRUSH.stop()
+        shown = [material for material in materials if is_look_shown(material)]
+        if shown:
+            hide_looks(shown)
+            return f"The materials are shown again: {', '.join(each.name for each in shown)}"
+        names = show_looks({material: self.meshes(material) for material in materials})
+        return f"Baked looks are shown: {', '.join(names)}"
+
+    def require_material_of(self, node: str) -> HostMaterial:
+        """The material of a shader, a shading group or a stack."""
+        for material in self.materials():
+            if node in (material.key, material.name):
+                return material
+        raise HostError(f"{node} is not a material that can be baked: see the list in the panel")

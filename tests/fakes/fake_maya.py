@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from fake_maya_ui import make_mel, teach_ui
+
 LONG_NAMES = {
     "docs": "documents",
     "up": "ufePath",
@@ -104,7 +106,12 @@ class Scene:
         self.files: dict[str, Any] = {}
         self.is_modified = False
         self.refuses: set[str] = set()
-        self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": []}
+        self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": [], "Polygons": []}
+        self.shelf = "Polygons"
+        self.parent = ""
+        self.shelf_folder = ""
+        self.menus: dict[str, list[dict[str, Any]]] = {"MayaWindow": []}
+        self.node_menus: list[Any] = []
         self.controls: dict[str, dict[str, Any]] = {}
         self.dialogs: list[str] = []
         self.answer = ""
@@ -603,8 +610,12 @@ def make_cmds(scene: Scene) -> StrictModule:
         return number
 
     @teach
-    def evalDeferred(action: Any) -> None:
+    def evalDeferred(action: Any, *, lowestPriority: bool = False) -> None:
         scene.deferred.append(action)
+
+    @teach
+    def warning(text: str) -> None:
+        scene.dialogs.append(text)
 
     @teach
     def undoInfo(
@@ -670,70 +681,7 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.add(f"|{name}|{name}Shape", "mesh", mesh=plate())
         return [name, "polyPlane1"]
 
-    @teach
-    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:
-        if exists:
-            return name in scene.layouts
-        assert parent in scene.layouts
-        scene.layouts[name] = []
-        return name
-
-    @teach
-    def shelfButton(
-        *,
-        parent: str,
-        label: str,
-        annotation: str,
-        image: str,
-        command: str,
-        sourceType: str,
-    ) -> None:
-        assert sourceType == "python"
-        scene.layouts[parent].append({"label": label, "image": image, "command": command})
-
-    @teach
-    def deleteUI(name: str, *, layout: bool = False) -> None:
-        (scene.layouts if layout else scene.controls).pop(name)
-
-    @teach
-    def workspaceControl(
-        name: str,
-        *,
-        exists: bool = False,
-        edit: bool = False,
-        restore: bool = False,
-        label: str = "",
-        uiScript: str = "",
-        dockToMainWindow: Any = None,
-        initialWidth: int = 0,
-        minimumWidth: int = 0,
-        retain: bool = True,
-    ) -> Any:
-        if exists:
-            return name in scene.controls
-        if edit:
-            scene.controls[name]["restored"] = restore
-            return None
-        scene.controls[name] = {"script": uiScript, "retain": retain, "dock": dockToMainWindow}
-        return None
-
-    @teach
-    def confirmDialog(
-        *,
-        title: str,
-        message: str,
-        button: list[str],
-        defaultButton: str = "",
-        cancelButton: str = "",
-        dismissString: str = "",
-    ) -> str:
-        scene.dialogs.append(message)
-        return scene.answer or button[-1]
-
-    @teach
-    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:
-        scene.dialogs.append(assistMessage)
-
+    teach_ui(scene, teach)
     return cmds
 
 
@@ -929,14 +877,20 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     maya, api = StrictModule("maya"), StrictModule("maya.api")
     cmds, om = make_cmds(scene), make_open_maya(scene)
     maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
-    mel, standalone = StrictModule("maya.mel"), StrictModule("maya.standalone")
-    mel.eval = lambda text: "shelves" if text.endswith("= $gShelfTopLevel") else None  # type: ignore[attr-defined]
+    mel, standalone = make_mel(scene, StrictModule("maya.mel")), StrictModule("maya.standalone")
     standalone.initialize = lambda *, name: setattr(scene, "batch", True)  # type: ignore[attr-defined]
     standalone.uninitialize = lambda: setattr(scene, "batch", False)  # type: ignore[attr-defined]
     maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
     ui = StrictModule("maya.OpenMayaUI")
     maya.OpenMayaUI = ui  # type: ignore[attr-defined]
+    node_menus = StrictModule("maya.app.general.nodeEditorMenus")
+    node_menus.customInclusiveNodeItemMenuCallbacks = scene.node_menus  # type: ignore[attr-defined]
+    app, general = StrictModule("maya.app"), StrictModule("maya.app.general")
+    maya.app, app.general, general.nodeEditorMenus = app, general, node_menus  # type: ignore[attr-defined]
     modules = {
+        "maya.app": app,
+        "maya.app.general": general,
+        "maya.app.general.nodeEditorMenus": node_menus,
         "maya": maya,
         "maya.mel": mel,
         "maya.standalone": standalone,

@@ -7,6 +7,7 @@ the plug-ins. Calls on objects are those that the fakes accept, so the fakes are
 import ast
 import importlib.metadata
 import inspect
+import re
 from pathlib import Path
 
 import fake_houdini
@@ -39,6 +40,10 @@ UFE = {
     "PathString": {"path"},
     "ContextOps": {"contextOps", "doOp"},
 }
+
+# Modules of Maya without stubs. Tools that add entries to the menu of a node append functions
+# (editor, node) -> bool to this list, which the Node Editor shares with the Hypershade.
+MAYA_MODULES = {"nodeEditorMenus": {"customInclusiveNodeItemMenuCallbacks"}}
 
 installed = {each.metadata["Name"] for each in importlib.metadata.distributions()}
 pytestmark = pytest.mark.skipif(
@@ -80,8 +85,10 @@ def missing(given, known):
             {
                 "actions.py",
                 "docked_panel.py",
+                "menus.py",
                 "selftest.py",
                 "shelf.py",
+                "userSetup.py",
                 "verdigris_maya.py",
                 "without_window.py",
             },
@@ -143,6 +150,18 @@ def test_small_modules_of_maya_are_known():
     assert first[1:] == (["standalone", "initialize"], {"name"})
     assert last[1:] == (["standalone", "uninitialize"], set())
     assert {"initialize", "uninitialize"} <= set(stubs.maya_module("standalone"))
+
+
+def test_names_of_modules_without_stubs_are_known():
+    for root, known in MAYA_MODULES.items():
+        found = list(calls("maya", root))
+        assert found and all(set(names) <= known for _, names, _ in found)
+
+
+def test_flags_of_the_shelf_file_are_known():
+    text = (PLUGINS / "maya" / "shelves" / "shelf_Verdigris.mel").read_text()
+    flags = set(re.findall(r"^ +-(\w+) ", text, re.M))
+    assert len(flags) > 5 and not missing(flags, stubs.maya_commands()["shelfButton"])
 
 
 def test_names_of_ufe_are_known():

@@ -72,6 +72,11 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
             _reset(shader, kind)
 
 
+def viewport_engine(material: HostMaterial) -> str:
+    """The shading group that was made for a material. Empty if there is none."""
+    return _Made(material).find(_ENGINE)
+
+
 class _Made:
     """The nodes that were made for a material. An attribute marks them, as names are not unique and
     can change."""
