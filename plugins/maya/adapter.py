@@ -25,6 +25,7 @@ from verdigris.plugins.maya.scene.documents import scene_file
 from verdigris.plugins.maya.scene.looks import hide_looks, is_look_shown, show_looks
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
+    STAGED,
     engines_of,
     is_selected,
     list_materials,
@@ -43,6 +44,13 @@ from verdigris.plugins.maya.scene.nodes import (
 )
 from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
 from verdigris.plugins.maya.scene.stacks import bare_materials
+from verdigris.plugins.maya.scene.stages import (
+    is_item,
+    meshes_with,
+    read_staged_mesh,
+    stage_warnings,
+    staged_weight_sets,
+)
 from verdigris.plugins.maya.scene.viewport import make_viewport_material
 
 
@@ -67,7 +75,7 @@ class MayaHost:
         return scene_file()
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return (*self._open_warnings, *unloaded_references(), *bare_materials())
+        return (*self._open_warnings, *unloaded_references(), *bare_materials(), *stage_warnings())
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
@@ -116,7 +124,7 @@ class MayaHost:
     def identity(self, material: HostMaterial) -> str:
         node = node_of(material)
         inside = material.key.removeprefix(split_path(material.key)[0])
-        return f"{identity_of(node)} {inside if material.source == STACKED else ''}"
+        return f"{identity_of(node)} {inside if material.source in (STACKED, STAGED) else ''}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.meshes(material))
@@ -125,6 +133,8 @@ class MayaHost:
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         require_known(material)
+        if material.source == STAGED:
+            return tuple(meshes_with(material.key))
         found: list[str] = []
         for engine in engines_of(material):
             found += meshes_of(members_of(engine))
@@ -137,12 +147,22 @@ class MayaHost:
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
+        if is_item(name):
+            staged = material.key if material and material.source == STAGED else ""
+            return read_staged_mesh(name, staged, weight_set)
         return read_mesh(name, material, weight_set)
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
+        if is_item(mesh):
+            return staged_weight_sets(mesh)
         return tuple(open_mesh(mesh)[0].getColorSetNames())
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
+        if is_item(mesh):
+            raise HostError(
+                f"{mesh} is on a USD stage, which Maya's brush does not reach: paint in the panel, "
+                f"or give the mesh a primvar {weight_set!r}"
+            )
         if cmds.about(batch=True):
             raise HostError(f"{mesh}: this Maya has no window for the brush: paint in the panel")
         exists = weight_set in self.weight_sets(mesh)
@@ -164,7 +184,8 @@ class MayaHost:
         text = result_text(material, result.bundle)
         with undo_step("Verdigris result"):
             note_text(node, attribute, text)
-            if result.textures:
+            # a stage has no shaders of Maya's
+            if result.textures and material.source != STAGED:
                 make_viewport_material(material, result.textures)
 
     def attached(self, material: HostMaterial) -> Path | None:

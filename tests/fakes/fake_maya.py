@@ -29,7 +29,7 @@ LONG_NAMES = {
 }
 NODE_TYPES = (
     *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
-    *("MaterialXSurfaceShader", "materialxStack", "bump2d"),
+    *("MaterialXSurfaceShader", "materialxStack", "bump2d", "mayaUsdProxyShape"),
 )
 # Attributes of shading nodes, as Maya's node reference lists them.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -95,6 +95,7 @@ class Scene:
         self.chunk: list[Any] | None = None
         self.plugins = {"mayaUsdPlugin": False}
         self.export: Path | None = None
+        self.stages: dict[str, Any] = {}
         self.exports: list[Any] = []
         self.has_old_usd = False
         self.lookdevx_writes: dict[str, str] = {}
@@ -872,6 +873,22 @@ def make_ufe(scene: Scene) -> StrictModule:
     return ufe
 
 
+def make_maya_usd(scene: Scene) -> tuple[StrictModule, StrictModule]:
+    """mayaUsd and mayaUsd.lib, with the stages of the scene."""
+    package, lib = StrictModule("mayaUsd"), StrictModule("mayaUsd.lib")
+
+    def GetPrim(shape: str) -> Any:
+        from pxr import Usd
+
+        assert scene.require(shape)["type"] == "mayaUsdProxyShape"
+        stage = scene.stages.get(shape)
+        return stage.GetPseudoRoot() if stage else Usd.Prim()
+
+    lib.GetPrim = GetPrim  # type: ignore[attr-defined]
+    package.lib = lib  # type: ignore[attr-defined]
+    return package, lib
+
+
 def install(monkeypatch: Any, scene: Scene) -> None:
     """Installs this as the module maya."""
     maya, api = StrictModule("maya"), StrictModule("maya.api")
@@ -887,6 +904,7 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     node_menus.customInclusiveNodeItemMenuCallbacks = scene.node_menus  # type: ignore[attr-defined]
     app, general = StrictModule("maya.app"), StrictModule("maya.app.general")
     maya.app, app.general, general.nodeEditorMenus = app, general, node_menus  # type: ignore[attr-defined]
+    maya_usd, lib = make_maya_usd(scene)
     modules = {
         "maya.app": app,
         "maya.app.general": general,
@@ -899,6 +917,8 @@ def install(monkeypatch: Any, scene: Scene) -> None:
         "maya.api": api,
         "maya.api.OpenMaya": om,
         "ufe": make_ufe(scene),
+        "mayaUsd": maya_usd,
+        "mayaUsd.lib": lib,
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)

@@ -41,6 +41,8 @@ UFE = {
     "ContextOps": {"contextOps", "doOp"},
 }
 
+# maya-usd's own tests take the stage of a proxy shape so: testMayaUsdPythonImport and others
+MAYA_USD = {"lib": {"GetPrim"}}
 # Modules of Maya without stubs. Tools that add entries to the menu of a node append functions
 # (editor, node) -> bool to this list, which the Node Editor shares with the Hypershade.
 MAYA_MODULES = {"nodeEditorMenus": {"customInclusiveNodeItemMenuCallbacks"}}
@@ -156,6 +158,15 @@ def test_names_of_modules_without_stubs_are_known():
     for root, known in MAYA_MODULES.items():
         found = list(calls("maya", root))
         assert found and all(set(names) <= known for _, names, _ in found)
+
+
+def test_names_of_maya_usd_are_known():
+    found = list(calls("maya", "mayaUsd"))
+    assert len(found) == 1
+    for place, (name, member), _ in found:
+        assert member in MAYA_USD[name], place
+    _, lib = fake_maya.make_maya_usd(fake_maya.Scene())
+    assert {name for name in vars(lib) if not name.startswith("_")} <= MAYA_USD["lib"]
 
 
 def test_flags_of_the_shelf_file_are_known():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from maya import cmds
 
 from verdigris.core.hosts.definitions import (
     folders_of_definitions,
+    signatures_in,
     unknown_nodes,
     with_definitions,
 )
@@ -44,3 +46,14 @@ def make_document(text: str, name: str, preferred: str) -> HostDocument:
     text, files = with_definitions(text, name, definitions)
     search |= dict.fromkeys(file.parent for file in files)
     return HostDocument(name, text, material, tuple(search), notes)
+
+
+def convert_from_stage(stage: Any, path: str, name: str) -> HostDocument:
+    """A material of a USD stage, with the definitions that only Maya has."""
+    from verdigris.core.material.usd.usdshade import convert
+
+    definitions = folders_of_definitions()
+    found = convert(stage, path, signatures_in(definitions))
+    text, files = with_definitions(found.text, name, definitions)
+    search = (*project_folders(), *found.folders, *(file.parent for file in files))
+    return HostDocument(name, text, found.name, tuple(dict.fromkeys(search)), found.notes)

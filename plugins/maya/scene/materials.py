@@ -16,8 +16,15 @@ from verdigris.plugins.maya.scene.stacks import (
     rendered_path,
     stacked_paths,
 )
+from verdigris.plugins.maya.scene.stages import (
+    is_item_selected,
+    meshes_with,
+    read_staged,
+    staged_materials,
+)
 
 RENDERED, STACKED, NATIVE = "LookdevX material", "LookdevX document", "Maya shader"
+STAGED = "USD stage"
 _DEFAULT_ENGINES = ("initialShadingGroup", "initialParticleSE")
 
 
@@ -33,19 +40,20 @@ def unloaded_references() -> tuple[str, ...]:
 
 def require_known(material: HostMaterial) -> None:
     """Raises an error for a material of another host."""
-    if material.source not in (RENDERED, STACKED, NATIVE):
+    if material.source not in (RENDERED, STACKED, NATIVE, STAGED):
         raise HostError(f"{material.name} is not a material of this scene: refresh the list")
 
 
 def node_of(material: HostMaterial) -> str:
-    """The node of a material, or the stack that contains it."""
+    """The node of a material, or the stack or the shape of the stage that contains it."""
     require_known(material)
-    is_inside = material.source == STACKED
+    is_inside = material.source in (STACKED, STAGED)
     return require_node(split_path(material.key)[0] if is_inside else material.key)
 
 
 def list_materials() -> tuple[HostMaterial, ...]:
-    """Rendered LookdevX materials, other materials of stacks, and Maya's own shaders."""
+    """Rendered LookdevX materials, other materials of stacks, Maya's own shaders, and materials of
+    USD stages."""
     shaders = of_type(SURFACE_SHADER)
     found = [HostMaterial(node, node, RENDERED) for node in shaders]
     shown = {rendered_path(node) for node in shaders}
@@ -58,11 +66,16 @@ def list_materials() -> tuple[HostMaterial, ...]:
             continue
         if cmds.nodeType(shader) != SURFACE_SHADER:
             found.append(HostMaterial(engine, shader, NATIVE))
+    found += [HostMaterial(item, name, STAGED) for item, name in staged_materials()]
     return tuple(found)
 
 
 def is_selected(material: HostMaterial, selected: set[str]) -> bool:
     """Whether a material, a part of it, or the item that it renders is selected."""
+    if material.source == STAGED:
+        return any(
+            is_item_selected(item, selected) for item in (material.key, *meshes_with(material.key))
+        )
     path = rendered_path(material.key) if material.source == RENDERED else material.key
     return bool({material.key, material.name} & selected) or any(
         path and (each == path or each.startswith(f"{path}%")) for each in selected
@@ -73,7 +86,7 @@ def engines_of(material: HostMaterial) -> tuple[str, ...]:
     """The shading groups that assign a material to meshes."""
     if material.source == NATIVE:
         return (require_node(material.key),)
-    if material.source == STACKED:
+    if material.source in (STACKED, STAGED):
         return ()
     found = cmds.listConnections(require_node(material.key), type="shadingEngine") or []
     return tuple(dict.fromkeys(found))
@@ -87,4 +100,6 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
         return read_rendered(node, material.name)
     if material.source == STACKED:
         return read_stacked(material.key, material.name)
+    if material.source == STAGED:
+        return read_staged(material.key, material.name)
     return export_native(node, material.name, members)

@@ -8,13 +8,8 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.definitions import (
-    folders_of_definitions,
-    signatures_in,
-    with_definitions,
-)
 from verdigris.core.hosts.host import HostDocument
-from verdigris.plugins.maya.scene.documents import project_folders
+from verdigris.plugins.maya.scene.documents import convert_from_stage
 from verdigris.plugins.maya.scene.nodes import load_plugin, parent_of
 
 USD_PLUGIN = "mayaUsdPlugin"
@@ -22,8 +17,6 @@ USD_PLUGIN = "mayaUsdPlugin"
 
 def export_native(engine: str, name: str, members: tuple[str, ...]) -> HostDocument:
     """The material of a shading group. `members` are its meshes."""
-    from verdigris.core.material.usd.usdshade import convert
-
     load_plugin(USD_PLUGIN)
     try:
         from pxr import Usd
@@ -39,14 +32,8 @@ def export_native(engine: str, name: str, members: tuple[str, ...]) -> HostDocum
             _export(file, name, members)
         except RuntimeError as failure:
             raise HostError(f"maya-usd cannot export {name}: {failure}") from None
-        stage = Usd.Stage.Open(file.as_posix())
         # the loaded plug-in has set the folders of its definitions
-        definitions = folders_of_definitions()
-        found = convert(stage, engine.replace(":", "_"), signatures_in(definitions))
-        del stage
-    text, files = with_definitions(found.text, name, definitions)
-    search = (*project_folders(), *found.folders, *(file.parent for file in files))
-    return HostDocument(name, text, found.name, tuple(dict.fromkeys(search)), found.notes)
+        return convert_from_stage(Usd.Stage.Open(file.as_posix()), engine.replace(":", "_"), name)
 
 
 def _export(file: Path, name: str, members: tuple[str, ...]) -> None:
