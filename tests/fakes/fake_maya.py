@@ -30,10 +30,93 @@ LONG_NAMES = {
 NODE_TYPES = (
     *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
     *("MaterialXSurfaceShader", "materialxStack", "bump2d", "mayaUsdProxyShape"),
+    *("aiStandardSurface", "aiNormalMap", "aiImage", "aiNoise", "place2dTexture"),
 )
 # Attributes of shading nodes, as Maya's node reference lists them.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "file": {"fileTextureName": "", "colorSpace": "", "ignoreColorSpaceFileRules": False},
+    "file": {
+        "fileTextureName": "",
+        "colorSpace": "sRGB",
+        "ignoreColorSpaceFileRules": False,
+        "uvTilingMode": 0,
+        "computedFileTextureNamePattern": "",
+        "alphaIsLuminance": False,
+        "exposure": 0.0,
+        "alphaGain": 1.0,
+        "alphaOffset": 0.0,
+        "invert": False,
+        "colorGain": (1.0, 1.0, 1.0),
+        "colorOffset": (0.0, 0.0, 0.0),
+    },
+    "place2dTexture": {
+        "repeatU": 1.0,
+        "repeatV": 1.0,
+        "offsetU": 0.0,
+        "offsetV": 0.0,
+        "rotateUV": 0.0,
+        "coverageU": 1.0,
+        "coverageV": 1.0,
+        "translateFrameU": 0.0,
+        "translateFrameV": 0.0,
+        "rotateFrame": 0.0,
+        "mirrorU": False,
+        "mirrorV": False,
+        "stagger": False,
+        "noiseU": 0.0,
+        "noiseV": 0.0,
+    },
+    "aiNormalMap": {"strength": 1.0, "invertX": False, "invertY": False, "invertZ": False},
+    "aiImage": {
+        "filename": "",
+        "colorSpace": "sRGB",
+        "sscale": 1.0,
+        "tscale": 1.0,
+        "soffset": 0.0,
+        "toffset": 0.0,
+    },
+    "aiStandardSurface": {
+        "base": 1.0,
+        "baseColor": (0.8, 0.8, 0.8),
+        "diffuseRoughness": 0.0,
+        "metalness": 0.0,
+        "specular": 1.0,
+        "specularColor": (1.0, 1.0, 1.0),
+        "specularRoughness": 0.2,
+        "specularIOR": 1.5,
+        "specularAnisotropy": 0.0,
+        "specularRotation": 0.0,
+        "transmission": 0.0,
+        "transmissionColor": (1.0, 1.0, 1.0),
+        "transmissionDepth": 0.0,
+        "transmissionScatter": (0.0, 0.0, 0.0),
+        "transmissionScatterAnisotropy": 0.0,
+        "transmissionDispersion": 0.0,
+        "transmissionExtraRoughness": 0.0,
+        "subsurface": 0.0,
+        "subsurfaceColor": (1.0, 1.0, 1.0),
+        "subsurfaceRadius": (1.0, 1.0, 1.0),
+        "subsurfaceScale": 1.0,
+        "subsurfaceAnisotropy": 0.0,
+        "sheen": 0.0,
+        "sheenColor": (1.0, 1.0, 1.0),
+        "sheenRoughness": 0.3,
+        "coat": 0.0,
+        "coatColor": (1.0, 1.0, 1.0),
+        "coatRoughness": 0.1,
+        "coatIOR": 1.5,
+        "coatAnisotropy": 0.0,
+        "coatRotation": 0.0,
+        "coatAffectColor": 0.0,
+        "coatAffectRoughness": 0.0,
+        "thinFilmThickness": 0.0,
+        "thinFilmIOR": 1.5,
+        "emission": 0.0,
+        "emissionColor": (1.0, 1.0, 1.0),
+        "opacity": (1.0, 1.0, 1.0),
+        "thinWalled": False,
+        "normalCamera": (0.0, 0.0, 0.0),
+        "coatNormal": (0.0, 0.0, 0.0),
+    },
     "bump2d": {"bumpInterp": 0},
     "standardSurface": {"emission": 0.0, "opacity": (1.0, 1.0, 1.0)},
 }
@@ -95,6 +178,8 @@ class Scene:
         self.chunk: list[Any] | None = None
         self.plugins = {"mayaUsdPlugin": False}
         self.export: Path | None = None
+        self.rendering_space = "ACEScg"
+        self.has_color_management = True
         self.stages: dict[str, Any] = {}
         self.exports: list[Any] = []
         self.has_old_usd = False
@@ -203,6 +288,8 @@ class Scene:
     def add(self, name: str, kind: str, **attributes: Any) -> str:
         self.uuids[name] = str(uuid4()).upper()
         settings = MESH_SETTINGS if kind == "mesh" else {}
+        if kind.startswith("ai") or kind == "place2dTexture":
+            settings = SETTINGS.get(kind, {})
         attributes = {**settings, **attributes}
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
@@ -402,7 +489,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         attributes = scene.require(node)["attributes"]
         if attribute not in attributes:
             raise ValueError(f"No object matches name: {plug}")
-        return attributes[attribute]
+        value = attributes[attribute]
+        # Maya returns a colour as a list of one tuple
+        return [value] if isinstance(value, tuple) else value
 
     @teach
     def setAttr(plug: str, *values: Any, type: str = "") -> None:
@@ -439,10 +528,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         type: str = "",
         source: bool = True,
         destination: bool = True,
+        plugs: bool = False,
     ) -> list[str] | None:
         found = []
         if "." in name:
             assert not destination
+            if plugs:
+                return [scene.connections[name]] if name in scene.connections else None
             if name in scene.connections:
                 found = [scene.connections[name].partition(".")[0]]
         else:
@@ -677,6 +769,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         shutil.copyfile(scene.export, file)
 
     @teach
+    def colorManagementPrefs(
+        *, query: bool, cmEnabled: bool = False, renderingSpaceName: bool = False
+    ) -> Any:
+        assert query and cmEnabled != renderingSpaceName
+        return scene.has_color_management if cmEnabled else scene.rendering_space
+
+    @teach
     def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:
         scene.add(f"|{name}", "transform")
         scene.add(f"|{name}|{name}Shape", "mesh", mesh=plate())
@@ -871,6 +970,19 @@ def make_ufe(scene: Scene) -> StrictModule:
     for known in (PathString, Hierarchy, ContextOps):
         setattr(ufe, known.__name__, known)
     return ufe
+
+
+def load_arnold(cmds: StrictModule, text: str) -> list[Any]:
+    """Adds the command of Arnold's plug-in, which writes this text. Returns its calls."""
+    called: list[Any] = []
+
+    def arnoldExportToMaterialX(mesh: str, *, filename: str, look: str, relative: bool) -> None:
+        called.append((mesh, look, relative))
+        if text:
+            Path(filename).write_text(text)
+
+    cmds.arnoldExportToMaterialX = arnoldExportToMaterialX  # type: ignore[attr-defined]
+    return called
 
 
 def make_maya_usd(scene: Scene) -> tuple[StrictModule, StrictModule]:
