@@ -59,9 +59,7 @@ class TextureReader:
             for channel in "RGB":
                 node, _ = feed_of(f"{plug}{channel}")
                 if node:
-                    raise UnknownNodeError(
-                        f"{plug}{channel} is connected without the other channels"
-                    )
+                    raise UnknownNodeError(f"{plug}{channel} is connected by itself")
         node, output = feed_of(plug)
         if not node:
             return ""
