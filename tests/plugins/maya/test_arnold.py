@@ -2,10 +2,11 @@
 
 import sys
 
-import fake_maya
 import MaterialX as mx
 import numpy as np
 import pytest
+from fake_maya_api import load_arnold
+from fake_maya_tables import SETTINGS
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import HostError
@@ -40,7 +41,7 @@ def read(host):
 
 
 def add(maya, name, kind, **attributes):
-    settings = fake_maya.SETTINGS.get(kind, {})
+    settings = SETTINGS.get(kind, {})
     return maya.add(name, kind, **{**settings, **attributes})
 
 
@@ -174,7 +175,7 @@ def test_a_texture_without_a_file_is_refused(arnold, maya):
 def test_the_export_of_arnold_is_translated_to_the_standard_library(arnold, maya):
     add(maya, "noise", "aiNoise")
     maya.connections["gold.baseColor"] = "noise.outColor"
-    called = fake_maya.load_arnold(sys.modules["maya.cmds"], EXPORT)
+    called = load_arnold(sys.modules["maya.cmds"], EXPORT)
     maya.path = (DATA / "stack.ma").as_posix()
     found, loaded, material = read(arnold)
     assert called == [(SHAPE, "gold", True)] and found.material == "gold_SG"
@@ -188,7 +189,7 @@ def test_a_node_that_no_library_has_is_named(arnold, maya):
     add(maya, "noise", "aiNoise")
     maya.connections["gold.baseColor"] = "noise.outColor"
     cmds = sys.modules["maya.cmds"]
-    fake_maya.load_arnold(
+    load_arnold(
         cmds,
         EXPORT.replace("multiply name", "color_jitter name").replace(
             "</multiply", "</color_jitter"
@@ -196,6 +197,6 @@ def test_a_node_that_no_library_has_is_named(arnold, maya):
     )
     with pytest.raises(HostError, match="gold: 'color_jitter' is a node of Arnold that MaterialX"):
         read(arnold)
-    fake_maya.load_arnold(cmds, "")
+    load_arnold(cmds, "")
     with pytest.raises(HostError, match="Arnold did not export gold: end the render"):
         read(arnold)
