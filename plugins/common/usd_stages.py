@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_MAX_LISTED = 3
+
+
+def listed(names: list[str]) -> str:
+    """The first names of a list, and the number of others."""
+    more = len(names) - _MAX_LISTED
+    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
+
+
 def has_surface(stage: Any, path: str) -> bool:
     """Whether a material has a MaterialX surface."""
     from pxr import UsdShade

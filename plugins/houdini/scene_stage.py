@@ -11,13 +11,12 @@ import hou
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import list_materials
-from verdigris.plugins.common.usd_stages import has_surface, mesh_of_stage
+from verdigris.plugins.common.usd_stages import has_surface, listed, mesh_of_stage
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
 _TEMPORARY_PREFIX = "/materials/"
-_MAX_LISTED = 3
 
 
 def stage_nodes() -> list[hou.LopNode]:
@@ -61,24 +60,19 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: these payloads are not loaded: {_listed(unloaded)}. Load them in the "
+            f"{node.path()}: these payloads are not loaded: {listed(unloaded)}. Load them in the "
             "Scene Graph Tree to bake their materials."
         )
     if broken:
         found.append(
-            f"{node.path()}: these references are broken: {_listed(broken)}. Correct their paths."
+            f"{node.path()}: these references are broken: {listed(broken)}. Correct their paths."
         )
     if bare:
         found.append(
-            f"{node.path()}: these materials have no MaterialX surface: {_listed(bare)}. Connect a "
+            f"{node.path()}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
             "MaterialX shader to their surface output to bake them."
         )
     return found
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MAX_LISTED
-    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def library_path(node: hou.Node) -> str:

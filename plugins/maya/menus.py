@@ -5,8 +5,9 @@ Maya offers a list of functions for the menu of a node in the Node Editor and th
 
 from __future__ import annotations
 
+from typing import Any
+
 from maya import cmds, mel
-from maya.app.general import nodeEditorMenus
 
 from verdigris.core.hosts.host import BRUSH_WEIGHTS
 from verdigris.plugins.maya.shelf import BUTTONS
@@ -14,7 +15,6 @@ from verdigris.plugins.maya.shelf import BUTTONS
 MENU = "verdigrisMenu"
 _MAIN_WINDOW = "$verdigrisWindow = $gMainWindow"
 _PACKAGE = "verdigris.plugins.maya"
-_ITEMS = nodeEditorMenus.customInclusiveNodeItemMenuCallbacks
 
 
 def build() -> None:
@@ -39,7 +39,7 @@ def build() -> None:
             command=f"from {_PACKAGE} import actions; actions.set_weight({weight:g})",
             sourceType="python",
         )
-    _ITEMS.append(add_to_node_menu)
+    _node_menus().append(add_to_node_menu)
 
 
 def remove() -> None:
@@ -47,7 +47,8 @@ def remove() -> None:
     if cmds.menu(MENU, exists=True):
         cmds.deleteUI(MENU, menu=True)
     # a function of an earlier load is another object
-    _ITEMS[:] = [each for each in _ITEMS if getattr(each, "__module__", "") != __name__]
+    items = _node_menus()
+    items[:] = [each for each in items if getattr(each, "__module__", "") != __name__]
 
 
 def add_to_node_menu(_editor: object, node: str) -> bool:
@@ -62,6 +63,16 @@ def add_to_node_menu(_editor: object, node: str) -> bool:
         sourceType="python",
     )
     return True
+
+
+def _node_menus() -> list[Any]:
+    """The functions that Maya calls for the menu of a node. Another list if this Maya has none."""
+    try:
+        from maya.app.general import nodeEditorMenus
+    except ImportError:
+        return []
+    found: list[Any] = nodeEditorMenus.customInclusiveNodeItemMenuCallbacks
+    return found
 
 
 def _name(weight: float) -> str:

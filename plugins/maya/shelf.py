@@ -90,7 +90,8 @@ class Shelf:
     def _remove(self) -> None:
         if cmds.shelfLayout(SHELF, exists=True):
             cmds.deleteUI(SHELF, layout=True)
-        copy = Path(cmds.internalVar(userShelfDir=True)) / SHELF_FILE.name
+        # the directories of shelves may include that of the module, whose file must stay
+        copy = Path(cmds.internalVar(userPrefDir=True)) / "shelves" / SHELF_FILE.name
         # an artist's own shelf may have this name
         if copy.is_file() and _PACKAGE in copy.read_text("utf-8", "replace"):
             copy.unlink()

@@ -347,6 +347,8 @@ def make_cmds(scene: Scene) -> StrictModule:
 
     @teach
     def PaintVertexColorTool() -> None:
+        if "brush" in scene.refuses:
+            raise RuntimeError("no tool")
         scene.choose_tool(PAINT_TOOL)
 
     @teach

@@ -70,7 +70,7 @@ class Scene:
         self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": [], "Polygons": []}
         self.shelf = "Polygons"
         self.parent = ""
-        self.shelf_folder = ""
+        self.preferences = ""
         self.menus: dict[str, list[dict[str, Any]]] = {"MayaWindow": []}
         self.node_menus: list[Any] = []
         self.controls: dict[str, dict[str, Any]] = {}

@@ -83,8 +83,8 @@ def teach_ui(scene: Any, teach: Any) -> None:
         scene.parent = name
 
     @teach
-    def internalVar(*, userShelfDir: bool) -> str:
-        return f"{scene.shelf_folder}/"
+    def internalVar(*, userPrefDir: bool) -> str:
+        return f"{scene.preferences}/"
 
     @teach
     def menu(

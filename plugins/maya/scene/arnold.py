@@ -24,11 +24,22 @@ from verdigris.plugins.maya.arnold_document import (
     vector_text,
 )
 from verdigris.plugins.maya.scene.documents import make_document
-from verdigris.plugins.maya.scene.textures import TextureReader, UnknownNodeError
+from verdigris.plugins.maya.scene.textures import TextureReader, UnknownNodeError, feed_of
 
 KIND = "aiStandardSurface"
+# MtoA adds it to shading groups: the shader that it renders instead of that of the viewport.
+_OWN_SURFACE = "aiSurfaceShader"
 _EXPORT = "arnoldExportToMaterialX"
 _RENDERING_SPACE_WITHOUT_MANAGEMENT = "lin_rec709"
+
+
+def arnold_surface(engine: str, shader: str) -> str:
+    """The aiStandardSurface of a shading group: its own for Arnold, or its surface. Empty if it has
+    none."""
+    own = ""
+    if cmds.attributeQuery(_OWN_SURFACE, node=engine, exists=True):
+        own, _ = feed_of(f"{engine}.{_OWN_SURFACE}")
+    return next((each for each in (own, shader) if each and cmds.nodeType(each) == KIND), "")
 
 
 def read_arnold(engine: str, shader: str, name: str, members: tuple[str, ...]) -> HostDocument:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from maya import cmds
 from maya.api import OpenMaya as om
 
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BRUSH_WEIGHT
 from verdigris.plugins.maya.scene.painting import (
     arm_brush,
@@ -40,9 +41,15 @@ class Brush:
         self.guard()
         show_weights(mesh, weight_set, exists)
         self._weight_set = weight_set
-        cmds.PaintVertexColorTool()
-        self._context = cmds.currentCtx()
-        arm_brush(self._context, BRUSH_WEIGHT)
+        try:
+            cmds.PaintVertexColorTool()
+            self._context = cmds.currentCtx()
+            arm_brush(self._context, BRUSH_WEIGHT)
+        except RuntimeError as failure:
+            self.stop()
+            raise HostError(
+                f"{mesh}: Maya cannot start its brush: {failure}: paint in the panel"
+            ) from None
         if not self._job:
             self._job = cmds.scriptJob(event=["ToolChanged", self._tool_changed], protected=True)
 

@@ -7,8 +7,7 @@ from maya import cmds
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene.arnold import KIND as ARNOLD
-from verdigris.plugins.maya.scene.arnold import read_arnold
+from verdigris.plugins.maya.scene.arnold import arnold_surface, read_arnold
 from verdigris.plugins.maya.scene.native import export_native
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
@@ -104,7 +103,7 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
         return read_stacked(material.key, material.name)
     if material.source == STAGED:
         return read_staged(material.key, material.name)
-    shader = surface_of(node)
-    if shader and cmds.nodeType(shader) == ARNOLD:
+    shader = arnold_surface(node, surface_of(node))
+    if shader:
         return read_arnold(node, shader, material.name, members)
     return export_native(node, material.name, members)

@@ -15,6 +15,7 @@ from verdigris.core.material.usd.usdshade import list_materials
 from verdigris.plugins.common.usd_stages import (
     bound_meshes,
     has_surface,
+    listed,
     mesh_of_stage,
     weight_sets_of,
 )
@@ -79,7 +80,7 @@ def stage_warnings() -> tuple[str, ...]:
         bare = [path for path in list_materials(stage) if not has_surface(stage, path)]
         if bare:
             lines.append(
-                f"{shape}: these materials have no MaterialX surface: {', '.join(bare)}. Connect a "
+                f"{shape}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
                 "MaterialX shader to their surface output to bake them."
             )
     return tuple(lines)

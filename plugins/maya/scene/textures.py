@@ -64,7 +64,7 @@ class TextureReader:
         if not node:
             return ""
         if cmds.nodeType(node) not in ("file", "aiImage"):
-            raise UnknownNodeError(f"{plug} is fed by {node}, a {cmds.nodeType(node)}")
+            raise UnknownNodeError(f"{plug} is fed by {node} ({cmds.nodeType(node)})")
         if kind == "color3" and output == "outColor":
             return f"={self._image(node, kind)}"
         channel = _CHANNELS.get(output)
@@ -92,7 +92,7 @@ class TextureReader:
             self.notes.append(f"{node}: a bump map of heights is left out: use a normal map")
             return ""
         else:
-            raise UnknownNodeError(f"{plug} is fed by {node}, a {kind}")
+            raise UnknownNodeError(f"{plug} is fed by {node} ({kind})")
         if not picture or cmds.nodeType(picture) not in ("file", "aiImage"):
             raise UnknownNodeError(f"{node} is not fed by a texture")
         image = self._image(picture, "vector3")
@@ -153,7 +153,7 @@ class TextureReader:
             if not place:
                 return ""
             if cmds.nodeType(place) != "place2dTexture":
-                raise UnknownNodeError(f"{node} is placed by {place}, a {cmds.nodeType(place)}")
+                raise UnknownNodeError(f"{node} is placed by {place} ({cmds.nodeType(place)})")
             _require_plain(place, _PLAIN_PLACEMENT)
             repeat = [cmds.getAttr(f"{place}.{name}") for name in ("repeatU", "repeatV")]
             offset = [cmds.getAttr(f"{place}.{name}") for name in ("offsetU", "offsetV")]

@@ -84,6 +84,16 @@ def test_colours_are_in_the_rendering_space(arnold, maya, is_managed):
     assert f'colorspace="{"ACEScg" if is_managed else "lin_rec709"}"' in found.text
 
 
+def test_the_shader_that_arnold_renders_replaces_that_of_the_viewport(arnold, maya):
+    maya.add("plain", "standardSurface")
+    maya.connections["goldSG.surfaceShader"] = "plain.outColor"
+    maya.nodes["goldSG"]["attributes"]["aiSurfaceShader"] = None
+    maya.connections["goldSG.aiSurfaceShader"] = "gold.outColor"
+    maya.nodes["gold"]["attributes"]["baseColor"] = (0.125, 0.25, 0.5)
+    found = arnold.document(by_name(arnold, "plain"))
+    assert 'value="0.125, 0.25, 0.5"' in found.text
+
+
 def test_textures_feed_colours_numbers_and_normals(arnold, maya):
     picture(maya, "color")
     picture(maya, "rough", colorSpace="Raw", alphaIsLuminance=True)
@@ -142,7 +152,10 @@ def test_an_image_of_arnold_is_read(arnold, maya):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("gold.baseColor", "noise.outColor"), "gold.baseColor is fed by noise, a aiNoise, which"),
+        (
+            ("gold.baseColor", "noise.outColor"),
+            "gold.baseColor is fed by noise \\(aiNoise\\), which",
+        ),
         (("gold.baseColorR", "color.outColorR"), "baseColorR is connected by itself"),
     ],
 )

@@ -228,6 +228,13 @@ def test_a_failure_while_starting_changes_nothing(painting, maya):
     assert maya.state() == before and maya.tool == "selectSuperContext"
 
 
+def test_a_brush_that_does_not_start_leaves_the_materials(painting, maya):
+    maya.refuses = {"brush"}
+    with pytest.raises(HostError, match="cannot start its brush: no tool: paint in the panel"):
+        painting.start_painting(SHAPE)
+    assert assigned(maya) == BY_FACE
+
+
 def test_a_weight_needs_a_brush_and_a_range(painting, maya):
     assert not painting.set_brush_weight(2.0)
     painting.start_painting(SHAPE)

@@ -4,6 +4,7 @@ import importlib
 import json
 import runpy
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -74,14 +75,16 @@ def test_unloading_removes_everything_and_loading_twice_builds_one_shelf(maya, p
 
 
 def test_a_copy_of_the_shelf_does_not_stay_in_the_preferences(maya, plug_in, tmp_path):
-    maya.shelf_folder = tmp_path.as_posix()
-    copy = tmp_path / "shelf_Verdigris.mel"
+    maya.preferences = tmp_path.as_posix()
+    copy = tmp_path / "shelves" / "shelf_Verdigris.mel"
+    copy.parent.mkdir()
     copy.write_text(module("shelf").SHELF_FILE.read_text())
     plug_in["initializePlugin"](object())
     # Maya reports that it quits before it writes the shelves that are open
     (quits,) = [action for event, action in maya.jobs.values() if event == "quitApplication"]
     quits()
     assert not copy.exists() and "Verdigris" not in maya.layouts
+    assert module("shelf").SHELF_FILE.is_file()
     copy.write_text("global proc shelf_Verdigris() {} // of the artist")
     plug_in["uninitializePlugin"](object())
     assert copy.exists()
@@ -134,6 +137,13 @@ def test_the_menu_of_a_material_has_an_entry_that_bakes_it(maya, plug_in):
     exec(commands[0], {})
     assert "verdigrisPanel" in maya.controls and maya.dialogs == []
     assert module("docked_panel")._open["material"].name == "gold"
+
+
+def test_a_maya_without_menus_of_nodes_has_the_others(maya, plug_in, monkeypatch):
+    monkeypatch.setitem(sys.modules, "maya.app.general", None)
+    plug_in["initializePlugin"](object())
+    assert "verdigrisMenu" in maya.menus and maya.node_menus == []
+    plug_in["uninitializePlugin"](object())
 
 
 def test_a_node_that_is_no_material_is_refused_with_the_remedy(maya):

@@ -117,11 +117,13 @@ def test_a_shape_without_a_stage_is_a_warning_and_hides_nothing(staged, maya):
 
 
 def test_a_material_without_a_surface_is_a_warning(staged):
+    import mayaUsd.lib
     from pxr import UsdShade
 
-    stage = staged and __import__("mayaUsd.lib").lib.GetPrim(SHAPE).GetStage()
+    stage = mayaUsd.lib.GetPrim(SHAPE).GetStage()
     UsdShade.Material.Define(stage, "/plate/mtl/bare")
-    assert any("/plate/mtl/bare" in each for each in staged.scene_warnings())
+    (warning,) = [each for each in staged.scene_warnings() if "no MaterialX surface" in each]
+    assert "/plate/mtl/bare" in warning and warning.startswith(f"{SHAPE}: ")
     assert not any(each.name == "bare" for each in staged.materials())
 
 
