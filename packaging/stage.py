@@ -50,7 +50,9 @@ def stage(
     for launcher in LAUNCHERS:
         shutil.copy(root / "plugins" / "launchers" / launcher, made)
     if host.host == "maya":
-        shutil.copytree(root / "plugins" / "maya" / "plug-ins", made / "plug-ins", ignore=_LEFT_OUT)
+        for folder in ("plug-ins", "scripts", "shelves"):
+            source = root / "plugins" / "maya" / folder
+            shutil.copytree(source, made / folder, ignore=_LEFT_OUT, dirs_exist_ok=True)
     else:
         for folder, name in (("toolbar", "shelf"), ("python_panels", "pypanel")):
             (made / folder).mkdir()

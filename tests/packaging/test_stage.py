@@ -155,7 +155,9 @@ def test_the_module_file_has_the_format_of_maya(trees):
     assert (file.parent / path / "plug-ins" / "verdigris_maya.py").is_file()
     for line in rest:
         variable, folder = re.fullmatch(r"(\w+) \+:= (\S+)", line).groups()
-        assert variable == "PYTHONPATH" and (file.parent / path / folder).is_dir()
+        assert (
+            variable in ("PYTHONPATH", "MAYA_SHELF_PATH") and (file.parent / path / folder).is_dir()
+        )
 
 
 def test_the_package_file_has_the_format_of_houdini(trees):
