@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from maya import cmds
@@ -42,6 +42,7 @@ from verdigris.plugins.maya.scene.nodes import (
     selected_meshes,
     undo_step,
 )
+from verdigris.plugins.maya.scene.painting import hide_weights, show_weights
 from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
 from verdigris.plugins.maya.scene.stacks import bare_materials
 from verdigris.plugins.maya.scene.stages import (
@@ -208,3 +209,20 @@ class MayaHost:
             if node in (material.key, material.name):
                 return material
         raise HostError(f"{node} is not a material that can be baked: see the list in the panel")
+
+    def calls_for_selftest(self, material: HostMaterial) -> dict[str, Callable[[], object]]:
+        """Calls that the interface lacks, and those of the brush that need no window."""
+        meshes = self.meshes(material)
+        if not meshes or is_item(meshes[0]):
+            return {}
+        mesh = meshes[0]
+        exists = WEIGHT_SET in self.weight_sets(mesh)
+        return {
+            "display weights": lambda: show_weights(mesh, WEIGHT_SET, exists),
+            "meshes while weights are displayed": lambda: self.meshes(material),
+            "display the material again": hide_weights,
+            "weights of the brush": lambda: self.mesh(mesh, material).weights,
+            "display the baked look": lambda: self.switch_look([material]),
+            "meshes while the look is displayed": lambda: self.meshes(material),
+            "display the material after the look": lambda: self.switch_look([material]),
+        }

@@ -230,6 +230,10 @@ def test_the_selftest_makes_every_call_and_writes_a_report(maya, tmp_path, capsy
     refused = {name for name, outcome in outcomes.items() if outcome == "refused"}
     assert refused == {"document", "start_painting"}
     assert {"materials", "meshes", "mesh", "attach", "attached"} <= set(outcomes)
+    # what the interface lacks
+    assert {"display weights", "display the material again", "display the baked look"} <= set(
+        outcomes
+    )
     assert (code, found["passed"], found["host"]) == (0, True, "Maya 2026")
     assert str(file) in capsys.readouterr().out
 
