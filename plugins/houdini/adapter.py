@@ -8,6 +8,7 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.geometry.primvars import weight_names
 from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     WEIGHT_SET,
@@ -18,7 +19,6 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.plugins.common.programs import start_selftest
-from verdigris.plugins.common.usd_stages import bound_meshes, has_surface, weight_sets_of
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.result_script import read_results
 from verdigris.plugins.houdini.scene_geometry import (
@@ -37,9 +37,11 @@ from verdigris.plugins.houdini.scene_results import (
 )
 from verdigris.plugins.houdini.scene_stage import (
     SEPARATOR,
+    bound_meshes,
+    has_surface,
     library_path,
     material_library,
-    mesh_of_lop,
+    mesh_of_stage,
     stage_nodes,
     stage_of,
     stage_warnings,
@@ -156,7 +158,7 @@ class HoudiniHost:
         node = require_node(node_path)
         if prim_path:
             material_path = _split_key(material)[1] if material and material.source == STAGE else ""
-            return mesh_of_lop(node, prim_path, material_path, weight_set)
+            return mesh_of_stage(node, prim_path, material_path, weight_set)
         material_path = material.key if material and material.source == NETWORK else ""
         return mesh_of_object(node, material_path, weight_set)
 
@@ -164,7 +166,13 @@ class HoudiniHost:
         node_path, _, prim_path = mesh.partition(SEPARATOR)
         node = require_node(node_path)
         if prim_path:
-            return weight_sets_of(stage_of(node), prim_path, node.path())
+            from pxr import UsdGeom
+
+            stage = stage_of(node)
+            found = UsdGeom.Mesh(stage.GetPrimAtPath(prim_path))
+            if not found:
+                raise HostError(f"{node.path()} has no mesh {prim_path}: refresh the list")
+            return weight_names(found)
         geometry = geometry_of(node)
         return tuple(
             attribute.name()

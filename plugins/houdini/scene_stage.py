@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hou
+import numpy as np
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.geometry.mesh import usd_mesh
+from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import list_materials
-from verdigris.plugins.common.usd_stages import has_surface, listed, mesh_of_stage
 from verdigris.plugins.houdini.result_script import RESULT_NODE
+from verdigris.plugins.houdini.triangles import triangle_faces
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
 _TEMPORARY_PREFIX = "/materials/"
+_MAX_LISTED = 3
 
 
 def stage_nodes() -> list[hou.LopNode]:
@@ -60,19 +67,32 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: these payloads are not loaded: {listed(unloaded)}. Load them in the "
+            f"{node.path()}: these payloads are not loaded: {_listed(unloaded)}. Load them in the "
             "Scene Graph Tree to bake their materials."
         )
     if broken:
         found.append(
-            f"{node.path()}: these references are broken: {listed(broken)}. Correct their paths."
+            f"{node.path()}: these references are broken: {_listed(broken)}. Correct their paths."
         )
     if bare:
         found.append(
-            f"{node.path()}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
+            f"{node.path()}: these materials have no MaterialX surface: {_listed(bare)}. Connect a "
             "MaterialX shader to their surface output to bake them."
         )
     return found
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MAX_LISTED
+    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def has_surface(stage: Any, path: str) -> bool:
+    """Whether a material has a MaterialX surface."""
+    from pxr import UsdShade
+
+    output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
+    return bool(output and output.HasConnectedSource())
 
 
 def library_path(node: hou.Node) -> str:
@@ -99,6 +119,62 @@ def material_library(node: hou.Node) -> Iterator[Any]:
             library.destroy()
 
 
-def mesh_of_lop(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:
+def bound_meshes(stage: Any, material: str) -> list[str]:
+    """The meshes with a material, on the whole mesh or on a subset."""
+    from pxr import Usd, UsdGeom
+
+    return [
+        str(prim.GetPath())
+        for prim in stage.Traverse(Usd.TraverseInstanceProxies())
+        if prim.IsA(UsdGeom.Mesh)
+        and (_is_bound(prim, material) or _bound_faces(UsdGeom.Mesh(prim), material) is not None)
+    ]
+
+
+def _is_bound(prim: Any, material: str) -> bool:
+    from pxr import UsdShade
+
+    found, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
+    return bool(found) and str(found.GetPath()) == material
+
+
+def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
+    """The faces of the subsets with a material. None if there is no such subset."""
+    from pxr import UsdShade
+
+    subsets = UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()
+    faces = [
+        np.array(subset.GetIndicesAttr().Get() or [], np.int64)
+        for subset in subsets
+        if _is_bound(subset.GetPrim(), material)
+    ]
+    return np.concatenate(faces) if faces else None
+
+
+def mesh_of_stage(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:
     """Reads a mesh of a stage. If `material` is given, only the faces of its subsets."""
-    return mesh_of_stage(stage_of(node), path, material, weight_set, node.path(), SEPARATOR)
+    from pxr import UsdGeom
+
+    stage = stage_of(node)
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath(path))
+    if not mesh:
+        raise HostError(f"{node.path()} has no mesh {path}: refresh the list")
+    read = usd_mesh(mesh, node.path())
+    weights = find_weights(mesh, weight_set, node.path())
+    name = f"{node.path()}{SEPARATOR}{path}"
+    kept, notes = np.ones(len(read.uv), bool), ()
+    if material:
+        subset = _bound_faces(mesh, material)
+        if subset is not None:
+            counts = np.array(mesh.GetFaceVertexCountsAttr().Get(), np.int64)
+            kept = np.isin(triangle_faces(counts), subset)
+            left_out = len(counts) - len(subset)
+            notes = (f"{name}: {left_out} of {len(counts)} faces have another material",)
+    return HostMesh(
+        name,
+        read.position[kept],
+        read.normal[kept],
+        read.uv[kept],
+        None if weights is None else weights[read.corners[kept]],
+        notes,
+    )
