@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, Q
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
+from verdigris.ui.first_run.selftest_offer import SelftestOffer
+from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.colours import keep_readable
@@ -49,6 +51,8 @@ class Panel(QWidget):
         self.picker = MaterialPicker(model)
         self.help = HelpButton(model)
         self.banner = Banner(model)
+        self.set_up = SetUpBox(model)
+        self.selftest = SelftestOffer(model)
         self.status = StatusBox(model)
         self.viewport = Viewport(model)
         self.view_bar = ViewBar(model, self.viewport)
@@ -110,7 +114,8 @@ class Panel(QWidget):
         top.addWidget(self.help)
         layout.addLayout(top)
         layout.addWidget(self.status)
-        layout.addWidget(self.banner)
+        for box in (self.banner, self.set_up, self.selftest):
+            layout.addWidget(box)
         layout.addWidget(self.splitter, 1)
 
     def _bind_keys(self) -> None:

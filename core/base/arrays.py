@@ -44,11 +44,17 @@ def open_array(path: Path) -> NDArray[Any]:
             f"{path}: cannot be read ({reason(failure)}): name another file"
         ) from None
     except (*UNREADABLE, OverflowError) as failure:
-        detail = "" if "pickle" in str(failure) else f" ({failure})"
         raise SettingsError(
-            f"{path}: is no array of numpy{detail}: save the weights with numpy.save"
+            f"{path}: is no array of numpy ({why_unreadable(failure)}): save the weights with "
+            "numpy.save"
         ) from None
     if not isinstance(found, np.ndarray):
         found.close()
         raise SettingsError(f"{path}: holds several arrays (.npz): save one with numpy.save")
     return found
+
+
+def why_unreadable(failure: Exception) -> str:
+    """Why numpy cannot read a file. Its own advice, to load pickled objects, would run their
+    code."""
+    return "it holds no plain numbers" if "pickle" in str(failure) else reason(failure)

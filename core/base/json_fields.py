@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
+from verdigris.core.base.text import is_of_a_device
 from verdigris.core.base.working_folder import require_for
 
 # Plain names only: no folders, drives, hidden files, or names reserved by a system.
 LONGEST_FILE_NAME = 128
 _FILE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.-]{{0,{LONGEST_FILE_NAME - 2}}}[A-Za-z0-9_]")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LONGEST_TEXT = 4096
 # Just below the largest single float.
@@ -63,7 +63,7 @@ def is_material_name(name: str) -> bool:
 
 
 def is_plain_file_name(name: str) -> bool:
-    return bool(_FILE_NAME.fullmatch(name)) and not _RESERVED.fullmatch(name)
+    return bool(_FILE_NAME.fullmatch(name)) and not is_of_a_device(name)
 
 
 def load_json(

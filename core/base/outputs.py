@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.text import is_encodable
+from verdigris.core.base.text import is_encodable, is_of_a_device
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -48,6 +48,8 @@ def check_output(path: Path, suffixes: Sequence[str] = ()) -> Path:
     """The file to write. Refuses to replace special files and folders, to write into a bundle and,
     if suffixes are given, to replace a file with another suffix."""
     target = behind_link(path)
+    if is_of_a_device(path.name):
+        raise VerdigrisError(f"{path}: the name is reserved by Windows: choose another name")
     try:
         is_plain = path.is_file() or not path.exists()
     except OSError as failure:

@@ -48,7 +48,8 @@ class Termination:
     """Ends the process by a signal, a request or force."""
 
     def __init__(self, code: int = 0) -> None:
-        self._code = code
+        self.code = code
+        """The exit code without a signal."""
         self._signal: int | None = None
         self._is_requested = False
         self._is_settled = False
@@ -79,7 +80,7 @@ class Termination:
         if self._signal is not None:
             signal.signal(self._signal, signal.SIG_DFL)
             signal.raise_signal(self._signal)
-        os._exit(self._code if code is None else code)
+        os._exit(self.code if code is None else code)
 
     def _handle(self, number: int, _frame: object) -> None:
         if not self._is_requested:
@@ -97,7 +98,7 @@ class Termination:
             time.sleep(_WAKE_SECONDS)
             if not self._is_settled:
                 _wake_main_thread()
-        os._exit(self._code if self._signal is None else 128 + self._signal)
+        os._exit(self.code if self._signal is None else 128 + self._signal)
 
 
 def _wake_main_thread() -> None:

@@ -16,8 +16,10 @@ _LONGEST = 4096
 # Bytes of a name: file systems allow 255, including the suffixes of checkpoints and temporary
 # files.
 LONGEST_NAME = 200
-# Names that Windows reserves for devices, with any suffix.
-_OF_A_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+# Names that Windows reserves for devices, with any suffix and with spaces before it.
+_OF_A_DEVICE = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)", re.IGNORECASE
+)
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -67,15 +69,28 @@ def why_invalid_file_name(name: str) -> str:
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
     if not (is_plain and name.isprintable()):
         return f"the name {name!r} is not a file name: leave out folders and unprintable characters"
+    if not name.strip(" ."):
+        return f"the name {name!r} is blank: use letters or digits"
+    if name[-1] in " .":
+        return f"the name {name!r} ends with a dot or a space, which Windows drops: leave it out"
+    if is_of_a_device(name):
+        return f"the name {name!r} is reserved by Windows: choose another, such as '_{name}'"
     return (
         "" if is_encodable(name) else f"the name {name!r} cannot be written in {describe_locale()}"
     )
 
 
 def with_plain_letters(name: str) -> str:
-    """The name for every file system: plain letters, not a reserved name."""
+    """The name for every file system: plain letters, no dot at the end, not a reserved name."""
     plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-    return f"_{plain}" if _OF_A_DEVICE.match(plain) else plain
+    stem = plain.rstrip(".")
+    plain = stem + "_" * (len(plain) - len(stem))
+    return f"_{plain}" if is_of_a_device(plain) else plain
+
+
+def is_of_a_device(name: str) -> bool:
+    """Whether Windows opens a device by this name."""
+    return _OF_A_DEVICE.match(name) is not None
 
 
 def is_encodable(name: str) -> bool:

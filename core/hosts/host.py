@@ -25,6 +25,14 @@ WEIGHT_SET = "verdigris_weights"
 NORMAL_WEIGHT = 1.0
 """The weight of places that nobody painted."""
 
+LARGEST_WEIGHT = 8.0
+"""The largest weight that can be painted."""
+
+BRUSH_WEIGHT = 4.0
+"""The weight of a new brush."""
+
+BRUSH_WEIGHTS = (0.0, 0.5, NORMAL_WEIGHT, 2.0, BRUSH_WEIGHT, LARGEST_WEIGHT)
+"""Weights that applications offer for their own brush."""
 
 BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
 """Flattened textures: colours in sRGB, numbers, numbers, OpenGL normals."""
@@ -34,6 +42,11 @@ EMISSION, OPACITY = "emission", "opacity"
 
 VIEWPORT_SUFFIX = "_verdigris"
 """Suffix of materials that are made from flattened textures, which are not baked."""
+
+
+def log_beside(file: Path) -> Path:
+    """The log of a program that writes its summary or its report to a file."""
+    return file.with_suffix(".log")
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,14 @@ class BakedResult:
 
 
 @runtime_checkable
+class StopsPainting(Protocol):
+    """A host that displays painted weights, until it is told that painting ends."""
+
+    def stop_painting(self) -> None:
+        """Ends the brush and displays the materials again."""
+
+
+@runtime_checkable
 class Host(Protocol):
     """An application with an open scene."""
 
@@ -120,7 +141,7 @@ class Host(Protocol):
 
     def start_selftest(self, report: Path) -> None:
         """Starts a test of all calls of this adapter in another instance; it writes its report to
-        the file."""
+        the file, and its output to a log beside it."""
 
     def scene_file(self) -> Path | None:
         """The file of the scene; None for a scene that was never saved."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.arrays import UNREADABLE
+from verdigris.core.base.arrays import UNREADABLE, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
@@ -144,13 +144,16 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Reads every array of an npz. A CheckpointError names file and array."""
     name = "archive"
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        archive = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise TypeError("it holds one array, not several (.npz)")
+        with archive:
             arrays = {}
             for name in archive.files:
                 arrays[name] = archive[name]
             return arrays
     except UNREADABLE as error:
-        raise CheckpointError(f"{path}: {name} cannot be read ({reason(error)})") from error
+        raise CheckpointError(f"{path}: {name} cannot be read ({why_unreadable(error)})") from error
 
 
 def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:

@@ -8,10 +8,14 @@ import platform
 import sys
 import threading
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import close_device
+from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.termination import Terminated, Termination
+from verdigris.core.base.worker_environment import NEEDED
+from verdigris.core.worker.protocol.commands import Quit
 from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.protocol.streams import Inbox, Outbox, take_standard_streams
@@ -26,12 +30,25 @@ if TYPE_CHECKING:
 # Seconds for the last commands after the parent is gone, and for the last events.
 _GRACE = 1.0
 _FLUSH = 1.0
+# The exit code of a program whose output is closed, as that of `bake --json`.
+_OUTPUT_CLOSED = 128 + BROKEN_PIPE
 
 
 def main() -> None:
     """Handles commands until a quit, the end of the input, or a signal."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        sys.exit(f"verdigris worker: {sys.executable} has no {', '.join(missing)}")
     incoming, outgoing = take_standard_streams()
-    outbox = Outbox(outgoing)
+    inbox, ending = Inbox(), Termination()
+
+    def end_without_reader() -> None:
+        # nobody waits for a bake whose output is closed, even if the input stays open
+        ending.code = _OUTPUT_CLOSED
+        inbox.put(Quit())
+        threading.Thread(target=ending.request_end, args=(_GRACE,), daemon=True).start()
+
+    outbox = Outbox(outgoing, end_without_reader)
 
     def post(event: Event) -> None:
         if isinstance(event, Pixels):
@@ -40,7 +57,6 @@ def main() -> None:
             outbox.post(event.as_json())
 
     post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
-    inbox, ending = Inbox(), Termination()
     heartbeat = Heartbeat(post)
     session = Session(post)
     with contextlib.suppress(Terminated):

@@ -6,16 +6,20 @@ import functools
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ParamSpec
 
-from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.launchers import require_launcher
+from verdigris.core.base.worker_environment import NO_WINDOW
+from verdigris.core.hosts.host import log_beside
 
 BATCH_FOLDER = "verdigris"
+Arguments = ParamSpec("Arguments")
 
 
 def start_selftest(interpreter: Path, package: str, report: Path) -> None:
     """Starts the self-test of an application, which writes its report to a file."""
-    _start(interpreter, "selftest", [str(report)])
+    _start(interpreter, "selftest", [str(report)], log_beside(report))
 
 
 def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | None) -> Path:
@@ -25,8 +29,21 @@ def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | Non
     out = scene.parent / BATCH_FOLDER
     summary = out / f"{scene.stem}.json"
     arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start(interpreter(), "batch", arguments)
+    _start(interpreter(), "batch", arguments, log_beside(summary))
     return summary
+
+
+def describe_batch(summary: Path) -> str:
+    """The message to the artist about a started batch."""
+    return (
+        f"Verdigris bakes the scene in the background. Summary: {summary}. "
+        f"Log: {log_beside(summary)}"
+    )
+
+
+def describe_selftest(report: Path) -> str:
+    """The message to the artist about a started self-test."""
+    return f"The self-test of Verdigris is running. Log: {log_beside(report)}. Report: {report}"
 
 
 def require_interpreter(path: Path) -> Path:
@@ -43,14 +60,14 @@ def default_report(package: str) -> Path:
 
 def show_errors(
     show: Callable[[str], object],
-) -> Callable[[Callable[[], None]], Callable[[], None]]:
+) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
     """A decorator for actions of buttons. It shows their errors to the artist."""
 
-    def wrap(action: Callable[[], None]) -> Callable[[], None]:
+    def wrap(action: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @functools.wraps(action)
-        def run() -> None:
+        def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
             try:
-                action()
+                action(*args, **kwargs)
             except VerdigrisError as failure:
                 show(str(failure))
 
@@ -59,8 +76,23 @@ def show_errors(
     return wrap
 
 
-def _start(interpreter: Path, program: str, arguments: Sequence[str]) -> None:
+def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path) -> None:
+    command = [str(interpreter), str(require_launcher(program)), *arguments]
     try:
-        subprocess.Popen([str(interpreter), str(require_launcher(program)), *arguments])
+        log.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("wb")
     except OSError as failure:
-        raise HostError(f"{interpreter} cannot be started: {failure.strerror}") from None
+        raise HostError(
+            f"{log}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
+        ) from None
+    with output:
+        try:
+            subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                creationflags=NO_WINDOW,
+            )
+        except OSError as failure:
+            raise HostError(f"{interpreter} cannot be started: {failure.strerror}") from None

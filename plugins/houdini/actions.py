@@ -5,7 +5,13 @@ from __future__ import annotations
 import hou
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.common.programs import default_report, show_errors, start_batch
+from verdigris.plugins.common.programs import (
+    default_report,
+    describe_batch,
+    describe_selftest,
+    show_errors,
+    start_batch,
+)
 from verdigris.plugins.houdini.interpreter import hython
 
 PANEL = "verdigris"
@@ -51,7 +57,7 @@ def batch() -> None:
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
     summary = start_batch(hython, "houdini", HoudiniHost().scene_file())
-    hou.ui.setStatusMessage(f"Verdigris bakes the scene in the background. Summary: {summary}")
+    hou.ui.setStatusMessage(describe_batch(summary))
 
 
 @show_errors(_show_error)
@@ -76,4 +82,4 @@ def _start_selftest() -> None:
 
     report = default_report("houdini")
     HoudiniHost().start_selftest(report)
-    hou.ui.setStatusMessage(f"The self-test of Verdigris is running. Report: {report}")
+    hou.ui.setStatusMessage(describe_selftest(report))

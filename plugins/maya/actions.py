@@ -5,7 +5,13 @@ from __future__ import annotations
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.common.programs import default_report, show_errors, start_batch
+from verdigris.plugins.common.programs import (
+    default_report,
+    describe_batch,
+    describe_selftest,
+    show_errors,
+    start_batch,
+)
 from verdigris.plugins.maya.interpreter import mayapy
 
 
@@ -22,15 +28,55 @@ def bake() -> None:
 
 
 @show_errors(_show_error)
+def bake_node(node: str) -> None:
+    """Opens the panel with the material of a node."""
+    from verdigris.plugins.maya import docked_panel
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    docked_panel.show(MayaHost().require_material_of(node))
+
+
+@show_errors(_show_error)
 def paint() -> None:
     """Starts the brush on the selected mesh."""
     from verdigris.plugins.maya.adapter import MayaHost
-    from verdigris.plugins.maya.scene_nodes import selected_meshes
+    from verdigris.plugins.maya.scene.nodes import selected_meshes
 
     meshes = selected_meshes()
     if not meshes:
         raise HostError("no mesh is selected: select a mesh to paint on")
     MayaHost().start_painting(meshes[0])
+    _show_message("Paint. Verdigris > Brush Weight changes the weight, Stop Painting ends it.")
+
+
+@show_errors(_show_error)
+def set_weight(weight: float) -> None:
+    """Gives the brush a weight. Starts it on the selected mesh if it is not in use."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    if not MayaHost().set_brush_weight(weight):
+        paint()
+        MayaHost().set_brush_weight(weight)
+
+
+@show_errors(_show_error)
+def stop_painting() -> None:
+    """Ends the brush."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    MayaHost().stop_painting()
+
+
+@show_errors(_show_error)
+def switch_look() -> None:
+    """Assigns the baked look of the selected materials, or the materials again."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    host = MayaHost()
+    materials = host.selected_materials()
+    if not materials:
+        raise HostError("no material is selected: select a material or a mesh that has one")
+    _show_message(host.switch_look(materials))
 
 
 @show_errors(_show_error)
@@ -39,7 +85,7 @@ def batch() -> None:
     from verdigris.plugins.maya.adapter import MayaHost
 
     summary = start_batch(mayapy, "maya", MayaHost().scene_file())
-    _show_message(f"Verdigris bakes the scene in the background. Summary: {summary}")
+    _show_message(describe_batch(summary))
 
 
 @show_errors(_show_error)
@@ -65,7 +111,7 @@ def _start_selftest() -> None:
 
     report = default_report("maya")
     MayaHost().start_selftest(report)
-    _show_message(f"The self-test of Verdigris is running. Report: {report}")
+    _show_message(describe_selftest(report))
 
 
 def _show_message(text: str) -> None:

@@ -27,10 +27,14 @@ def commands(session: Modules) -> dict[str, Any]:
     def about(*, version: bool = False, majorVersion: bool = False, batch: bool = False) -> Any:
         return "2026" if version or majorVersion else False
 
-    def internalVar(*, userAppDir: bool = False, userShelfDir: bool = False) -> str:
+    def internalVar(
+        *, userAppDir: bool = False, userPrefDir: bool = False, userShelfDir: bool = False
+    ) -> str:
         # Maya's answers end with a slash
-        folder = session.preferences
-        return f"{folder}/" if userAppDir else f"{folder}/2026/prefs/shelves/"
+        if userAppDir:
+            return f"{session.preferences}/"
+        assert userPrefDir != userShelfDir
+        return f"{session.preferences}/2026/prefs/{'shelves/' if userShelfDir else ''}"
 
     def pluginInfo(name: str, *, query: bool, loaded: bool) -> bool:
         return name in session.plugins

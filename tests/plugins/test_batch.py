@@ -257,7 +257,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):
 
 
 def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
-    monkeypatch.setattr(materials, "require_worker_python", None)
+    monkeypatch.setattr(materials, "require_fit_python", None)
     assert main("batch", FilesHost, [str(scene), "--list"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["host"], summary["listed"], summary["failed"]) == ("files", 2, 0)

@@ -4,7 +4,6 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,12 +12,20 @@ pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'ver
 
 import fake_maya
 
+from ..core.worker.set_up_trees import make_tree
+from ..ui.fake_session import FakeClient
 from .houdini.test_houdini_host import host as in_houdini
 from .houdini.test_houdini_host import houdini
-from .maya.test_maya_host import open_scene
+from .maya.test_maya_host import SHAPE, open_scene, paint_colours
 
 # imported fixtures, used by name
 __all__ = ["houdini", "in_houdini"]
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch, tmp_path):
+    """Settings of a machine of their own: a panel writes into them."""
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "config"))
 
 
 @pytest.fixture
@@ -36,6 +43,38 @@ def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
     panel.show()
     panel.model.refresh_materials()
     assert [each.name for each in panel.model.materials][:2] == ["Standard_Surface1", "Plate"]
+    panel.shutdown()
+
+
+def test_the_panel_starts_and_ends_the_brush_of_maya_and_reads_the_weights(maya, qtbot):
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    host = open_scene(maya, "stack.ma")
+    maya.members["Standard_Surface1SG"] = [SHAPE]
+    panel = make_panel(host)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.model.refresh_materials()
+    panel.tabs.setCurrentWidget(panel.paint)
+    assert panel.paint.stop_brush.isVisible() and panel.paint.stop_brush.text() == "Stop in Maya"
+    panel.paint.scene_brush.click()
+    assert maya.members["Standard_Surface1SG"] == []
+    paint_colours(maya, SHAPE, range(4), 8.0)
+    panel.paint.stop_brush.click()
+    assert maya.members["Standard_Surface1SG"] == [SHAPE] and maya.tool == "selectSuperContext"
+    qtbot.waitUntil(lambda: panel.model.weights.values.max() == 8, timeout=10_000)
+    panel.shutdown()
+
+
+def test_a_host_without_an_end_of_painting_has_no_button_for_it(in_houdini, qtbot):
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    panel = make_panel(in_houdini)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.tabs.setCurrentWidget(panel.paint)
+    has_end = hasattr(in_houdini, "stop_painting")
+    assert panel.paint.stop_brush.isVisibleTo(panel.paint) == has_end
     panel.shutdown()
 
 
@@ -66,7 +105,7 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     host = open_scene(maya, "stack.ma")
     started = []
     programs = importlib.import_module("verdigris.plugins.common.programs")
-    monkeypatch.setattr(programs, "subprocess", SimpleNamespace(Popen=started.append))
+    monkeypatch.setattr(programs.subprocess, "Popen", lambda command, **_: started.append(command))
     adapter = importlib.import_module("verdigris.plugins.maya.adapter")
     monkeypatch.setattr(adapter, "mayapy", lambda: Path("/maya/bin/mayapy"))
     panel = make_panel(host)
@@ -74,10 +113,10 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     report = tmp_path / "report"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(report), ""))
     panel.help.selftest.trigger()
-    ((program, dash, name, file),) = started
-    assert (program, dash, name) == ("/maya/bin/mayapy", "-m", "verdigris.plugins.maya.selftest")
+    ((program, launcher, file),) = started
+    assert (program, Path(launcher).name) == ("/maya/bin/mayapy", "selftest.py")
     assert file == f"{report}.json"
-    assert panel.model.notices[-1].text.endswith(f"writes its report to {file}.")
+    assert panel.model.notices[-1].text.endswith(f"its report to {file}.")
     panel.shutdown()
 
 
@@ -98,3 +137,157 @@ def test_without_the_packages_of_the_panel_the_remedy_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "verdigris.ui.panel", None)
     with pytest.raises(HostError, match=r"stage the plug-in again with packaging/stage\.py"):
         make_panel(None)
+
+
+# bad input: each case has a message, and nothing is lost
+
+
+@pytest.fixture
+def open_panel(request, monkeypatch, qtbot):
+    """The panel of an application with a worker that sends what the test wants."""
+    panels = []
+
+    def make(host):
+        from verdigris.plugins.common.panel_loader import make_panel
+
+        panel = make_panel(host)
+        qtbot.addWidget(panel)
+        panels.append(panel)
+        client = FakeClient()
+        panel.model._make_client = lambda: client
+        panel.show()
+        panel.model.refresh_materials()
+        return panel, client
+
+    yield make
+    for panel in panels:
+        panel.shutdown()
+
+
+def bake(panel, client, folder):
+    """A bake of the chosen material up to its first step."""
+    model = panel.model
+    model.set_choices(folder=str(folder) if folder else "")
+    name = model.current.name
+    client.emit("opened", chosen=name, materials=[{"name": name, "parts": []}], trainer="numpy")
+    model.tick()
+    model.start()
+    for state in ("preparing", "training"):
+        client.emit("state", state=state)
+    client.emit("step", step=40, steps=100)
+    model.tick()
+    assert model.state == "training"
+
+
+def finish(panel, client, bundle):
+    client.emit("state", state="finishing")
+    client.emit("finished", results=[str(bundle)], step=100)
+    client.emit("state", state="done")
+    panel.model.tick()
+    assert panel.model.state == "done"
+
+
+def shown(panel):
+    return panel.banner.text.toPlainText()
+
+
+def test_without_a_worker_maya_offers_to_set_it_up(maya, monkeypatch, qtbot, tmp_path):
+    from verdigris.core.base import worker_environment
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    monkeypatch.delenv("VERDIGRIS_PYTHON", raising=False)
+    package = make_tree(tmp_path)
+    monkeypatch.setattr(worker_environment, "package_folder", lambda: package)
+    monkeypatch.setattr(worker_environment, "NEEDED", ("no_such_module",))
+    panel = make_panel(open_scene(maya, "stack.ma"))
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.model.refresh_materials()
+    assert panel.set_up.isVisible() and not panel.model.can("start")
+    assert "make_worker.py" in panel.report.report.toPlainText()
+    panel.shutdown()
+
+
+def test_the_first_panel_in_maya_offers_the_selftest_and_the_second_does_not(maya, open_panel):
+    host = open_scene(maya, "stack.ma")
+    first, _ = open_panel(host)
+    assert first.selftest.isVisible() and "Maya 2026" in first.selftest.text.text()
+    # it waits for nobody
+    assert [each.name for each in first.model.materials][:1] == ["Standard_Surface1"]
+    second, _ = open_panel(host)
+    assert not second.selftest.isVisible()
+
+
+def test_a_scene_that_was_never_saved_is_baked_into_a_folder_that_is_named(
+    maya, open_panel, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    host = open_scene(maya, "stack.ma")
+    maya.path = ""
+    panel, client = open_panel(host)
+    bake(panel, client, None)
+    folder = tmp_path / "neural"
+    assert f"The scene was never saved, so the result goes to {folder}." in shown(panel)
+    assert client.sent[-1].folder == str(folder)
+
+
+def test_a_material_of_maya_that_is_deleted_during_its_bake_keeps_its_result(
+    maya, open_panel, tmp_path
+):
+    host = open_scene(maya, "stack.ma")
+    panel, client = open_panel(host)
+    bake(panel, client, tmp_path)
+    sys.modules["maya.cmds"].delete("Standard_Surface1")
+    before = maya.state()
+    finish(panel, client, tmp_path / "plate.vdg")
+    assert shown(panel).startswith(
+        f"Written: {tmp_path / 'plate.vdg'}\nThe result is written, but "
+    )
+    assert "it is not noted in the scene: " in shown(panel)
+    assert maya.state() == before
+
+
+def test_a_material_of_houdini_that_is_deleted_during_its_bake_keeps_its_result(
+    request, open_panel, tmp_path
+):
+    host, scene = (request.getfixturevalue(name) for name in ("in_houdini", "houdini"))
+    panel, client = open_panel(host)
+    assert panel.model.current.name == "gold"
+    bake(panel, client, tmp_path)
+    scene.hou.node("/mat/gold").destroy()
+    finish(panel, client, tmp_path / "gold.vdg")
+    assert shown(panel).startswith(f"Written: {tmp_path / 'gold.vdg'}\nThe result is written, but ")
+    assert "it is not noted in the scene: " in shown(panel)
+
+
+def test_a_folder_that_cannot_be_written_is_named_and_another_one_is_taken(
+    maya, open_panel, tmp_path
+):
+    panel, client = open_panel(open_scene(maya, "stack.ma"))
+    bake(panel, client, tmp_path)
+    why = f"{tmp_path}: cannot be written (Permission denied): choose another folder"
+    client.emit("error", command="start", text=why, kind="SettingsError")
+    client.emit("state", state="failed")
+    panel.model.tick()
+    assert shown(panel) == why
+    assert panel.model.can("start")
+
+
+def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
+    maya, open_panel, tmp_path
+):
+    host = open_scene(maya, "stack.ma")
+    panel, client = open_panel(host)
+    bake(panel, client, tmp_path)
+    panel.close()
+    assert client.ended == "closed"
+    # as the worker leaves it
+    name = panel.model._result_name()
+    (tmp_path / "neural").mkdir()
+    (tmp_path / "neural" / f"{name}.bake.npz").write_bytes(b"")
+    maya.path = str(tmp_path / "shot.ma")
+    again, client = open_panel(host)
+    assert f"A bake of {name} was interrupted. To continue it" in shown(again)
+    again.settings.resume.click()
+    bake(again, client, None)
+    assert client.sent[-1].resume

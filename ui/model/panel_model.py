@@ -6,10 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.baking.state.checkpoint import state_path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
-from verdigris.core.hosts.host import HostDocument, HostMaterial
-from verdigris.core.worker.client.client import WELL, Health
+from verdigris.core.base.worker_environment import (
+    NoWorkerError,
+    WorkerEnvironmentError,
+    read_setting,
+    store_setting,
+)
+from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.ui.model import states
@@ -18,6 +24,8 @@ from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
 _RESULT_FOLDER = "neural"
+# The setting of the machine: names of applications in which the self-test was offered.
+_OFFERED_IN = "selftest_offered_in"
 
 
 class PanelModel(WorkerLink):
@@ -115,6 +123,32 @@ class PanelModel(WorkerLink):
         if self.current is not None:
             self._paint.start_brush(self.current, self.view.mesh)
 
+    def claim_selftest_offer(self) -> bool:
+        """Whether to offer the self-test: once on a machine, in each version of an application."""
+        # for plain files there is no application to test
+        if not self.host.can_paint:
+            return False
+        try:
+            offered = read_setting(_OFFERED_IN)
+            names = offered if isinstance(offered, list) else []
+            if self.host.name in names:
+                return False
+            store_setting(_OFFERED_IN, [*names, self.host.name])
+        except VerdigrisError:
+            # an offer that cannot be remembered would come each time
+            return False
+        return True
+
+    def default_report(self) -> Path:
+        """The file for the report of a self-test without a choice."""
+        application = self.host.name.split()[0].lower()
+        return Path.home() / f"verdigris_selftest_{application}.json"
+
+    def stop_painting_in_scene(self) -> None:
+        """Ends the application's own brush, and reads what was painted."""
+        self._paint.stop_brush()
+        self.take_scene_paint()
+
     def start_selftest(self, report: str) -> None:
         """Starts a test of the application in another process."""
         try:
@@ -122,7 +156,9 @@ class PanelModel(WorkerLink):
         except VerdigrisError as failure:
             self.notices.add(WARNING, str(failure))
         else:
-            self.notices.add(INFO, f"The self-test is running. It writes its report to {report}.")
+            log = log_beside(Path(report))
+            text = f"The self-test is running. Its output goes to {log}, its report to {report}."
+            self.notices.add(INFO, text)
 
     def start(self) -> None:
         """Starts a bake. A material that has changed in the scene is read again first."""
@@ -143,6 +179,12 @@ class PanelModel(WorkerLink):
         self.bake.clear()
         self.pictures.clear_errors()
         self.notices.clear()
+        if not self.choices.folder and self.host.scene_file() is None:
+            text = (
+                f"The scene was never saved, so the result goes to {self.result_folder()}. Save "
+                "the scene, or choose a folder, to have it elsewhere."
+            )
+            self.notices.add(WARNING, text)
         self._send_weights()
         self._has_run = True
         self._send(self.choices.start(str(self.result_folder()), self._result_name()))
@@ -178,13 +220,9 @@ class PanelModel(WorkerLink):
         if not self.can_recover:
             return
         continues = self._has_run and self.state in (*states.BUSY, FAILED)
-        self._drop_client()
-        self.pending = ""
-        self._set_health(Health(WELL))
-        self._set_state(IDLE)
         if continues:
             self._after_open = self._begin_from_checkpoint
-        self._open()
+        self._replace_client()
 
     def set_choices(self, **values: Any) -> None:
         """Changes some of the choices."""
@@ -199,7 +237,8 @@ class PanelModel(WorkerLink):
         return self.pictures.texel_at(x, y, self.view.number)
 
     def close(self) -> None:
-        """Ends the worker and does not wait for it."""
+        """Ends the worker and a set-up, and does not wait for them."""
+        self.set_up.cancel()
         self._drop_client()
 
     def result_folder(self) -> Path:
@@ -231,6 +270,16 @@ class PanelModel(WorkerLink):
         if document is not None:
             self._send_document(document)
 
+    def _mention_checkpoint(self) -> None:
+        """Reports a bake that was interrupted: a finished one leaves no checkpoint."""
+        name = self._result_name()
+        if name and state_path(self.result_folder(), name).is_file() and not self._has_run:
+            text = (
+                f"A bake of {name} was interrupted. To continue it, choose 'Continue from a "
+                "checkpoint' on the page Settings before you start."
+            )
+            self.notices.add(INFO, text)
+
     def _send_document(self, document: HostDocument) -> None:
         """Sends a document to the worker, which is started if there is none."""
         self._document = document
@@ -238,10 +287,15 @@ class PanelModel(WorkerLink):
             try:
                 self._client = self._make_client()
             except VerdigrisError as failure:
-                self._handle_error({"command": "open", "text": str(failure)})
+                is_unset = isinstance(failure, WorkerEnvironmentError) and self.set_up.offer()
+                # the offer has the remedy, unless a setting names a wrong file
+                is_offered = is_unset and isinstance(failure, NoWorkerError)
+                text = str(failure)
+                self._handle_error({"command": "open", "text": text, "is_offered": is_offered})
                 return
         for note in document.notes:
             self.notices.add(INFO, note)
+        self._mention_checkpoint()
         if self.meshes.loaded is not None:
             self._send(self.meshes.loaded)
         self._send(self.view)

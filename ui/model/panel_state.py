@@ -14,6 +14,7 @@ from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
+from verdigris.ui.model.worker_set_up import WorkerSetUp
 from verdigris.ui.paint.scene_paint import ScenePaint
 from verdigris.ui.paint.weight_map import WeightMap
 from verdigris.ui.paint.weight_owners import WeightOwners
@@ -54,6 +55,7 @@ class PanelState:
         self.pictures = Pictures()
         self.weights = WeightMap()
         self.notices = Notices()
+        self.set_up = WorkerSetUp()
         self.meshes = SceneMeshes(host, self.notices)
         self._paint = ScenePaint(host, self.weights, self.notices)
         self._owners = WeightOwners(host, self.weights, self.notices)

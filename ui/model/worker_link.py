@@ -11,7 +11,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
-from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient, pixels_of
+from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
@@ -30,12 +30,14 @@ class WorkerLink(PanelState):
     def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
         super().__init__(host, make_client)
         self.weights.changed.connect(self._handle_paint)
+        self.set_up.finished.connect(self._handle_set_up)
 
     # events
 
     def tick(self) -> None:
         """Handles new messages, checks the worker and sends new weights."""
         self._paint.poll()
+        self.set_up.poll()
         if self._client is None:
             return
         for message in self._client.poll():
@@ -142,7 +144,8 @@ class WorkerLink(PanelState):
         if event.get("command") == "start" and self.state == PREPARING:
             self._has_run = self.bake.progress.steps > 0
             self._set_state(FAILED)
-        self.notices.add(ERROR, str(event.get("text", "")))
+        if not event.get("is_offered"):
+            self.notices.add(ERROR, str(event.get("text", "")))
 
     def _handle_showing(self, event: Mapping[str, Any]) -> None:
         """The worker shows another shape than requested. An error has given the reason."""
@@ -155,7 +158,16 @@ class WorkerLink(PanelState):
         elif not self._is_outdated:
             self.pictures.handle(header, pixels)
 
+    def _handle_set_up(self) -> None:
+        """Opens the chosen material with the worker that was set up."""
+        self.notices.add(INFO, "The worker is set up.")
+        self._replace_client()
+
     def _handle_health(self, health: Health) -> None:
+        if health.is_unfit:
+            self.set_up.offer()
+        elif health.state == WELL:
+            self.set_up.hide()
         if health.state == GONE and self.is_busy:
             self.pending = ""
             self._set_state(FAILED)
@@ -224,6 +236,18 @@ class WorkerLink(PanelState):
             self.pending = action
             self._send(command)
             self.state_changed.emit()
+
+    def _replace_client(self) -> None:
+        """Opens the chosen material with a new worker."""
+        self._drop_client()
+        self.pending = ""
+        self._set_health(Health(WELL))
+        self._set_state(IDLE)
+        if self.current is not None:
+            self._open()
+
+    def _open(self) -> None:
+        raise NotImplementedError
 
     def _drop_client(self) -> None:
         client, self._client = self._client, None

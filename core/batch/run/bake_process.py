@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
+from verdigris.core.worker.client.unfit_python import require_fit_python
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
@@ -60,7 +61,7 @@ class Outcome:
 
 def bake_command() -> list[str]:
     """The command that runs one bake."""
-    return [require_worker_python(), "-P", "-u", "-m", MODULE]
+    return [require_fit_python(), "-P", "-u", "-m", MODULE]
 
 
 def bake_in_process(
@@ -82,6 +83,7 @@ def bake_in_process(
             stdout=subprocess.PIPE,
             stderr=errors,
             env=environment_for(command),
+            creationflags=NO_WINDOW,
             # Ctrl-C goes to the parent only, which ends the bakes
             start_new_session=True,
         )

@@ -205,7 +205,7 @@ def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
 
 def plain_name(name: str) -> str:
     """A name for every file system."""
-    return with_plain_letters(name).strip(".") or "_"
+    return with_plain_letters(name.strip(".")) or "_"
 
 
 DOCUMENT_SUFFIX = ".mtlx"

@@ -22,6 +22,7 @@ from verdigris.core.base.outputs import (
     resolved,
     temporary_name,
 )
+from verdigris.core.base.text import is_of_a_device
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 
 # The bytes of a file, or a function that reads them late, to save memory.
@@ -39,6 +40,8 @@ def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT)
         path = resolved(path) if path.is_symlink() else path
     if path.name in ("", ".."):
         raise BundleError(f"{str(path)!r}: names no folder to write: use a name such as NAME.vdg")
+    if is_of_a_device(path.name):
+        raise BundleError(f"{path}: the name is reserved by Windows: choose another name")
     check_no_bundle(path.parent, path)
     with locked(path.parent, path.name):
         clear_leftovers(path)

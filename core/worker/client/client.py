@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -18,7 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.worker_environment import (
+    NO_WINDOW,
+    environment_for,
+    require_worker_python,
+)
+from verdigris.core.worker.client.unfit_python import describe_unfit
 from verdigris.core.worker.client.vitals import Vitals
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
@@ -27,7 +31,6 @@ from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Mes
 _CHUNK = 1 << 16
 _LOG_LINES = 12
 _PIXEL_TYPES = ("|u1", "<f4")
-_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
 
 _MODULE = "verdigris.core.worker"
 
@@ -54,6 +57,8 @@ class Health:
     """`starting`, `well`, `silent` (running without a response or progress), or `gone`."""
     reason: str = ""
     """The reason for people, if it is not well."""
+    is_unfit: bool = False
+    """Whether its Python cannot run it."""
 
 
 class WorkerClient:
@@ -69,7 +74,7 @@ class WorkerClient:
                 stderr=subprocess.PIPE,
                 env=environment_for(chosen),
                 bufsize=0,
-                creationflags=_FLAGS,
+                creationflags=NO_WINDOW,
             )
         except OSError as failure:
             raise LaunchError(f"{chosen[0]}: cannot be started: {failure.strerror}") from None
@@ -84,7 +89,16 @@ class WorkerClient:
         self._greeted = False
         self._is_closing = False
         self._output_ended = False
-        for name, work in (("read", self._read), ("write", self._write), ("log", self._log)):
+        # a command of a test need not be a Python
+        self._python = "" if command else chosen[0]
+        self._is_examined = not self._python
+        self._unfit = ""
+        for name, work in (
+            ("read", self._read),
+            ("write", self._write),
+            ("log", self._log),
+            ("examine", self._examine),
+        ):
             threading.Thread(target=work, name=f"worker {name}", daemon=True).start()
         self.send(Hello(VERSION))
 
@@ -113,8 +127,10 @@ class WorkerClient:
     def health(self) -> Health:
         """The present condition; returns at once."""
         code = self._process.poll()
+        if code is not None and not self._is_examined:
+            return Health(STARTING)
         if code is not None:
-            return Health(GONE, self._describe_exit(code))
+            return Health(GONE, self._unfit or self._describe_exit(code), bool(self._unfit))
         silence = time.monotonic() - self._last_heard
         if silence > self._patience:
             what = "has not responded" if self._greeted else "has not started"
@@ -208,6 +224,13 @@ class WorkerClient:
     def _log(self) -> None:
         for line in iter(_stream(self._process.stderr).readline, b""):
             self._log_tail.append(line.decode(errors="replace").rstrip())
+
+    def _examine(self) -> None:
+        """Finds out why a worker ended before it responded."""
+        code = self._process.wait()
+        if code and self._python and not self._greeted and not self._is_closing:
+            self._unfit = describe_unfit(self._python)
+        self._is_examined = True
 
     def _describe_exit(self, code: int) -> str:
         lines = [line for line in self._log_tail if line.strip()]

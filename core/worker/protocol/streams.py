@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import BinaryIO
 
 from verdigris.core.worker.protocol.commands import Command, Quit, SetImportance, View, parse
@@ -41,10 +42,12 @@ def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 class Outbox:
     """Writes messages in its own thread, so that a slow reader does not slow the training. Of
-    waiting messages with the same `replaces`, only the newest is kept."""
+    waiting messages with the same `replaces`, only the newest is kept. When the reader closes the
+    output, `on_closed` is called once, in that thread."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, on_closed: Callable[[], None]) -> None:
         self._stream = stream
+        self._on_closed = on_closed
         self._waiting: deque[tuple[str, bytes]] = deque()
         self._changed = threading.Condition()
         self._is_closed = False
@@ -81,10 +84,10 @@ class Outbox:
                 while view:
                     view = view[self._stream.write(view) or 0 :]
             except OSError:
-                # the output is closed; the end of the input reports that the parent is gone
                 with self._changed:
                     self._is_closed = True
                     self._waiting.clear()
+                self._on_closed()
                 return
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import environment_for
+from verdigris.core.base.worker_environment import NO_WINDOW, environment_for
 from verdigris.plugins.common.batch.interruption import Interruption
 
 Event = dict[str, Any]
@@ -47,6 +47,7 @@ def run_bake(command: list[str], report: Report, interruption: Interruption) -> 
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment_for(command),
+            creationflags=NO_WINDOW,
             # Ctrl-C goes to the batch only, which ends the bake
             start_new_session=True,
         )

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
-from verdigris.core.base.worker_environment import require_worker_python
 from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.hosts.painted_meshes import find_painted
+from verdigris.core.worker.client.unfit_python import require_fit_python
 from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_material import Run, bake_material, hand_over
 from verdigris.plugins.common.batch.bake_process import Ended, run_bake
@@ -46,7 +46,7 @@ def bake_scene(
     save(outcomes)
     if options.only_list:
         return outcomes
-    python = "" if options.hand_over else require_worker_python()
+    python = "" if options.hand_over else require_fit_python()
 
     def run_shown(command: list[str]) -> Ended:
         return run_bake(command, progress.happened, interruption)

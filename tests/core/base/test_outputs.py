@@ -10,7 +10,8 @@ import pytest
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.outputs import kind_of, resolved, write_file, write_image
-from verdigris.core.base.text import unused_names, with_plain_letters
+from verdigris.core.base.text import unused_names, why_invalid_file_name, with_plain_letters
+from verdigris.core.bundle.files.replace_folder import replace_folder
 
 
 def test_what_cannot_be_looked_at_is_of_no_kind(tmp_path):
@@ -74,6 +75,34 @@ def test_a_name_that_windows_keeps_for_a_device_is_given_another_letter(name):
 @pytest.mark.parametrize("name", ["concrete", "icon", "auxiliary", "com", "nullnull", "COM10"])
 def test_a_name_that_only_begins_like_a_device_is_left(name):
     assert with_plain_letters(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *((name, "is reserved by Windows: choose another") for name in ("CON", "nul.x", "aux .y")),
+        *((name, "is reserved by Windows: choose another") for name in ("COM\u00b9", "CONIN$")),
+        *((name, "is blank: use letters or digits") for name in (" ", "   ")),
+        *((name, "ends with a dot or a space, which Windows drops") for name in ("a.", "a ")),
+    ],
+)
+def test_names_that_fail_on_another_system_are_refused_on_all(name, said):
+    assert f"the name {name!r} {said}" in why_invalid_file_name(name)
+
+
+@pytest.mark.parametrize("name", ["nul.png", "CON.vdg", "aux"])
+def test_files_and_bundles_get_no_name_of_a_device(tmp_path, name):
+    with pytest.raises(VerdigrisError, match="the name is reserved by Windows"):
+        write_file(tmp_path / name, b"picture")
+    with pytest.raises(VerdigrisError, match="the name is reserved by Windows"):
+        replace_folder(tmp_path / name, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["glass.", "..", ".", "con.", "NUL", "a/b", ""])
+def test_names_of_materials_become_names_for_every_system(name):
+    (found,) = unused_names([name])
+    assert why_invalid_file_name(found) == ""
 
 
 @pytest.fixture

@@ -70,7 +70,10 @@ def test_nobody_is_told_to_unpickle_what_is_no_array(tmp_path):
     path.write_text("hi")
     with pytest.raises(SettingsError) as refusal:
         read_importance(path)
-    assert str(refusal.value) == (f"{path}: is no array of numpy: save the weights with numpy.save")
+    assert str(refusal.value) == (
+        f"{path}: is no array of numpy (it holds no plain numbers): save the weights with "
+        "numpy.save"
+    )
 
 
 @pytest.mark.parametrize("values", [[["a"]], np.ones((2, 2), complex), np.ones((2, 2), object)])

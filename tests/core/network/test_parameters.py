@@ -1,5 +1,6 @@
 import errno
 import os
+import pickle
 import re
 import zipfile
 
@@ -154,6 +155,35 @@ def test_a_header_that_is_no_header_is_refused(parameters, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("latents.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f4\n   ")
     with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
+        load(path)
+
+
+def pickled(path):
+    path.write_bytes(pickle.dumps([1]))
+
+
+def objects(path):
+    with path.open("wb") as file:
+        np.savez(file, spec=np.array([{}], object))
+
+
+def one_array(path):
+    with path.open("wb") as file:
+        np.save(file, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (pickled, "archive cannot be read (it holds no plain numbers)"),
+        (objects, "spec cannot be read (it holds no plain numbers)"),
+        (one_array, "archive cannot be read (it holds one array, not several (.npz))"),
+    ],
+)
+def test_a_file_of_another_program_is_refused_without_advice_to_run_its_code(tmp_path, write, said):
+    path = tmp_path / "a.npz"
+    write(path)
+    with pytest.raises(CheckpointError, match=re.escape(f"a.npz: {said}")):
         load(path)
 
 

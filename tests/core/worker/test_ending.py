@@ -102,3 +102,23 @@ def test_the_end_of_its_input_leaves_no_lock_even_in_the_middle_of_something_lon
     assert left_by(process, tmp_path) == []
     assert time.monotonic() - begun < 3.0
     assert process.returncode == 0
+
+
+def test_the_end_of_its_reader_ends_a_bake_and_keeps_its_checkpoint(tmp_path):
+    process = baking(tmp_path, until="checkpointed")
+    process.stdout.close()
+    begun = time.monotonic()
+    # its input stays open
+    assert process.wait(20) == 141
+    assert time.monotonic() - begun < 3.0
+    assert process.stderr.read() == b""
+    assert [path.name for path in tmp_path.iterdir()] == ["clay.bake.npz"]
+
+
+def test_the_end_of_its_reader_ends_a_worker_without_work():
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(BRISK_WORKER, stdin=pipe, stdout=pipe, stderr=pipe)
+    wait_for(process, "hello")
+    process.stdout.close()
+    assert process.wait(20) == 141
+    assert process.stderr.read() == b""

@@ -530,7 +530,8 @@ def test_a_worker_whose_parent_dies_in_the_middle_of_a_bake_is_gone_within_two_s
     begun = time.monotonic()
     process.stdin.close()
     process.stdout.close()
-    assert process.wait(10) == 0
+    # the end of its input and that of its output are seen in either order
+    assert process.wait(10) in (0, 141)
     took = time.monotonic() - begun
     print(f"gone after {took:.2f} s")
     assert took < 2.0

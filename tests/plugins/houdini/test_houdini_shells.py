@@ -54,7 +54,7 @@ def test_the_batch_tool_starts_a_hython(houdini, monkeypatch, tmp_path):
     actions.batch()
     assert "save it first" in houdini.dialogs[0]
     started = []
-    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
     hython = tmp_path / "bin" / actions.hython.__name__
     monkeypatch.setattr(actions, "hython", lambda: hython)
     houdini.path = str(tmp_path / "shot.hip")
@@ -66,7 +66,7 @@ def test_the_batch_tool_starts_a_hython(houdini, monkeypatch, tmp_path):
 
 def test_the_help_tool_names_the_manual_and_starts_a_selftest(houdini, monkeypatch, tmp_path):
     started = []
-    monkeypatch.setattr(subprocess, "Popen", started.append)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
     monkeypatch.setattr(module("adapter"), "hython", lambda: tmp_path / "hython")
     module("actions").help_window()
     assert "HOUDINI.md" in houdini.dialogs[0] and started == []

@@ -1,0 +1,250 @@
+"""Makes the environment of the worker in the background: it runs the program of the staged tree or
+of the checkout, and passes on its lines. No call blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.worker_environment import (
+    BOOTSTRAP_PROGRAM,
+    NO_WINDOW,
+    SUPPORTED,
+    WORKER_FOLDER,
+    environment_for,
+    find_set_up_program,
+    python_in,
+    require_worker_python,
+    save_python,
+)
+from verdigris.core.worker.client.unfit_python import supported_versions, why_unfit
+
+# Seconds between an interrupt, a request to end, and the end by force.
+_GRACE = 3.0
+_LONGEST = 300
+_TAIL_LINES = 6
+
+PROGRESS, FINISHED, FAILED = "progress", "finished", "failed"
+
+
+@dataclass(frozen=True)
+class SetUpEvent:
+    """A line of the set-up, or its end."""
+
+    kind: str
+    """`progress`, `finished` or `failed`."""
+    text: str = ""
+    """The line, or why it failed, for people."""
+    part: float | None = None
+    """The completed part of the whole, 0 to 1; None if it is not known."""
+
+
+class SetUp:
+    """One set-up in progress. Its last event is `finished` or `failed`."""
+
+    def __init__(self) -> None:
+        self._events: deque[SetUpEvent] = deque()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_cancelled = False
+        self._changed = threading.Lock()
+        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        self._failure = ""
+        self._made = ""
+        threading.Thread(target=self._run, name="set-up", daemon=True).start()
+
+    def poll(self) -> list[SetUpEvent]:
+        """The events since the last call."""
+        found = []
+        while self._events:
+            found.append(self._events.popleft())
+        return found
+
+    def cancel(self) -> None:
+        """Ends the set-up in the background. Downloaded packages are kept."""
+        with self._changed:
+            if self._is_cancelled:
+                return
+            self._is_cancelled = True
+        # without a thread of its own it would block, and a daemon would not outlive the host
+        threading.Thread(target=self._end, name="set-up end").start()
+
+    def _run(self) -> None:
+        try:
+            command = self._command()
+            with self._changed:
+                if not self._is_cancelled:
+                    self._process = _start(command)
+            if self._process is not None:
+                self._follow(self._process)
+            if self._is_cancelled:
+                raise VerdigrisError("the set-up was cancelled; downloaded packages are kept")
+            python = self._finish()
+        except VerdigrisError as failure:
+            self._events.append(SetUpEvent(FAILED, str(failure)))
+        else:
+            self._events.append(SetUpEvent(FINISHED, f"{python} is ready", 1.0))
+
+    def _command(self) -> list[str]:
+        program = find_set_up_program()
+        if program is None:
+            raise VerdigrisError(
+                "this copy of Verdigris has no program that makes the environment: stage the "
+                "plug-in with packaging/stage.py"
+            )
+        self._tell("Looking for a Python", 0.0)
+        python = require_python()
+        if program.name == BOOTSTRAP_PROGRAM:
+            return [python, str(program), "setup"]
+        command = [python, str(program), "--progress", "json"]
+        if not _is_writable(program.parent):
+            command += ["--into", str(own_folder() / WORKER_FOLDER)]
+        return command
+
+    def _follow(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout
+        for line in process.stdout:
+            text = line.decode(errors="replace").strip()
+            event = _parse(text)
+            if event is None:
+                self._tail.append(text)
+                self._tell(text)
+            elif event["event"] == PROGRESS:
+                self._tell(str(event.get("text", "")), event.get("part"))
+            elif event["event"] == FINISHED:
+                self._made = str(event.get("python", ""))
+            elif event["event"] == "error":
+                self._failure = str(event.get("text", ""))
+        process.stdout.close()
+        process.wait()
+
+    def _finish(self) -> str:
+        """The interpreter of the new environment, which is from now on that of this machine."""
+        assert self._process is not None
+        if self._process.returncode:
+            tail = " ".join(line for line in self._tail if line)
+            why = self._failure or tail or "it gave no reason"
+            raise VerdigrisError(f"the set-up failed (exit code {self._process.returncode}): {why}")
+        made = self._made or str(_made_by(find_set_up_program()))
+        if not Path(made).is_file():
+            raise VerdigrisError(f"the set-up ended without {made}: try again")
+        try:
+            found = require_worker_python()
+        except VerdigrisError:
+            found = ""
+        if found != made:
+            # a read-only tree, or a setting or a variable that names another one
+            save_python(Path(made))
+        return made
+
+    def _tell(self, text: str, part: Any = None) -> None:
+        if text:
+            known = float(part) if isinstance(part, int | float) else None
+            self._events.append(SetUpEvent(PROGRESS, text[:_LONGEST], known))
+
+    def _end(self) -> None:
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        if sys.platform == "win32":
+            # an interrupt would need a console
+            command = ["taskkill", "/PID", str(process.pid), "/T", "/F"]
+            subprocess.run(command, check=False, capture_output=True, creationflags=NO_WINDOW)
+            return
+        with contextlib.suppress(OSError):
+            # the program interrupts its own children
+            process.send_signal(signal.SIGINT)
+            for each in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE)
+                    return
+                os.killpg(process.pid, each)
+
+
+def require_python() -> str:
+    """A Python of a supported version. That of the application is the last choice, as an
+    environment made with it needs the application."""
+    for python in dict.fromkeys(_candidates()):
+        if not why_unfit(python, ("venv", "ensurepip")):
+            return python
+    raise VerdigrisError(
+        f"no {supported_versions()} that can make an environment was found on this machine: "
+        "install one from python.org (on Debian and Ubuntu also python3-venv), and try again"
+    )
+
+
+def own_folder() -> Path:
+    """The folder for data of Verdigris, if that of the plug-in is read-only."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("verdigris", False))
+
+
+def _candidates() -> Iterator[str]:
+    names = [f"python{major}.{minor}" for major, minor in SUPPORTED]
+    for name in (*names, "python3", "python"):
+        if path := shutil.which(name):
+            yield path
+    if sys.platform == "win32":
+        launched = Path(os.environ.get("LOCALAPPDATA", ""), "Programs", "Python")
+        for major, minor in SUPPORTED:
+            yield str(launched / f"Python{major}{minor}" / "python.exe")
+    base, beside = Path(sys.base_prefix), Path(sys.executable or "")
+    suffix = ".exe" if sys.platform == "win32" else ""
+    own = (base / "bin" / "python3", base / "python.exe", beside)
+    for file in (*own, *(beside.parent / f"{name}{suffix}" for name in ("mayapy", "hython"))):
+        # the application itself would open its window
+        if file.is_file() and file.stem.startswith(("python", "mayapy", "hython")):
+            yield str(file)
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # bootstrap.py shows the lines of pip
+            env={**environment_for(command), "VERDIGRIS_VERBOSE": "1", "PYTHONUNBUFFERED": "1"},
+            creationflags=NO_WINDOW,
+            start_new_session=True,
+        )
+    except OSError as failure:
+        raise VerdigrisError(f"{command[0]}: cannot be started: {reason(failure)}") from None
+
+
+def _parse(text: str) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError):
+        event = json.loads(text)
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            return event
+    return None
+
+
+def _made_by(program: Path | None) -> Path:
+    """The interpreter that a program makes without saying so."""
+    assert program is not None
+    if program.name == BOOTSTRAP_PROGRAM:
+        return python_in(program.parent.parent / ".venv")
+    return python_in(program.parent / WORKER_FOLDER)
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,49 @@
+"""Bakes that cannot be written, or whose application is closed, with a real worker."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from verdigris.core.worker.client.client import GONE
+
+SECONDS = 60_000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be renamed there")
+def test_a_folder_without_access_and_a_closed_application_lose_nothing(
+    qtbot, make_panel, document, tmp_path
+):
+    panel, folder = make_panel(document), tmp_path / "neural"
+    model, banner = panel.model, panel.banner.text
+
+    # a folder that cannot be used is named, and the bake can be started again
+    model.refresh_materials()
+    qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
+    folder.write_text("")
+    model.start()
+    qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
+    assert banner.toPlainText() == f"{folder}: is a file: choose a folder for the result"
+    folder.unlink()
+    model.start()
+    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
+
+    # one that is gone during the bake is named, and the training goes on
+    folder.rename(tmp_path / "away")
+    folder.write_text("")
+    qtbot.waitUntil(lambda: bool(model.notices), timeout=SECONDS)
+    assert "clay.bake.npz: cannot be written" in banner.toPlainText()
+    assert "training continues" in banner.toPlainText() and model.state == "training"
+    folder.unlink()
+    (tmp_path / "away").rename(folder)
+
+    # the application is closed: the checkpoint stays, and the next panel mentions it
+    panel.close()
+    (client,) = panel.clients
+    qtbot.waitUntil(lambda: client.health().state == GONE, timeout=SECONDS)
+    assert [path.name for path in folder.iterdir()] == ["clay.bake.npz"]
+    again = make_panel(document)
+    again.model.refresh_materials()
+    text = again.banner.text.toPlainText()
+    assert "A bake of clay was interrupted." in text and "Continue from a checkpoint" in text

@@ -1,0 +1,1 @@
+"""What the panel offers when the plug-in is new on a machine."""

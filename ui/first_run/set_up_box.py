@@ -1,0 +1,119 @@
+"""The offer to set the worker up, and its progress."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+)
+
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.worker_set_up import HIDDEN, RUNNING
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.qt.text_widgets import MessageText
+from verdigris.ui.signals.notices import capitalise
+
+_OFFER = (
+    "Bakes run in a Python of their own, which is not set up here. The set-up downloads about "
+    "200 MB of packages and takes a few minutes. You can continue to work meanwhile."
+)
+_STEPS = 1000
+_VISIBLE_LINES = 8
+
+
+class SetUpBox(QFrame):
+    """A message with a button; during the set-up a progress bar and the present line."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._set_up = model.set_up
+        self._shown = 0
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.text = MessageText()
+        self.start = QPushButton("&Set up the worker")
+        self.start.setToolTip("Makes the Python environment that bakes run in")
+        self.cancel = QPushButton("Ca&ncel")
+        self.cancel.setToolTip("Ends the set-up. Downloaded packages are kept for the next one.")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the set-up")
+        self.line = QLabel()
+        self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.more = QToolButton(text="Details")
+        self.more.setCheckable(True)
+        self.more.setToolTip("Shows all lines of the set-up")
+        self.log = QPlainTextEdit()
+        self.log.setReadOnly(True)
+        self.log.setAccessibleName("Lines of the set-up")
+        self.log.setFixedHeight(self.log.fontMetrics().lineSpacing() * _VISIBLE_LINES)
+        self._compose()
+        self.start.clicked.connect(lambda _=False: self._set_up.start())
+        self.cancel.clicked.connect(lambda _=False: self._set_up.cancel())
+        self.more.toggled.connect(lambda _: self._show())
+        bind(self, self._set_up.changed, self._show)
+
+    def _compose(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.text, 1)
+        top.addWidget(self.start)
+        middle = QHBoxLayout()
+        middle.addWidget(self.bar, 1)
+        middle.addWidget(self.cancel)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self.line, 1)
+        bottom.addWidget(self.more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(6, 3, 3, 3)
+        column.setSpacing(3)
+        for row in (top, middle, bottom):
+            column.addLayout(row)
+        column.addWidget(self.log)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self.isVisible():
+            self._show()
+
+    def _show(self) -> None:
+        set_up, is_running = self._set_up, self._set_up.state == RUNNING
+        has_lines = bool(set_up.lines)
+        colours = colours_for(self)
+        if is_running:
+            text, colour = "The worker is being set up.", colours.good
+        elif set_up.failure:
+            text, colour = capitalise(set_up.failure), colours.bad
+        else:
+            text, colour = _OFFER, colours.middling
+        self.text.show_message(text, colour)
+        self.start.setVisible(not is_running)
+        self.start.setText("&Try again" if set_up.failure else "&Set up the worker")
+        for widget in (self.bar, self.cancel):
+            widget.setVisible(is_running)
+        self.cancel.setEnabled(not set_up.is_cancelling)
+        # a range of nothing shows that something happens
+        self.bar.setRange(0, 0 if set_up.part is None else _STEPS)
+        self.bar.setValue(round(_STEPS * (set_up.part or 0.0)))
+        last = self._last_line() if is_running else ""
+        self.line.setText("Cancelling" if last and set_up.is_cancelling else last)
+        self.line.setToolTip(last)
+        self.line.setVisible(has_lines)
+        self.more.setVisible(has_lines)
+        self.log.setVisible(has_lines and self.more.isChecked())
+        if self.log.isVisibleTo(self):
+            self.log.setPlainText("\n".join(set_up.lines))
+            self.log.moveCursor(QTextCursor.MoveOperation.End)
+        self.setVisible(set_up.state != HIDDEN)
+
+    def _last_line(self) -> str:
+        lines = self._set_up.lines
+        return lines[-1] if lines else ""
